@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+// Arrows between targets are the only imports there are; Tests/SoundnessTests holds the rest of the rules.
+let package = Package(
+    name: "socktui",
+    products: [
+        .library(name: "SocketKit", targets: ["SocketKit"]),
+        .executable(name: "socktui", targets: ["SockTUI"]),
+    ],
+    targets: [
+        // Pure: no clock, no descriptor, no queue.
+        .target(name: "SocketCore", swiftSettings: strict),
+        .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
+
+        // Shell: all that does I/O.
+        .target(name: "CSystem"),
+        .target(name: "SocketKit", dependencies: ["SocketCore", "CSystem"], swiftSettings: strict),
+        .systemLibrary(name: "CNcurses"),
+        .target(name: "CTerminal"),
+        .executableTarget(
+            name: "SockTUI",
+            dependencies: ["SocketKit", "InspectorCore", "CNcurses", "CTerminal"],
+            swiftSettings: strict),
+
+        .target(name: "SocketTestSupport", dependencies: ["SocketKit"], swiftSettings: strict),
+        .testTarget(
+            name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(name: "InspectorCoreTests", dependencies: ["InspectorCore"], swiftSettings: strict),
+        .testTarget(
+            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),
+        .testTarget(name: "InteropTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(name: "SoundnessTests", swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,82 @@
+import SocketCore
+
+/// What a person asked to open.
+package struct OpenRequest: Hashable, Sendable {
+    package var endpoint: Endpoint
+    /// Of a connect: how long it may take; nil: for ever.
+    package var timeout: Duration?
+    /// Whether a standing read of kind "any" is queued at once, on each accepted connection too.
+    package var standingRead: Bool
+    /// Whether the connection stays open for writing after the peer's FIN.
+    package var allowsHalfOpen: Bool
+
+    package init(
+        _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false
+    ) {
+        self.endpoint = endpoint
+        self.timeout = timeout
+        self.standingRead = standingRead
+        self.allowsHalfOpen = allowsHalfOpen
+    }
+}
+
+/// What the reducer wants done; the run loop's effect runner is the only one that does it.
+package enum Effect: Hashable, Sendable {
+    case send(SocketCommand)
+    case connect(OpenRequest)
+    case listen(OpenRequest)
+    case startDemo
+    /// Forget the screen and paint it anew (^L).
+    case repaint
+    /// Stop the program as ^Z does, and paint anew when it goes on.
+    case suspend
+    case quit
+}
+
+/// What the reducer is told.
+package enum Message: Sendable {
+    case key(Key)
+    /// Text that came as a bracketed paste; never read as keys.
+    case paste(String)
+    case resized(Size)
+    case snapshot(EngineSnapshot)
+    /// A socket that this person asked for exists now.
+    case opened(SocketID, OpenRequest)
+    /// What this person asked for was refused at the call; a sentence that names the input.
+    case refused(String)
+    /// What the start screen offers.
+    case start(StartOffers)
+}
+
+/// What the start screen offers beside its prompt.
+package struct StartOffers: Hashable, Sendable {
+    package struct Recent: Hashable, Sendable {
+        /// What was typed: `imap.example:993`, `listen 127.0.0.1:8080`.
+        package var text: String
+        /// When, in words: `2 days ago`.
+        package var age: String
+        package init(text: String, age: String) {
+            self.text = text
+            self.age = age
+        }
+    }
+
+    package struct Listening: Hashable, Sendable {
+        /// What to connect to: `127.0.0.1:6379`.
+        package var address: String
+        /// `redis-server[812]`; empty when the kernel does not say.
+        package var program: String
+        package init(address: String, program: String) {
+            self.address = address
+            self.program = program
+        }
+    }
+
+    package var recent: [Recent]
+    package var listening: [Listening]
+
+    package init(recent: [Recent] = [], listening: [Listening] = []) {
+        self.recent = recent
+        self.listening = listening
+    }
+}

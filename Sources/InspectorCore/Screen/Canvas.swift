@@ -1,0 +1,46 @@
+/// A grid of cells that views draw on and a terminal shows. Everything outside it is clipped.
+package struct Canvas: Hashable, Sendable {
+    package let size: Size
+    /// Row after row, `size.width` cells each.
+    package private(set) var cells: [Cell]
+    /// Where the text cursor is shown; nil: hidden.
+    package var cursor: Position?
+
+    package struct Position: Hashable, Sendable {
+        package var x: Int
+        package var y: Int
+        package init(x: Int, y: Int) {
+            self.x = x
+            self.y = y
+        }
+    }
+
+    /// An empty canvas.
+    package init(_ size: Size) {
+        self.size = Size(max(0, size.width), max(0, size.height))
+        cells = Array(repeating: .blank, count: self.size.width * self.size.height)
+    }
+
+    /// Sets one cell; outside the canvas nothing happens.
+    package subscript(x: Int, y: Int) -> Cell {
+        get { contains(x, y) ? cells[y * size.width + x] : .blank }
+        set { if contains(x, y) { cells[y * size.width + x] = newValue } }
+    }
+
+    private func contains(_ x: Int, _ y: Int) -> Bool {
+        x >= 0 && y >= 0 && x < size.width && y < size.height
+    }
+
+    /// The picture as text, one line a row, without trailing spaces: what golden tests compare.
+    package var text: String {
+        (0..<size.height).map { row in
+            var line = ""
+            for cell in cells[row * size.width..<(row + 1) * size.width] where cell.width > 0 {
+                line.unicodeScalars.append(Unicode.Scalar(cell.scalar) ?? " ")
+                if let mark = Unicode.Scalar(cell.mark), cell.mark != 0 { line.unicodeScalars.append(mark) }
+            }
+            while line.last == " " { line.removeLast() }
+            return line
+        }.joined(separator: "\n")
+    }
+}

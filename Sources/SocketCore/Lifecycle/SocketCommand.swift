@@ -1,0 +1,51 @@
+/// Everything that can be asked of a socket that exists. It is the one way in: calls on a handle, keys on a screen,
+/// scripts and tests all become one of these, and run on the engine's queue in the order in which they were posted.
+public enum SocketCommand: Hashable, Sendable {
+    /// Queue a read.
+    case read(SocketID, ReadRequest)
+    /// Queue a write.
+    case write(SocketID, WriteRequest)
+    /// Close, at once or when the named queues have emptied.
+    case close(SocketID, CloseMode)
+    /// Send FIN once every queued write is out; reading goes on. Later writes are refused.
+    case halfClose(SocketID)
+    /// Take no more bytes from the kernel (true), or take them again (false). Timeouts go on counting.
+    case pauseReading(SocketID, Bool)
+    /// Answer an operation that timed out. It has no effect when that operation is no longer asking.
+    case answerTimeout(SocketID, OperationID, TimeoutVerdict)
+
+    /// The session that this command is for.
+    public var socket: SocketID {
+        switch self {
+        case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
+            .answerTimeout(let id, _, _):
+            id
+        }
+    }
+}
+
+/// When and how to close a connection.
+public enum CloseMode: String, Hashable, Sendable, Codable, CaseIterable {
+    /// At once. Queued operations fail with `disconnected` (GCDAsyncSocket: `disconnect`).
+    case now
+    /// When no read is queued any more (`disconnectAfterReading`).
+    case afterReading
+    /// When no write is queued any more (`disconnectAfterWriting`).
+    case afterWriting
+    /// When neither is (`disconnectAfterReadingAndWriting`).
+    case afterBoth
+    /// At once, with RST instead of FIN: what the kernel still holds is thrown away.
+    case reset
+}
+
+/// What becomes of an operation that timed out.
+public enum TimeoutVerdict: Hashable, Sendable {
+    /// It goes on for so much longer; must be more than zero, else it counts as `close`.
+    case extend(by: Duration)
+    /// It fails, with the bytes it had; the connection stays.
+    case failOperation
+    /// It fails, and the connection closes with the timeout as its error. The default.
+    case close
+    /// The answer comes later, by `SocketCommand.answerTimeout`; until then the operation is paused.
+    case later
+}

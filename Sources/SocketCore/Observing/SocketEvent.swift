@@ -1,0 +1,95 @@
+/// One thing that happened to a socket, as it is kept in the engine's ring.
+///
+/// Plain numbers, so that recording one allocates nothing; what `first` and `second` mean stands beside each kind.
+public struct SocketEvent: Hashable, Sendable, Codable {
+    /// What happened.
+    public enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
+        /// A connect began and its name is being resolved.
+        case resolving
+        /// The name is resolved; first: number of addresses.
+        case resolved
+        /// A connect to one address began; first: its index in `ConnectSnapshot.attempts`.
+        case connectAttempt
+        /// A connect to one address failed; first: its index, second: errno.
+        case connectRefused
+        /// The connection stands.
+        case connected
+        /// The listener listens.
+        case listening
+        /// The listener took a connection; first: number of the new socket.
+        case accepted
+        /// accept failed; first: errno.
+        case acceptFailed
+        /// A read was queued; first: `OperationID.number`.
+        case readQueued
+        /// The read in hand got bytes but is not done; first: bytes just added, second: bytes so far.
+        case readPartial
+        /// A read completed; first: bytes.
+        case readDone
+        /// A read ended without completing; first: bytes so far, second: bytes asked for (0: not known).
+        case readFailed
+        /// A write was queued; first: bytes.
+        case writeQueued
+        /// The write in hand got some bytes out; first: bytes just written, second: bytes so far.
+        case writePartial
+        /// A write is wholly with the kernel; first: bytes.
+        case writeDone
+        /// A write ended without completing; first: bytes so far, second: bytes in all.
+        case writeFailed
+        /// The read in hand timed out; first: bytes so far, second: milliseconds elapsed.
+        case readTimedOut
+        /// The write in hand timed out; first: bytes so far, second: milliseconds elapsed.
+        case writeTimedOut
+        /// A timed-out operation got more time; first: milliseconds added.
+        case timeoutExtended
+        /// Reading was paused by hand.
+        case readingPaused
+        /// Reading was resumed by hand.
+        case readingResumed
+        /// Bytes are there but no read takes them: read interest went off.
+        case readInterestOff
+        /// Read interest went on again.
+        case readInterestOn
+        /// The kernel's send buffer is full: write interest went on; first: bytes pending here.
+        case writeBlocked
+        /// The kernel's send buffer has room again.
+        case writeUnblocked
+        /// The peer's FIN was seen; first: 1 when unread bytes lie before it.
+        case peerClosed
+        /// We sent FIN and go on reading.
+        case halfClosed
+        /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
+        case closeAsked
+        /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
+        case closed
+    }
+
+    /// Counted from 0 over the engine's life; a gap means events that were overwritten before they were read.
+    public var sequence: UInt64
+    /// When it happened, to the turn of the engine.
+    public var time: MonotonicTime
+    /// The session it happened to.
+    public var socket: SocketID
+    /// What happened.
+    public var kind: Kind
+    /// The tag of the operation it is about; 0 where there is none.
+    public var tag: Int
+    /// See `Kind`.
+    public var first: Int
+    /// See `Kind`.
+    public var second: Int
+
+    /// Describes an event.
+    public init(
+        sequence: UInt64, time: MonotonicTime, socket: SocketID, kind: Kind, tag: Int = 0, first: Int = 0,
+        second: Int = 0
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.socket = socket
+        self.kind = kind
+        self.tag = tag
+        self.first = first
+        self.second = second
+    }
+}

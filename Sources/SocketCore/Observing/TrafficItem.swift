@@ -1,0 +1,72 @@
+/// One operation's bytes, kept for a person to look at.
+public struct TrafficItem: Hashable, Sendable, Codable {
+    /// Which way the bytes went.
+    public enum Direction: String, Hashable, Sendable, Codable {
+        /// From the peer.
+        case received
+        /// To the peer.
+        case sent
+    }
+
+    /// How the operation stands.
+    public enum State: Hashable, Sendable, Codable {
+        /// It has some of its bytes and wants more.
+        case inProgress
+        /// It completed, this long after it became the one in hand.
+        case complete(after: Duration)
+        /// It ended without completing; the reason as a sentence.
+        case failed(String)
+    }
+
+    /// Counted from 0 over the session's life; gaps are items dropped for room.
+    public var sequence: UInt64
+    /// The operation.
+    public var operation: OperationID
+    /// When its first byte came or went.
+    public var time: MonotonicTime
+    /// Which way.
+    public var direction: Direction
+    /// The operation's tag.
+    public var tag: Int
+    /// What it waited for.
+    public var kind: OperationSnapshot.Kind
+    /// Bytes so far.
+    public var done: Int
+    /// Bytes in all, where known.
+    public var total: Int?
+    /// How it stands.
+    public var state: State
+    /// The first `done` bytes or fewer: what was kept of them.
+    public var bytes: [UInt8]
+
+    /// Describes an item.
+    public init(
+        sequence: UInt64, operation: OperationID, time: MonotonicTime, direction: Direction, tag: Int,
+        kind: OperationSnapshot.Kind, done: Int, total: Int?, state: State, bytes: [UInt8]
+    ) {
+        self.sequence = sequence
+        self.operation = operation
+        self.time = time
+        self.direction = direction
+        self.tag = tag
+        self.kind = kind
+        self.done = done
+        self.total = total
+        self.state = state
+        self.bytes = bytes
+    }
+}
+
+/// What was kept of one session's traffic.
+public struct TrafficSnapshot: Hashable, Sendable, Codable {
+    /// The items kept, oldest first; the last ones may still be in progress.
+    public var items: [TrafficItem]
+    /// Items dropped for room since the session began.
+    public var dropped: UInt64
+
+    /// Describes what was kept.
+    public init(items: [TrafficItem] = [], dropped: UInt64 = 0) {
+        self.items = items
+        self.dropped = dropped
+    }
+}

@@ -1,0 +1,33 @@
+/// What one read waits for, and for how long.
+///
+/// GCDAsyncSocket: `readDataWithTimeout:`, `readDataToLength:`, `readDataToData:`.
+public struct ReadRequest: Hashable, Sendable, Codable {
+    /// The three kinds of read.
+    public enum Kind: Hashable, Sendable, Codable {
+        /// The first bytes that are there: at least 1, at most `limit` (nil: as many as one pass brings).
+        case available(limit: Int?)
+        /// Exactly this many bytes.
+        case length(Int)
+        /// Everything up to and including the first occurrence of `terminator`. It fails once `limit` bytes (nil: no
+        /// limit, so memory is the peer's to spend) hold no whole terminator.
+        case delimiter(_ terminator: [UInt8], limit: Int?)
+    }
+
+    /// What the read waits for.
+    public var kind: Kind
+    /// How long it may be the read in hand before it times out; nil: for ever. Waiting in the queue does not count.
+    public var timeout: Duration?
+    /// The caller's own number for it, reported with its completion.
+    public var tag: Int
+    /// Whether it stays after it completed, to complete again. A standing read is the filler: it waits behind every
+    /// read that is not standing, also one queued later, and gives back to that one what it had gathered.
+    public var isStanding: Bool
+
+    /// Describes a read; nothing is checked here, but where it is queued.
+    public init(_ kind: Kind, timeout: Duration? = nil, tag: Int = 0, isStanding: Bool = false) {
+        self.kind = kind
+        self.timeout = timeout
+        self.tag = tag
+        self.isStanding = isStanding
+    }
+}

@@ -1,0 +1,97 @@
+/// Why something failed: what was tried, what went wrong, and how each attempt of a connect ended.
+public struct SocketError: Error, Hashable, Sendable, Codable {
+    /// What went wrong. The cases keep the (domain, code) pairs of GCDAsyncSocket; see `domain` and `code`.
+    public enum Reason: Hashable, Sendable, Codable {
+        /// The socket is not in a state that allows the call (GCDAsyncSocketBadConfigError).
+        case badConfiguration
+        /// An argument is wrong; the detail names it and what would be right (GCDAsyncSocketBadParamError).
+        case badParameter
+        /// The connect took longer than its timeout.
+        case connectTimeout
+        /// The read in hand took longer than its timeout, and nobody extended it.
+        case readTimeout
+        /// The write in hand took longer than its timeout, and nobody extended it.
+        case writeTimeout
+        /// A delimiter read reached its limit without its delimiter.
+        case readMaxedOut
+        /// The peer ended its stream (FIN).
+        case closedByPeer
+        /// This side closed the socket before the operation was done.
+        case disconnected
+        /// The socket was not connected, so the operation could not be queued.
+        case notConnected
+        /// A system call failed with this errno.
+        case system(errno: Int32)
+        /// getaddrinfo failed with this code (`EAI_...`).
+        case resolver(code: Int32)
+        /// None of the above; the detail says it.
+        case other
+    }
+
+    /// One address that a connect tried, and how it ended.
+    public struct Attempt: Hashable, Sendable, Codable {
+        /// The address tried.
+        public var address: SocketAddress
+        /// The errno it ended with; nil when it was given up for another.
+        public var errno: Int32?
+        /// How long it took.
+        public var duration: Duration
+
+        /// Describes an attempt.
+        public init(address: SocketAddress, errno: Int32?, duration: Duration) {
+            self.address = address
+            self.errno = errno
+            self.duration = duration
+        }
+    }
+
+    /// What went wrong.
+    public var reason: Reason
+    /// What was being done: the name of the system call or of the operation, such as `connect` or `read`.
+    public var operation: String
+    /// One sentence for a person; it names the argument or the address that was at fault.
+    public var detail: String
+    /// Every address that a failed connect tried, in order; empty elsewhere.
+    public var attempts: [Attempt]
+
+    /// Describes a failure.
+    public init(_ reason: Reason, operation: String, detail: String, attempts: [Attempt] = []) {
+        self.reason = reason
+        self.operation = operation
+        self.detail = detail
+        self.attempts = attempts
+    }
+
+    /// The NSError domain that GCDAsyncSocket would have used.
+    public var domain: String {
+        switch reason {
+        case .system: "NSPOSIXErrorDomain"
+        case .resolver: "kCFStreamErrorDomainNetDB"
+        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .readMaxedOut,
+            .closedByPeer, .disconnected, .notConnected, .other:
+            "GCDAsyncSocketErrorDomain"
+        }
+    }
+
+    /// The code within `domain`.
+    public var code: Int {
+        switch reason {
+        case .disconnected, .notConnected: 0
+        case .badConfiguration: 1
+        case .badParameter: 2
+        case .connectTimeout: 3
+        case .readTimeout: 4
+        case .writeTimeout: 5
+        case .readMaxedOut: 6
+        case .closedByPeer: 7
+        case .other: 8
+        case .system(let errno): Int(errno)
+        case .resolver(let code): Int(code)
+        }
+    }
+}
+
+extension SocketError: CustomStringConvertible {
+    /// `operation: detail`.
+    public var description: String { "\(operation): \(detail)" }
+}
