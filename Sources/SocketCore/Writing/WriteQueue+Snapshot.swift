@@ -15,3 +15,11 @@ extension WriteQueue {
             pendingCount: waiting.count, pendingBytes: pendingBytes, completed: completed)
     }
 }
+
+extension WriteQueue {
+    /// The first bytes of the write in hand that the kernel has, at most `most`.
+    package func currentPrefix(_ most: Int) -> [UInt8] {
+        guard let inHand else { return [] }
+        return Array(inHand.write.bytes.prefix(min(most, inHand.done)))
+    }
+}

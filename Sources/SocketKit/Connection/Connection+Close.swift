@@ -10,6 +10,7 @@ extension Connection {
 
     /// Asks about the operations whose time is up.
     func expireOperations() {
+        performReads()
         guard machine.isOpen else { return }
         if let operation = machine.reading.expire(now: engine.now) {
             record(.readTimedOut, tag: operation.tag, operation.done, operation.elapsed.wholeMilliseconds)
@@ -127,7 +128,7 @@ extension Connection {
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
         machine.didClose()
-        abandonConnect()
+        endConnect()
         let kept = ending(error: error)
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
         socket = nil

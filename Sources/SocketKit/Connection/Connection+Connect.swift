@@ -53,14 +53,14 @@ extension Connection {
 
     private func race(_ addresses: [SocketAddress]) {
         guard let connector else { return }
-        connector.plan = ConnectPlan(addresses: addresses, prefersIPv6: connector.configuration.prefersIPv6)
+        connector.plan = ConnectPlan(addresses, prefersIPv6: connector.configuration.prefersIPv6)
         followPlan()
     }
 
     // MARK: Racing
 
     private func followPlan() {
-        while let connector, machine.isConnecting, let action = connector.plan?.next(now: engine.now) {
+        while let connector, machine.isConnecting, let action = connector.plan?.next(engine.now) {
             switch action {
             case .attempt(let index):
                 begin(index)
@@ -76,7 +76,7 @@ extension Connection {
     }
 
     private func begin(_ index: Int) {
-        guard let connector, let address = connector.plan?.address(index) else { return }
+        guard let connector, let address = connector.plan?.addresses[index] else { return }
         record(.connectAttempt, index)
         switch engine.kernel.openStream(for: address) {
         case .bytes(let descriptor):
@@ -138,8 +138,10 @@ extension Connection {
         didConnect()
     }
 
-    private func endConnect() {
+    /// Gives up what is still trying, and keeps how it went for the snapshots to come.
+    func endConnect() {
         guard let connector else { return }
+        connector.plan?.abandon(now: engine.now)
         connector.summary = connector.snapshot(now: engine.now)
         connector.plan = nil
         connector.attempts = []
@@ -161,7 +163,7 @@ extension Connection {
 
     private func exhausted() {
         guard let connector, let plan = connector.plan else { return }
-        let attempts = plan.attempts(now: engine.now)
+        let attempts = plan.attempts(engine.now)
         let last = attempts.last { $0.errno != nil }
         let errno = last?.errno ?? EADDRNOTAVAIL
         let subject = last?.address.description ?? target
@@ -175,7 +177,7 @@ extension Connection {
     func connectDeadlineCame() {
         guard let connector else { return }
         if let timesOut = connector.timesOut, timesOut <= engine.now {
-            let attempts = connector.plan?.attempts(now: engine.now) ?? []
+            let attempts = connector.plan?.attempts(engine.now) ?? []
             let what = connector.plan == nil ? "still resolving the name" : "no address answered"
             return close(
                 error: SocketError(
@@ -184,11 +186,6 @@ extension Connection {
         }
         connector.nextAttempt = nil
         followPlan()
-    }
-
-    /// What is known of an ended connect goes to the snapshot that is kept.
-    func abandonConnect() {
-        endConnect()
     }
 
     func apply(_ options: SocketOptions, to descriptor: Int32, of address: SocketAddress) {

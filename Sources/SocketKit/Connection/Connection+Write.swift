@@ -129,6 +129,6 @@ extension Connection {
         traffic?.record(
             operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
             state: .inProgress, now: engine.now
-        ) { writing.currentSentPrefix($0) }
+        ) { writing.currentPrefix($0) }
     }
 }

@@ -64,7 +64,7 @@ final class EngineState {
     }
 
     func record(_ kind: SocketEvent.Kind, _ socket: SocketID, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
-        ring.record(kind, socket: socket, time: now, tag: tag, first: first, second: second)
+        ring.record(kind, of: socket, at: now, tag: tag, first: first, second: second)
     }
 
     /// Asks for a wake-up of `socket`, if none is due by then.
