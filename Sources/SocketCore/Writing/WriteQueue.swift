@@ -44,8 +44,8 @@ package struct WriteQueue {
             operation: inHand.write.operation, tag: inHand.write.tag, increment: increment, done: inHand.done)
     }
 
-    /// Whether there are bytes to send now: not while the write in hand is asking.
-    package var wantsToSend: Bool { pendingBytes > 0 && !isAsking }
+    /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
+    package var wantsToSend: Bool { pendingBytes > 0 && inHand?.timer.isAsking == false }
 
     // MARK: Timeouts
 
