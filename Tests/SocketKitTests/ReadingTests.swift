@@ -69,7 +69,8 @@ import Testing
         try pair.peerSends("waiting")
         let id = try #require(pair.socket.session)
         let request = SnapshotRequest(kernel: .all)
-        #expect(eventually { pair.engine.snapshot(request).sockets.first?.flags.contains(.readSourceSuspended) == true })
+        #expect(
+            eventually { pair.engine.snapshot(request).sockets.first?.flags.contains(.readSourceSuspended) == true })
         let picture = try #require(pair.engine.snapshot(request).sockets.first { $0.id == id })
         #expect(picture.kernel?.receiveQueue == 7)
         #expect(picture.received == 0)

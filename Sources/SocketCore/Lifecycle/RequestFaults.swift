@@ -9,7 +9,9 @@ extension ReadRequest {
 
     /// Why this read can never be carried out; nil when it can.
     package var fault: SocketError? {
-        if let timeout, timeout < .zero { return Self.fault("timeout \(timeout): must not be negative; nil means none") }
+        if let timeout, timeout < .zero {
+            return Self.fault("timeout \(timeout): must not be negative; nil means none")
+        }
         switch kind {
         case .available(let limit):
             guard let limit, limit < 1 else { return nil }

@@ -141,7 +141,8 @@ extension EngineState {
             let addresses: [SocketAddress]
             switch host {
             case "", "*": addresses = [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
-            case "localhost", "loopback": addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
+            case "localhost", "loopback":
+                addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
             default:
                 guard let address = SystemResolver.numeric(host: host, port: port) else {
                     throw .refused("listen", "\(host): must be a numeric address, localhost, or empty for all")

@@ -10,12 +10,18 @@ package protocol Resolver: AnyObject, Sendable {
 }
 
 /// getaddrinfo(3), on Dispatch's own threads, since it blocks.
+///
+/// `localhost` and `loopback` always mean both loopback addresses (RFC 6761 section 6.3, and GCDAsyncSocket), whatever
+/// the hosts file lists.
 package final class SystemResolver: Resolver {
     package init() {}
 
     package func resolve(
         host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
     ) {
+        if host == "localhost" || host == "loopback" {
+            return answer(.success([.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]))
+        }
         DispatchQueue.global().async { answer(Self.lookUp(host: host, port: port, flags: 0)) }
     }
 

@@ -72,7 +72,9 @@ enum Sockaddr {
         guard status == 0 else { return nil }
         let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         // The port lies at the same place in sockaddr_in and sockaddr_in6, in network order.
-        let port = withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
+        let port = withUnsafeBytes(of: &storage) {
+            UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        }
         return isIPv4 ? .v4(host: text, port: port) : .v6(host: text, port: port)
     }
 

@@ -131,13 +131,21 @@ public final class AsyncSocket: Sendable {
 
     /// Queues a read. When it is refused (no session, closing, or an argument that makes no sense) `didFail` says why.
     public func read(_ request: ReadRequest) {
-        ask { .read($0, request) } orFail: { .read(SocketID(0), request) }
+        ask {
+            .read($0, request)
+        } orFail: {
+            .read(SocketID(0), request)
+        }
     }
 
     /// Queues a write. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
-        ask { .write($0, request) } orFail: { .write(SocketID(0), request) }
+        ask {
+            .write($0, request)
+        } orFail: {
+            .write(SocketID(0), request)
+        }
     }
 
     /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
