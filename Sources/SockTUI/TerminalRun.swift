@@ -46,9 +46,11 @@ enum TerminalRun {
     /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
     private static func quietBacktraces(_ arguments: [String]) {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
         setenv("SWIFT_BACKTRACE", "interactive=no,color=no", 1)
         var words = arguments.map { strdup($0) } + [nil]
-        execv("/proc/self/exe", &words)
+        execv(path, &words)
         words.forEach { free($0) }
     }
 

@@ -1,7 +1,8 @@
 /// Turns what curses reads, characters and its own key codes, into keys and pastes.
 ///
 /// One batch is what could be read without waiting. An Esc with something right behind it in its batch is that key
-/// with Alt; an Esc at the end of its batch is Esc. Between the marks of a bracketed paste everything is text.
+/// with Alt (or without, where it has no such form); an Esc at the end of its batch is Esc. A control sequence that
+/// curses did not know is dropped. Between the marks of a bracketed paste everything is text.
 package struct KeyDecoder: Sendable {
     /// One thing that curses read.
     package enum Input: Hashable, Sendable {
@@ -25,17 +26,14 @@ package struct KeyDecoder: Sendable {
     /// Decodes one batch: keys and pastes, in order.
     package mutating func decode(_ batch: [Input]) -> [Message] {
         var messages: [Message] = []
-        var index = 0
-        while index < batch.count {
-            let input = batch[index]
-            index += 1
+        var rest = batch[...]
+        while let input = rest.popFirst() {
             if input == .code(Self.pasteBegins) {
                 paste = paste ?? ""
             } else if isPasting {
-                if input == .code(Self.pasteEnds) { messages += endPaste() } else { messages += collect(input) }
-            } else if input == .scalar("\u{1B}"), index < batch.count, let key = Self.alt(batch[index]) {
-                messages.append(.key(key))
-                index += 1
+                messages += input == .code(Self.pasteEnds) ? endPaste() : collect(input)
+            } else if input == .scalar("\u{1B}") {
+                if let key = Self.escaped(&rest) { messages.append(.key(key)) }
             } else if let key = Self.key(input) {
                 messages.append(.key(key))
             }
@@ -55,10 +53,33 @@ package struct KeyDecoder: Sendable {
         return (paste?.utf8.count ?? 0) >= Self.longestPaste ? endPaste() : []
     }
 
-    private static func alt(_ input: Input) -> Key? {
-        guard case .scalar(let scalar) = input else { return nil }
-        if scalar == "\r" || scalar == "\n" { return .altEnter }
-        return scalar.value > 0x20 && scalar.value != 0x7F ? .alt(Character(scalar)) : nil
+    /// The key that an Esc and what follows it in its batch make; nil: a sequence that means no key.
+    private static func escaped(_ rest: inout ArraySlice<Input>) -> Key? {
+        switch rest.first {
+        case .code(let code):
+            guard code < pasteBegins, let key = key(.code(code)) else { return .escape }
+            rest.removeFirst()
+            return key
+        case .scalar("\r"), .scalar("\n"):
+            rest.removeFirst()
+            return .altEnter
+        case .scalar("[") where rest.count > 1:
+            skipSequence(&rest)
+            return nil
+        case .scalar(let scalar) where scalar.value > 0x20 && scalar.value != 0x7F:
+            rest.removeFirst()
+            return .alt(Character(scalar))
+        case .scalar, nil: return .escape
+        }
+    }
+
+    /// Drops a control sequence: `[`, parameters, one final character.
+    private static func skipSequence(_ rest: inout ArraySlice<Input>) {
+        rest.removeFirst()
+        while case .scalar(let scalar) = rest.first, scalar.value >= 0x20, scalar.value < 0x7F {
+            rest.removeFirst()
+            if scalar.value >= 0x40 { return }
+        }
     }
 
     private static func key(_ input: Input) -> Key? {
@@ -88,7 +109,7 @@ package struct KeyDecoder: Sendable {
     /// KEY_F0.
     package static let firstFunction: Int32 = 0o410
 
-    /// Curses' codes, which are the same everywhere; a test compares them with the header.
+    /// Curses' codes, which are the same everywhere.
     package static let codes: [Int32: Key] = [
         0o402: .down, 0o403: .up, 0o404: .left, 0o405: .right, 0o406: .home, 0o407: .backspace,
         0o512: .delete, 0o513: .insert, 0o522: .pageDown, 0o523: .pageUp, 0o527: .enter, 0o541: .backTab, 0o550: .end,

@@ -121,7 +121,7 @@ enum CommandTable {
             Options
             \(columns(optionRows))
 
-            An ADDRESS is host:port, [::1]:port, :port, tcp://host:port, unix:/path or unix:@name.
+            ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
             """
     }
 
