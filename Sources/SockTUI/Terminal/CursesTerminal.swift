@@ -42,7 +42,8 @@ final class CursesTerminal: Screen {
         output = environment.output
         try Self.check(environment)
         set_escdelay(25)
-        guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"), newterm(nil, to, from) != nil
+        guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
+            newterm(environment.type, to, from) != nil
         else { throw Refused(sentence: "the terminal \(environment.type) cannot be opened") }
         raw()
         noecho()
@@ -52,8 +53,10 @@ final class CursesTerminal: Screen {
         intrflush(cn_screen(), false)
         typeahead(-1)
         Self.defineKeys()
-        start_color()
-        use_default_colors()
+        if !environment.noColour {
+            start_color()
+            use_default_colors()
+        }
         palette = Palette(colours: Int(cn_colors()), noColour: environment.noColour)
         looks = makeLooks()
         send(Self.pasteOn)
@@ -62,7 +65,7 @@ final class CursesTerminal: Screen {
     /// Unknown and dumb terminals are refused before anything is written to them.
     private static func check(_ environment: TerminalEnvironment) throws(Refused) {
         var problem: Int32 = 0
-        guard setupterm(nil, environment.output, &problem) == OK else {
+        guard setupterm(environment.type, environment.output, &problem) == OK else {
             throw Refused(sentence: "the terminal TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
         }
         guard string("cup") != nil else {
