@@ -1,0 +1,66 @@
+/// Operations that wait behind the one in hand, first in, first out, in O(1) each.
+///
+/// An array with a head index. It owns no memory until something waits, and gives back what a burst made it take.
+struct OperationDeque<Operation> {
+    /// Slots before `head` are vacated at once, so that an operation that left keeps no bytes alive.
+    private var slots: [Operation?] = []
+    private var head = 0
+
+    /// How many wait.
+    var count: Int { slots.count - head }
+
+    /// Whether none waits.
+    var isEmpty: Bool { slots.isEmpty }
+
+    /// The one that waits `index` places behind the first. Traps when there is none.
+    subscript(index: Int) -> Operation {
+        guard let operation = slots[head + index] else { fatalError("slot \(index) of \(count) is vacant") }
+        return operation
+    }
+
+    /// The one that waits at the end; nil when none waits.
+    var last: Operation? { slots.last ?? nil }
+
+    /// Puts one at the end.
+    mutating func append(_ operation: Operation) {
+        if head >= OperationDeque.keptCapacity, head >= count { compact() }
+        slots.append(operation)
+    }
+
+    /// Puts one before that at the end. Traps when none waits.
+    mutating func insertBeforeLast(_ operation: Operation) {
+        append(operation)
+        slots.swapAt(slots.count - 1, slots.count - 2)
+    }
+
+    /// Takes the first out; nil when none waits.
+    mutating func popFirst() -> Operation? {
+        guard head < slots.count else { return nil }
+        let first = slots[head].take()
+        head += 1
+        shrinkWhenEmpty()
+        return first
+    }
+
+    /// Takes that at the end out; nil when none waits.
+    mutating func popLast() -> Operation? {
+        let last = slots.popLast() ?? nil
+        shrinkWhenEmpty()
+        return last
+    }
+
+    /// Room for so many operations is kept when all have left, so that short queues do not allocate again and again.
+    private static var keptCapacity: Int { 4 }
+
+    /// Done when as many slots are vacant as are filled, so each move was paid for by an operation that left.
+    private mutating func compact() {
+        slots.removeSubrange(0..<head)
+        head = 0
+    }
+
+    private mutating func shrinkWhenEmpty() {
+        guard head == slots.count else { return }
+        slots.removeAll(keepingCapacity: slots.capacity <= OperationDeque.keptCapacity)
+        head = 0
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// A folder of its own for a test, removed with its files when released.
+public final class TemporaryFolder {
+    /// Its path.
+    public let path: String
+
+    /// Makes it.
+    public init() throws {
+        var template = Array("/tmp/socktui-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw PeerFailure(errno: errno) }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit {
+        for name in names { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+
+    /// The names of its files.
+    public var names: [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Whether a file of this name is there.
+    public func contains(_ name: String) -> Bool {
+        names.contains(name)
+    }
+
+    /// Writes a file.
+    public func write(_ text: String, to name: String) {
+        guard let file = fopen(path + "/" + name, "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+}
