@@ -22,7 +22,7 @@ enum Program {
     }
 
     /// The engine that is looked at.
-    static func makeInspected() -> any Inspected { NothingInspected() }
+    static func makeInspected() -> any Inspected { InspectedEngine() }
 
     /// Prints one line on stderr; gives the status back.
     static func complain(_ sentence: String, status: Int32) -> Int32 {
