@@ -2,18 +2,18 @@ import Glibc
 import SocketKit
 
 /// A socket of an engine, and a plain descriptor as its peer, so that a test says itself what the peer does.
-public final class ConnectedPair {
+package final class ConnectedPair {
     /// The engine.
-    public let engine: SocketEngine
+    package let engine: SocketEngine
     /// The end under test.
-    public let socket: AsyncSocket
+    package let socket: AsyncSocket
     /// What the end under test told.
-    public let recorder: Recorder
+    package let recorder: Recorder
     /// The peer: a blocking descriptor; -1 once closed.
-    public private(set) var peer: Int32
+    package private(set) var peer: Int32
 
     /// Connects both by TCP over loopback, or by a pair of Unix-domain sockets.
-    public init(
+    package init(
         _ family: Family = .tcp, engine: SocketEngine = SocketEngine(), recorder: Recorder = Recorder(),
         configuration: SocketConfiguration = SocketConfiguration()
     ) throws {
@@ -30,7 +30,7 @@ public final class ConnectedPair {
     }
 
     /// Which kind of socket.
-    public enum Family: Sendable, CaseIterable {
+    package enum Family: Sendable, CaseIterable {
         case tcp, unix
     }
 
@@ -57,7 +57,7 @@ public final class ConnectedPair {
     }
 
     /// Sends all bytes from the peer.
-    public func peerSends(_ bytes: [UInt8]) throws {
+    package func peerSends(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -67,12 +67,12 @@ public final class ConnectedPair {
     }
 
     /// Sends all of a text from the peer.
-    public func peerSends(_ text: String) throws {
+    package func peerSends(_ text: String) throws {
         try peerSends(Array(text.utf8))
     }
 
     /// Waits for exactly so many bytes at the peer, or fewer where the stream ends before.
-    public func peerReceives(_ count: Int) throws -> [UInt8] {
+    package func peerReceives(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while bytes.count < count {
@@ -85,12 +85,12 @@ public final class ConnectedPair {
     }
 
     /// Sends FIN from the peer.
-    public func peerShutsWrite() {
+    package func peerShutsWrite() {
         shutdown(peer, Int32(SHUT_WR))
     }
 
     /// Closes the peer; with `reset`, by RST.
-    public func closePeer(reset: Bool = false) {
+    package func closePeer(reset: Bool = false) {
         guard peer >= 0 else { return }
         if reset {
             var option = linger(l_onoff: 1, l_linger: 0)
@@ -107,7 +107,7 @@ public final class ConnectedPair {
 }
 
 /// A call of the peer failed, which is the test's own fault.
-public struct PeerFailure: Error {
+package struct PeerFailure: Error {
     /// Why.
-    public let errno: Int32
+    package let errno: Int32
 }

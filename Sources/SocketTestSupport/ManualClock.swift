@@ -1,9 +1,8 @@
 import SocketKit
-import Synchronization
 
 /// A clock that stands still until it is told to go on.
 package final class ManualClock: EngineClock {
-    private let time = Mutex(MonotonicTime(nanoseconds: 1_000_000_000))
+    private let time = Lock(MonotonicTime(nanoseconds: 1_000_000_000))
 
     package init() {}
 

@@ -1,10 +1,9 @@
 import SocketKit
-import Synchronization
 
 /// A delegate of sockets and listeners that writes down every call, in order.
-public final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
+package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
     /// One call, without the socket.
-    public enum Call: Equatable, Sendable {
+    package enum Call: Equatable, Sendable {
         case connected
         case read([UInt8], tag: Int)
         case readPartial(Int, tag: Int)
@@ -26,13 +25,13 @@ public final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         var error: SocketError?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let onAccept: @Sendable (AsyncSocket) -> Void
     private let onCall: @Sendable (AsyncSocket, Call) -> Void
     private let verdict: @Sendable (TimedOutOperation) -> TimeoutVerdict
 
     /// Runs the closures inside the callbacks they are named for.
-    public init(
+    package init(
         onAccept: @escaping @Sendable (AsyncSocket) -> Void = { _ in },
         onCall: @escaping @Sendable (AsyncSocket, Call) -> Void = { _, _ in },
         verdict: @escaping @Sendable (TimedOutOperation) -> TimeoutVerdict = { _ in .close }
@@ -43,22 +42,22 @@ public final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
     }
 
     /// Every call so far.
-    public var calls: [Call] { state.withLock { $0.calls } }
+    package var calls: [Call] { state.withLock { $0.calls } }
     /// The connections that were accepted.
-    public var sockets: [AsyncSocket] { state.withLock { $0.sockets } }
+    package var sockets: [AsyncSocket] { state.withLock { $0.sockets } }
     /// Operations that failed.
-    public var failures: [FailedOperation] { state.withLock { $0.failures } }
+    package var failures: [FailedOperation] { state.withLock { $0.failures } }
     /// Operations that timed out.
-    public var timeouts: [TimedOutOperation] { state.withLock { $0.timeouts } }
+    package var timeouts: [TimedOutOperation] { state.withLock { $0.timeouts } }
     /// The error of the last disconnect.
-    public var lastError: SocketError? { state.withLock { $0.error } }
+    package var lastError: SocketError? { state.withLock { $0.error } }
     /// The bytes of every completed read, joined.
-    public var received: [UInt8] {
+    package var received: [UInt8] {
         calls.flatMap { call -> [UInt8] in if case .read(let bytes, _) = call { bytes } else { [] } }
     }
 
     /// Whether the session is over.
-    public var isDisconnected: Bool {
+    package var isDisconnected: Bool {
         calls.contains { if case .disconnected = $0 { true } else { false } }
     }
 
@@ -67,41 +66,41 @@ public final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         onCall(socket, call)
     }
 
-    public func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { note(socket, .connected) }
+    package func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) { note(socket, .connected) }
 
-    public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
+    package func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         note(socket, .read(bytes, tag: tag))
     }
 
-    public func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {
+    package func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {
         note(socket, .readPartial(count, tag: tag))
     }
 
-    public func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) { note(socket, .wrote(tag: tag)) }
+    package func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) { note(socket, .wrote(tag: tag)) }
 
-    public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {
+    package func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {
         note(socket, .wrotePartial(count, tag: tag))
     }
 
-    public func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
+    package func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
         state.withLock { $0.failures.append(operation) }
         note(socket, .failed(tag: operation.tag, operation.error.reason, done: operation.done))
     }
 
-    public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
+    package func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
         state.withLock { $0.timeouts.append(operation) }
         note(socket, .timedOut(tag: operation.tag, done: operation.done))
         return verdict(operation)
     }
 
-    public func socketDidCloseReadStream(_ socket: AsyncSocket) { note(socket, .closedReadStream) }
+    package func socketDidCloseReadStream(_ socket: AsyncSocket) { note(socket, .closedReadStream) }
 
-    public func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+    package func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
         state.withLock { $0.error = error }
         note(socket, .disconnected(error?.reason))
     }
 
-    public func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+    package func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         state.withLock {
             $0.calls.append(.accepted)
             $0.sockets.append(socket)
@@ -109,7 +108,7 @@ public final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         onAccept(socket)
     }
 
-    public func listener(_ listener: SocketListener, didStop error: SocketError?) {
+    package func listener(_ listener: SocketListener, didStop error: SocketError?) {
         state.withLock { $0.calls.append(.stopped) }
     }
 }

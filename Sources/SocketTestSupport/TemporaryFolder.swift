@@ -1,12 +1,12 @@
 import Glibc
 
 /// A folder of its own for a test, removed with its files when released.
-public final class TemporaryFolder {
+package final class TemporaryFolder {
     /// Its path.
-    public let path: String
+    package let path: String
 
     /// Makes it.
-    public init() throws {
+    package init() throws {
         var template = Array("/tmp/socktui-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw PeerFailure(errno: errno) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -18,7 +18,7 @@ public final class TemporaryFolder {
     }
 
     /// The names of its files.
-    public var names: [String] {
+    package var names: [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -32,12 +32,12 @@ public final class TemporaryFolder {
     }
 
     /// Whether a file of this name is there.
-    public func contains(_ name: String) -> Bool {
+    package func contains(_ name: String) -> Bool {
         names.contains(name)
     }
 
     /// Writes a file.
-    public func write(_ text: String, to name: String) {
+    package func write(_ text: String, to name: String) {
         guard let file = fopen(path + "/" + name, "w") else { return }
         fputs(text, file)
         fclose(file)

@@ -1,7 +1,6 @@
 import Dispatch
 import SocketKit
 import SocketTestSupport
-import Synchronization
 import Testing
 
 @Suite struct DelegateTests {
@@ -9,7 +8,7 @@ import Testing
         let queue = DispatchQueue(label: "delegate")
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
-        let strays = Mutex(0)
+        let strays = Lock(0)
         let recorder = Recorder(onCall: { _, _ in
             if DispatchQueue.getSpecific(key: key) == nil { strays.withLock { $0 += 1 } }
         })
@@ -27,7 +26,7 @@ import Testing
 
     @Test func withoutADelegateQueueCallbacksComeOnTheEnginesQueue() throws {
         let engine = SocketEngine()
-        let strays = Mutex(0)
+        let strays = Lock(0)
         let recorder = Recorder(onCall: { _, _ in if !engine.isOnQueue { strays.withLock { $0 += 1 } } })
         let pair = try ConnectedPair(engine: engine, recorder: recorder)
         pair.socket.write([1], tag: 1)
@@ -60,7 +59,7 @@ import Testing
         let listener = SocketListener(engine: engine, delegate: accepting)
         try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
         let port = try #require(listener.localAddress?.port)
-        let left = Mutex(100)
+        let left = Lock(100)
         let recorder = Recorder(onCall: { socket, call in
             guard case .disconnected = call else { return }
             let again = left.withLock { left in

@@ -1,6 +1,6 @@
 import Glibc
 import InspectorCore
-import Synchronization
+import SocketKit
 
 /// Messages from other threads for the run loop, and the pipe that wakes it: a zero byte for messages, any other byte
 /// is the number of a signal.
@@ -9,7 +9,7 @@ final class Inbox: Sendable {
     let writeEnd: Int32
     /// The run loop polls this.
     let readEnd: Int32
-    private let messages = Mutex<[Message]>([])
+    private let messages = Lock<[Message]>([])
 
     init() {
         var ends: [Int32] = [-1, -1]

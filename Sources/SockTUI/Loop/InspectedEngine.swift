@@ -1,6 +1,5 @@
 import InspectorCore
 import SocketKit
-import Synchronization
 
 /// The engine of this program, and the handles of all sockets that a person opened on it.
 ///
@@ -51,7 +50,14 @@ final class InspectedEngine: Inspected {
     }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
-        then(SocketError(.badConfiguration, operation: "demo", detail: "the demo world is not built yet"))
+        engine.queue.async { @Sendable [engine, keeper] in
+            do throws(SocketError) {
+                if !keeper.hasDemo { keeper.keep(try Demo(engine: engine)) }
+                then(nil)
+            } catch {
+                then(error)
+            }
+        }
     }
 
     private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
@@ -83,9 +89,10 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         var sockets: [ObjectIdentifier: AsyncSocket] = [:]
         /// Whether a connection that the listener takes gets a standing read.
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
+        var demo: Demo?
     }
 
-    private let kept = Mutex(Kept())
+    private let kept = Lock(Kept())
 
     func keep(_ socket: AsyncSocket) {
         kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
@@ -93,6 +100,12 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func keep(_ listener: SocketListener, standingRead: Bool) {
         kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
+    }
+
+    var hasDemo: Bool { kept.withLock { $0.demo != nil } }
+
+    func keep(_ demo: Demo) {
+        kept.withLock { $0.demo = demo }
     }
 
     func drop(_ listener: SocketListener) {

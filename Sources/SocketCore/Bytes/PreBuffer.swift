@@ -47,14 +47,15 @@ package struct PreBuffer {
     package mutating func take(_ amount: Int) -> [UInt8] {
         precondition(0...count ~= amount, "take(\(amount)) of \(count) bytes")
         if amount == storage.count, storage.capacity <= 2 * amount + PreBuffer.slack { return handOver() }
-        let taken = Array(storage[head..<head + amount])
+        let taken = prefix(amount)
         consume(amount)
         return taken
     }
 
-    /// The first `most` bytes, or all when there are fewer; they stay.
+    /// The first `most` bytes, or all when there are fewer; they stay. It is a copy in memory of its own, where an array
+    /// made of a slice might share the whole storage.
     package func prefix(_ most: Int) -> [UInt8] {
-        Array(storage[head...].prefix(most))
+        withUnsafeBytes { [UInt8]($0.prefix(most)) }
     }
 
     /// Lends all bytes for the length of the call.

@@ -105,9 +105,10 @@ struct ReadInHand {
         return taken
     }
 
-    /// Its first bytes, at most so many.
+    /// Its first bytes, at most so many, copied: an array made of a slice might share the storage, and the next byte
+    /// would then copy all of it.
     func prefix(_ most: Int, _ preBuffer: PreBuffer) -> [UInt8] {
-        gathered > 0 ? preBuffer.prefix(min(most, gathered)) : Array(bytes.prefix(most))
+        gathered > 0 ? preBuffer.prefix(min(most, gathered)) : bytes.withUnsafeBytes { [UInt8]($0.prefix(most)) }
     }
 
     /// This read as it is shown.

@@ -5,25 +5,26 @@ import SocketCore
 extension Connection {
     // MARK: Beginning
 
-    /// Connects to addresses that are known already.
-    func connect(to addresses: [SocketAddress], timeout: Duration?, configuration: SocketConfiguration) {
+    /// Connects to addresses that are known already, or to a name once it is resolved; from the next turn on.
+    func connect(to target: ConnectTarget, timeout: Duration?, configuration: SocketConfiguration) {
         connector = Connector(started: engine.now, timeout: timeout, configuration: configuration)
-        race(addresses)
+        let mailbox = engine.mailbox
+        let requestTurn = engine.requestTurn
+        switch target {
+        case .addresses(let addresses):
+            if mailbox.post(.begin(id, addresses)) { requestTurn() }
+        case .name(let host, let port):
+            record(.resolving)
+            engine.resolver.resolve(host: host, port: port) { [id] result in
+                if mailbox.post(.resolved(id, result)) { requestTurn() }
+            }
+        }
         finishStep()
     }
 
-    /// Connects to a name, once it is resolved.
-    func connect(
-        toHost host: String, port: UInt16, timeout: Duration?, configuration: SocketConfiguration
-    ) {
-        connector = Connector(started: engine.now, timeout: timeout, configuration: configuration)
-        record(.resolving)
-        let id = id
-        let mailbox = engine.mailbox
-        let requestTurn = engine.requestTurn
-        engine.resolver.resolve(host: host, port: port) { result in
-            if mailbox.post(.resolved(id, result)) { requestTurn() }
-        }
+    func begin(with addresses: [SocketAddress]) {
+        guard machine.isConnecting else { return }
+        race(addresses)
         finishStep()
     }
 

@@ -1,5 +1,11 @@
 import SocketCore
 
+/// What a connect is for.
+enum ConnectTarget {
+    case addresses([SocketAddress])
+    case name(String, UInt16)
+}
+
 /// A connect in progress: the plan, and the descriptor of each attempt under way. When it is over it keeps what was
 /// resolved, tried, refused and won, for the screen and for the error.
 final class Connector {

@@ -15,18 +15,7 @@ extension EngineState {
             configuration: configuration)
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
-        switch plan {
-        case .addresses(let addresses):
-            connection.connect(to: addresses, timeout: timeout, configuration: configuration)
-        case .name(let host, let port):
-            connection.connect(
-                toHost: host, port: port, timeout: timeout, configuration: configuration)
-        }
-    }
-
-    private enum ConnectTarget {
-        case addresses([SocketAddress])
-        case name(String, UInt16)
+        connection.connect(to: plan, timeout: timeout, configuration: configuration)
     }
 
     /// Checks the arguments, in GCDAsyncSocket's order: the host first, then the families.

@@ -91,6 +91,7 @@ extension EngineState {
             } else {
                 perform(command)
             }
+        case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
         case .released(let id):
             connections[id]?.wasReleased()

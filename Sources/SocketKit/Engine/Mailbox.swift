@@ -1,11 +1,12 @@
 import SocketCore
-import Synchronization
 
 /// What other threads ask of the engine, in the order in which they asked.
 enum Letter: Sendable {
     case command(SocketCommand)
     /// A command by a handle, which hears of it when the session is over already.
     case ask(AsyncSocket, SocketCommand)
+    /// A connect to addresses that are known begins, so that it never fails before the caller knows its session.
+    case begin(SocketID, [SocketAddress])
     /// A name was resolved, or could not be.
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
     /// The handle of this session is gone: close it without telling anybody.
@@ -22,7 +23,7 @@ final class Mailbox: Sendable {
         var isAwake = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Adds a letter; true when the caller has to ask for a turn.
     func post(_ letter: Letter) -> Bool {

@@ -1,6 +1,5 @@
 import Dispatch
 import SocketCore
-import Synchronization
 
 /// A TCP or Unix-domain stream socket.
 ///
@@ -11,7 +10,7 @@ import Synchronization
 public final class AsyncSocket: Sendable {
     /// The engine that it lives on.
     public let engine: SocketEngine
-    private let state: Mutex<HandleState>
+    private let state: Lock<HandleState>
 
     private struct HandleState {
         var session: SocketID?
@@ -27,7 +26,7 @@ public final class AsyncSocket: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         self.engine = engine
-        state = Mutex(
+        state = Lock(
             HandleState(
                 delegate: delegate, pump: Self.pump(delegateQueue, engine: engine), configuration: configuration))
     }
@@ -35,7 +34,7 @@ public final class AsyncSocket: Sendable {
     /// A connection that a listener took.
     init(acceptedBy listener: SocketListener, session: SocketID) {
         engine = listener.engine
-        state = Mutex(
+        state = Lock(
             HandleState(
                 session: session, pump: Self.pump(listener.delegateQueue, engine: listener.engine),
                 configuration: listener.configuration))
@@ -92,6 +91,9 @@ public final class AsyncSocket: Sendable {
 
     /// Our own address; nil when not connected.
     public var localAddress: SocketAddress? { fact { $0?.local } }
+
+    /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
+    public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
 
     private func fact<R>(_ body: (Connection?) -> R) -> R {
         engine.enter { state in

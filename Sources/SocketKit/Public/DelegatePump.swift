@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Carries callbacks to a queue in batches: however many there are, at most one hop is under way.
 final class DelegatePump: Sendable {
@@ -9,7 +8,7 @@ final class DelegatePump: Sendable {
         var isScheduled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ queue: DispatchQueue) {
         self.queue = queue

@@ -1,6 +1,5 @@
 import Dispatch
 import SocketCore
-import Synchronization
 
 /// Takes connections on a TCP port or a Unix-domain name.
 ///
@@ -9,7 +8,7 @@ import Synchronization
 public final class SocketListener: Sendable {
     /// The engine that it lives on, and on which the connections it takes live.
     public let engine: SocketEngine
-    private let state: Mutex<HandleState>
+    private let state: Lock<HandleState>
 
     private struct HandleState {
         var session: SocketID?
@@ -25,7 +24,7 @@ public final class SocketListener: Sendable {
     ) {
         self.engine = engine
         let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0) }
-        state = Mutex(HandleState(delegate: delegate, pump: pump, configuration: configuration))
+        state = Lock(HandleState(delegate: delegate, pump: pump, configuration: configuration))
     }
 
     deinit {
