@@ -19,7 +19,6 @@ public final class Tmux {
         server = "socktui-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         var variables = environment
         variables["TMUX"] = .some(nil)
-        variables["SWIFT_BACKTRACE"] = .some(nil)
         let words: [String] = [
             "-f", "/dev/null", "start-server", ";", "set", "-g", "remain-on-exit", "on", ";",
             "set", "-g", "status", "off", ";", "set", "-g", "default-terminal", "tmux-256color", ";",

@@ -22,9 +22,12 @@ enum Program {
     static func environment(_ folder: String) -> [String: String?] {
         [
             "XDG_STATE_HOME": folder, "HOME": folder, "LC_ALL": "C.UTF-8", "NO_COLOR": "",
-            "ASAN_OPTIONS": "detect_leaks=0",
+            "ASAN_OPTIONS": "detect_leaks=0", "SWIFT_BACKTRACE": nil,
         ]
     }
+
+    /// Whether this runs under a sanitizer: they handle crash signals themselves, or put them off for ever.
+    static let isSanitized = dlsym(nil, "__tsan_init") ?? dlsym(nil, "__asan_init") != nil
 
     /// Runs it without a terminal.
     static func run(_ arguments: String...) throws -> ChildProcess.Outcome {
