@@ -66,6 +66,27 @@ struct ReadQueueTests {
         #expect(bench.queue.prebuffered == 1)
     }
 
+    @Test func bytesReadAheadAreNotWantedAgain() {
+        var queue = ReadQueue()
+        Array("abc".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        queue.enqueue(ReadRequest(.length(10)), as: OperationID(1), now: .zero)
+        #expect(queue.wanted == 7)
+        Array("defghij".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        #expect(queue.advance(now: .zero).delivery?.bytes == Array("abcdefghij".utf8))
+    }
+
+    /// Every byte is a candidate here, so a search that began anew at each byte would look at five thousand million.
+    @Test(.timeLimit(.minutes(1))) func aDelimiterReadLooksAtDrippedBytesOnce() {
+        var queue = ReadQueue()
+        queue.enqueue(ReadRequest(.through("ab")), as: OperationID(1), now: .zero)
+        for _ in 0..<100_000 {
+            Array("b".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+            _ = queue.advance(now: .zero)
+        }
+        Array("ab".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        #expect(queue.advance(now: .zero).delivery?.bytes.count == 100_002)
+    }
+
     /// Statement 43.
     @Test func aLengthReadReportsWhatItHasUntilItIsDone() {
         var bench = ReadBench()
