@@ -97,7 +97,7 @@ private struct RandomReads {
         for _ in 0..<steps where !isOver {
             now = now + .milliseconds(Int.random(in: 0...3, using: &generator))
             step()
-            performAll()
+            if Int.random(in: 0..<3, using: &generator) > 0 { performAll() }
             expire()
         }
         while let failed = queue.failNext(error: .test) { end(failed) }

@@ -66,6 +66,31 @@ struct ReadQueueTests {
         #expect(bench.queue.prebuffered == 1)
     }
 
+    @Test func bytesReadAheadAreNotWantedAgain() {
+        var queue = ReadQueue()
+        Array("abc".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        queue.enqueue(ReadRequest(.length(10)), as: OperationID(1), now: .zero)
+        #expect(queue.wanted == 7)
+        Array("defghij".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        #expect(queue.advance(now: .zero).delivery?.bytes == Array("abcdefghij".utf8))
+    }
+
+    /// Every byte is a candidate here: a search that began anew at each would look at five thousand million and take
+    /// the better part of a minute, where this takes a fraction of a second.
+    @Test func aDelimiterReadLooksAtDrippedBytesOnce() {
+        var queue = ReadQueue()
+        queue.enqueue(ReadRequest(.through("ab")), as: OperationID(1), now: .zero)
+        let elapsed = ContinuousClock().measure {
+            for _ in 0..<100_000 {
+                Array("b".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+                _ = queue.advance(now: .zero)
+            }
+        }
+        #expect(elapsed < .seconds(15))
+        Array("ab".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        #expect(queue.advance(now: .zero).delivery?.bytes.count == 100_002)
+    }
+
     /// Statement 43.
     @Test func aLengthReadReportsWhatItHasUntilItIsDone() {
         var bench = ReadBench()

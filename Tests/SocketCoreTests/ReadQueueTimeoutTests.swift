@@ -41,6 +41,7 @@ struct ReadQueueTimeoutTests {
         _ = bench.queue.expire(now: .at(1))
         Array("bcdef".utf8).withUnsafeBytes { bench.queue.receive($0, now: .at(2)) }
         #expect(bench.queue.advance(now: .at(2)) == .none)
+        #expect(bench.queue.currentOperation?.done == 1)
         #expect(bench.queue.answer(operation, extendBy: .milliseconds(1), now: .at(3)) == true)
         bench.pump()
         #expect(bench.takeTexts() == ["abcd"])

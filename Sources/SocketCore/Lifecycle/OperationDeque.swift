@@ -1,40 +1,46 @@
 /// Operations that wait behind the one in hand, first in, first out, in O(1) each.
 ///
 /// An array with a head index. It owns no memory until something waits, and gives back what a burst made it take.
-struct OperationDeque<Operation> {
+package struct OperationDeque<Operation> {
     /// Slots before `head` are vacated at once, so that an operation that left keeps no bytes alive.
     private var slots: [Operation?] = []
     private var head = 0
 
+    /// An empty deque, which owns no memory.
+    package init() {}
+
     /// How many wait.
-    var count: Int { slots.count - head }
+    package var count: Int { slots.count - head }
 
     /// Whether none waits.
-    var isEmpty: Bool { slots.isEmpty }
+    package var isEmpty: Bool { slots.isEmpty }
+
+    /// For how many operations it owns memory.
+    package var reserved: Int { slots.capacity }
 
     /// The one that waits `index` places behind the first. Traps when there is none.
-    subscript(index: Int) -> Operation {
+    package subscript(index: Int) -> Operation {
         guard let operation = slots[head + index] else { fatalError("slot \(index) of \(count) is vacant") }
         return operation
     }
 
     /// The one that waits at the end; nil when none waits.
-    var last: Operation? { slots.last ?? nil }
+    package var last: Operation? { slots.last ?? nil }
 
     /// Puts one at the end.
-    mutating func append(_ operation: Operation) {
+    package mutating func append(_ operation: Operation) {
         if head >= OperationDeque.keptCapacity, head >= count { compact() }
         slots.append(operation)
     }
 
     /// Puts one before that at the end. Traps when none waits.
-    mutating func insertBeforeLast(_ operation: Operation) {
+    package mutating func insertBeforeLast(_ operation: Operation) {
         append(operation)
         slots.swapAt(slots.count - 1, slots.count - 2)
     }
 
     /// Takes the first out; nil when none waits.
-    mutating func popFirst() -> Operation? {
+    package mutating func popFirst() -> Operation? {
         guard head < slots.count else { return nil }
         let first = slots[head].take()
         head += 1
@@ -43,7 +49,7 @@ struct OperationDeque<Operation> {
     }
 
     /// Takes that at the end out; nil when none waits.
-    mutating func popLast() -> Operation? {
+    package mutating func popLast() -> Operation? {
         let last = slots.popLast() ?? nil
         shrinkWhenEmpty()
         return last
