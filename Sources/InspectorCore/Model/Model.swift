@@ -15,12 +15,163 @@ package struct Model: Sendable {
         }
     }
 
+    /// The screens that fill the terminal.
+    package enum Tab: Hashable, Sendable, CaseIterable {
+        case start, list, talk, detail, events
+    }
+
+    /// The screen held still: everything shown is as it was at that instant.
+    package struct Frozen: Hashable, Sendable {
+        package var snapshot: EngineSnapshot
+        package var clock: WallClock
+        /// The first event that is not shown.
+        package var nextEvent: UInt64
+        package var trafficOf: SocketID?
+        package var traffic: TrafficSnapshot
+    }
+
+    /// Sums over the sessions that are shown, made once for each snapshot.
+    package struct Summary: Hashable, Sendable {
+        package var live = 0
+        package var closed = 0
+        package var receiveRate: Double?
+        package var sendRate: Double?
+        /// Columns that the largest id takes.
+        package var idWidth = 4
+    }
+
+    /// A sentence for the person, above the footer.
+    package struct Notice: Hashable, Sendable {
+        package var text: String
+        package var isError: Bool
+    }
+
+    /// A filter or search being typed.
+    package struct OpenField: Hashable, Sendable {
+        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch }
+        package var purpose: Purpose
+        package var editor: LineEditor
+        /// What held when the field was opened.
+        package var before: String
+        package var error: String?
+    }
+
+    package struct ListState: Hashable, Sendable {
+        /// The sessions listed, in order.
+        package var rows: [SocketID] = []
+        package var selected: SocketID?
+        /// Index of the first row in sight.
+        package var top = 0
+        package var sorting = Sorting()
+        package var filter = Filter()
+        /// When a key was last pressed, by the time of the snapshot then shown: the order rests for a second.
+        package var keyPressed: MonotonicTime?
+    }
+
+    package struct EventsState: Hashable, Sendable {
+        package var filter = Filter()
+        /// Entry numbers that pass the filter; nil: all.
+        package var matching: [Int]?
+        /// Number of the entry with the cursor; nil while following.
+        package var cursor: Int?
+        package var search = ""
+    }
+
+    package struct StartState: Hashable, Sendable {
+        package var editor = LineEditor()
+        package var offers = StartOffers()
+        package var error: String?
+    }
+
+    package struct HelpState: Hashable, Sendable {
+        package var context: KeyContext
+        package var top = 0
+    }
+
     package let options: Options
+    package let glyphs: Glyphs
+    package let sanitizer: Sanitizer
+
+    package internal(set) var size = Size(80, 24)
+    package internal(set) var tab = Tab.start
+    /// Whether keys go to the composer of the selected connection.
+    package internal(set) var isComposing = false
+    package internal(set) var dialog: Dialog?
+    package internal(set) var help: HelpState?
+    package internal(set) var field: OpenField?
+    package internal(set) var notice: Notice?
+
+    package internal(set) var latest: EngineSnapshot?
+    package internal(set) var frozen: Frozen?
+    package internal(set) var clock = WallClock()
+    package internal(set) var cadence = Cadence()
+    package internal(set) var summary = Summary()
+    package internal(set) var log = EventLog()
+    package internal(set) var histories = RateHistories()
+    package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
+    package internal(set) var traffic = TrafficState()
+
+    package internal(set) var list = ListState()
+    package internal(set) var events = EventsState()
+    package internal(set) var start = StartState()
+    package internal(set) var talks: [SocketID: TalkState] = [:]
+    package internal(set) var composers: [SocketID: Composer] = [:]
+    package internal(set) var viewMode = ViewMode.text
+    /// First line of the detail in sight.
+    package internal(set) var detailTop = 0
+    /// A socket that was opened for this person and is in no snapshot yet.
+    package internal(set) var expected: SocketID?
+    /// A listener whose first connection is to be shown as soon as it comes.
+    package internal(set) var awaiting: SocketID?
 
     package init(options: Options) {
         self.options = options
+        glyphs = options.ascii ? .ascii : .unicode
+        sanitizer = Sanitizer(isASCII: options.ascii)
+    }
+
+    /// What is on the screen: the latest snapshot, or the one that was frozen.
+    package var shown: EngineSnapshot? { frozen?.snapshot ?? latest }
+
+    /// The connection that the cursor is on, while it is listed.
+    package var selected: SocketSnapshot? { list.selected.flatMap { shown?.socket($0) } }
+
+    /// The instant that is shown.
+    package var now: MonotonicTime { shown?.time ?? .zero }
+
+    /// The clock by which times are shown.
+    package var shownClock: WallClock { frozen?.clock ?? clock }
+
+    /// The traffic of the selected connection as far as it is known at the instant that is shown.
+    package var shownTraffic: TrafficSnapshot {
+        guard let frozen else { return traffic.snapshot }
+        return frozen.trafficOf == list.selected ? frozen.traffic : traffic.asOf(frozen.snapshot.time)
+    }
+
+    /// Where keys go.
+    package var context: KeyContext {
+        if help != nil { return .help }
+        switch dialog {
+        case .form: return .form
+        case .menu: return .menu
+        case nil: break
+        }
+        if field != nil { return .field }
+        switch tab {
+        case .start: return .start
+        case .list: return .list
+        case .talk: return isComposing ? .composer : .talk
+        case .detail: return .detail
+        case .events: return .events
+        }
     }
 
     /// What the next snapshot shall hold for the screen as it stands.
-    package var snapshotRequest: SnapshotRequest { SnapshotRequest() }
+    package var snapshotRequest: SnapshotRequest {
+        let rows = ScreenLayout(size, tab).listRows
+        var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
+        if let selected = list.selected { asked.insert(selected) }
+        return SnapshotRequest(
+            kernel: asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected)
+    }
 }

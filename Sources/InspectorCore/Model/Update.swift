@@ -3,9 +3,121 @@ import SocketCore
 extension Model {
     /// Takes one message and says what is to be done about it.
     package mutating func update(_ message: Message) -> [Effect] {
+        let effects: [Effect]
         switch message {
-        case .key(.control("c")): [.quit]
-        case .key, .paste, .resized, .snapshot, .opened, .refused, .start: []
+        case .key(let key): effects = press(key)
+        case .paste(let text): effects = paste(text)
+        case .resized(let size):
+            self.size = size
+            effects = []
+        case .snapshot(let snapshot):
+            take(snapshot)
+            effects = []
+        case .opened(let id, let request): effects = opened(id, request)
+        case .refused(let sentence):
+            refused(sentence)
+            effects = []
+        case .start(let offers):
+            start.offers = offers
+            start.editor.remember(offers.recent.map(\.text).reversed())
+            effects = []
         }
+        keepInSight()
+        return effects
+    }
+
+    private mutating func press(_ key: Key) -> [Effect] {
+        list.keyPressed = latest?.time
+        guard !ScreenLayout(size, tab).isTooSmall || key == .control("c") else { return pressWhenTooSmall(key) }
+        notice = nil
+        let context = context
+        let command = Keymap.command(for: key, in: context)
+        if let command, let effects = everywhere(command) { return effects }
+        switch context {
+        case .help: return inHelp(command)
+        case .form: return inForm(key, command)
+        case .menu: return inMenu(key, command)
+        case .field: return inField(key, command)
+        case .start: return atStart(key, command)
+        case .composer: return inComposer(key, command)
+        case .list, .talk, .detail, .events: return command.map { perform($0) } ?? []
+        }
+    }
+
+    /// Where only a notice fits, only leaving works.
+    private mutating func pressWhenTooSmall(_ key: Key) -> [Effect] {
+        switch context {
+        case .list, .talk, .detail, .events:
+            if key == .character("q") || key == .character("Q") { return quit() }
+            return []
+        case .menu: return inMenu(key, Keymap.command(for: key, in: .menu))
+        case .start, .composer, .field, .form, .help: return []
+        }
+    }
+
+    /// What means the same wherever it is pressed; nil: something else.
+    private mutating func everywhere(_ command: Command) -> [Effect]? {
+        switch command {
+        case .repaint: return [.repaint]
+        case .suspend: return [.suspend]
+        case .interrupt: return quit()
+        case .help:
+            help = HelpState(context: context)
+            return []
+        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
+            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
+            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
+            .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send,
+            .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete, .accept,
+            .cancel, .nextField, .previousField, .toggle, .quit:
+            return nil
+        }
+    }
+
+    /// Leaves the program; asks once while sockets are live.
+    mutating func quit() -> [Effect] {
+        let live = latest?.sockets.count { $0.isLive } ?? 0
+        if case .menu(let menu) = dialog, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
+        guard live > 0 else { return [.quit] }
+        dialog = .menu(
+            Menu(
+                title: "quit?  \(Format.count(live, "live socket")) will be closed",
+                items: [
+                    Menu.Item(key: "y", label: "quit", choice: .quit),
+                    Menu.Item(key: "n", label: "stay", choice: .stay),
+                ]))
+        help = nil
+        return []
+    }
+
+    private mutating func refused(_ sentence: String) {
+        if tab == .start {
+            start.error = sentence
+        } else {
+            notice = Notice(text: sentence, isError: true)
+        }
+    }
+
+    func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
+    func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
+
+    /// Text that was pasted goes into the field that has the cursor; anywhere else it would be read as commands.
+    private mutating func paste(_ text: String) -> [Effect] {
+        switch context {
+        case .start: start.editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+        case .composer: editComposer { $0.editor.insert(text) }
+        case .talk where selected?.acceptsWrites == true:
+            isComposing = true
+            editComposer { $0.editor.insert(text) }
+        case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
+        case .form:
+            if case .form(var form) = dialog {
+                form.paste(text)
+                dialog = .form(form)
+            }
+        case .list, .talk, .detail, .events, .menu, .help:
+            notice = hint("nothing was pasted: press w to write to a connection first")
+        }
+        return []
     }
 }

@@ -1,6 +1,53 @@
 import SocketCore
 
-/// Draws the whole screen.
+/// Draws the whole screen: a value for every cell, and where the text cursor stands.
 package func draw(_ model: Model, _ size: Size) -> Canvas {
-    Canvas(size)
+    var canvas = Canvas(size)
+    let layout = ScreenLayout(canvas.size, model.tab)
+    guard !layout.isTooSmall else {
+        drawTooSmall(model, on: &canvas)
+        return canvas
+    }
+    switch model.tab {
+    case .start: StartView.draw(model, layout, on: &canvas)
+    case .list, .talk, .detail, .events: drawPanes(model, layout, on: &canvas)
+    }
+    Footer.draw(model, layout, on: &canvas)
+    if let dialog = model.dialog { DialogView.draw(dialog, model, on: &canvas) }
+    if let help = model.help { HelpView.draw(model, help, on: &canvas) }
+    return canvas
+}
+
+private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
+    Header.draw(model, layout, on: &canvas)
+    if layout.list.height > 0 { ListView.draw(model, layout.list, on: &canvas) }
+    PreviewView.draw(model, layout.preview, on: &canvas)
+    if layout.talk.height > 0 { TalkView.draw(model, layout.talk, on: &canvas) }
+    if layout.detail.height > 0 { DetailView.draw(model, layout.detail, on: &canvas) }
+    if model.tab == .events { EventsView.draw(model, layout.body, on: &canvas) }
+    guard layout.isComposite else { return }
+    for y in layout.detail.y..<layout.detail.y + layout.detail.height {
+        canvas[layout.detail.x - 1, y] = Cell(model.glyphs.vertical, style: Style(.dim))
+    }
+}
+
+private func drawTooSmall(_ model: Model, on canvas: inout Canvas) {
+    let least = ScreenLayout.least
+    let size = canvas.size
+    let whole = Rect(size)
+    let text = ["too small", "have \(size.width)x\(size.height)", "need \(least.width)x\(least.height)"]
+    if case .menu(let menu) = model.dialog {
+        canvas.draw(Line(menu.title, Style(.warn)), row: 0, in: whole, model.glyphs)
+        canvas.draw(
+            Line(menu.items.map { "\($0.key) \($0.label)" }.joined(separator: "  ")), row: 1, in: whole, model.glyphs)
+        return
+    }
+    if whole.width >= 42 {
+        canvas.draw(Line(" " + text.joined(separator: ", "), Style(.warn)), row: 0, in: whole, model.glyphs)
+    } else {
+        for (row, part) in text.enumerated() {
+            canvas.draw(Line(part, Style(.warn)), row: row, in: whole, model.glyphs)
+        }
+    }
+    canvas.draw(Line(" q quit", Style(.dim)), row: max(3, size.height - 1), in: whole, model.glyphs)
 }

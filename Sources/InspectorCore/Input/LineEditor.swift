@@ -1,0 +1,148 @@
+/// One line of text being edited, with the keys of readline.
+package struct LineEditor: Hashable, Sendable {
+    /// The characters, line feeds among them where a paste or Alt-Enter brought some.
+    package private(set) var characters: [Character]
+    /// Before which character the next one goes.
+    package private(set) var cursor: Int
+    /// Lines entered before, oldest first.
+    package private(set) var history: [String] = []
+    private var historyIndex: Int?
+    private var draft = ""
+    private var killed: [Character] = []
+
+    /// Lines remembered.
+    package static let historyLimit = 200
+    /// Characters held; more is cut off.
+    package static let lengthLimit = 65_536
+
+    package init(_ text: String = "") {
+        characters = Array(text)
+        cursor = characters.count
+    }
+
+    package var text: String { String(characters) }
+    package var isEmpty: Bool { characters.isEmpty }
+
+    /// Replaces the text; the cursor goes to its end.
+    package mutating func set(_ text: String) {
+        characters = Array(text.prefix(Self.lengthLimit))
+        cursor = characters.count
+    }
+
+    /// Puts text in at the cursor. Carriage returns and CR LF become line feeds.
+    package mutating func insert(_ text: String) {
+        var added: [Character] = []
+        for character in text { added.append(character == "\r\n" || character == "\r" ? "\n" : character) }
+        added = Array(added.prefix(max(0, Self.lengthLimit - characters.count)))
+        let head = String(characters[..<cursor]) + String(added)
+        let all = head + String(characters[cursor...])
+        // A combining mark may join the character before it, so count anew.
+        characters = Array(all)
+        cursor = min(Array(head).count, characters.count)
+        historyIndex = nil
+    }
+
+    /// Ends the line: remembers it and empties the field.
+    package mutating func commit() {
+        if !isEmpty && history.last != text { history.append(text) }
+        if history.count > Self.historyLimit { history.removeFirst() }
+        set("")
+        historyIndex = nil
+    }
+
+    /// Remembers lines as if they had been entered, oldest first.
+    package mutating func remember(_ lines: [String]) {
+        history = Array(lines.suffix(Self.historyLimit))
+    }
+
+    /// Takes a key; false when it means nothing here.
+    package mutating func handle(_ key: Key) -> Bool {
+        switch key {
+        case .character(let character): insert(String(character))
+        case .left, .control("b"): cursor = max(0, cursor - 1)
+        case .right, .control("f"): cursor = min(characters.count, cursor + 1)
+        case .home, .control("a"): cursor = 0
+        case .end, .control("e"): cursor = characters.count
+        case .alt("b"): cursor = wordStart()
+        case .alt("f"): cursor = wordEnd()
+        case .backspace, .control("h"): remove(max(0, cursor - 1)..<cursor)
+        case .delete: remove(cursor..<min(characters.count, cursor + 1))
+        case .control("k"): kill(cursor..<characters.count)
+        case .control("u"): kill(0..<cursor)
+        case .control("w"): kill(wordStart()..<cursor)
+        case .control("y"): insert(String(killed))
+        case .up, .control("p"): return recall(-1)
+        case .down, .control("n"): return recall(1)
+        case .altEnter: insert("\n")
+        case .control, .alt, .enter, .tab, .backTab, .escape, .insert, .pageUp, .pageDown, .function: return false
+        }
+        return true
+    }
+
+    private mutating func remove(_ range: Range<Int>) {
+        characters.removeSubrange(range)
+        cursor = range.lowerBound
+        historyIndex = nil
+    }
+
+    private mutating func kill(_ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        killed = Array(characters[range])
+        remove(range)
+    }
+
+    private func wordStart() -> Int {
+        var index = cursor
+        while index > 0 && characters[index - 1].isWhitespace { index -= 1 }
+        while index > 0 && !characters[index - 1].isWhitespace { index -= 1 }
+        return index
+    }
+
+    private func wordEnd() -> Int {
+        var index = cursor
+        while index < characters.count && characters[index].isWhitespace { index += 1 }
+        while index < characters.count && !characters[index].isWhitespace { index += 1 }
+        return index
+    }
+
+    private mutating func recall(_ step: Int) -> Bool {
+        guard !history.isEmpty else { return false }
+        let current = historyIndex ?? history.count
+        let wanted = min(max(0, current + step), history.count)
+        guard wanted != current else { return true }
+        if historyIndex == nil { draft = text }
+        set(wanted == history.count ? draft : history[wanted])
+        historyIndex = wanted == history.count ? nil : wanted
+        return true
+    }
+
+    /// The part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls sideways;
+    /// where something lies outside, an ellipsis says so.
+    package func window(width: Int, sanitizer: Sanitizer, glyphs: Glyphs) -> (line: Line, cursor: Int) {
+        guard width > 0 else { return (Line(), 0) }
+        var line = Line()
+        var cursorColumn = 0
+        for (index, character) in characters.enumerated() {
+            if index == cursor { cursorColumn = line.width }
+            sanitizer.append(String(character), to: &line)
+        }
+        if cursor == characters.count { cursorColumn = line.width }
+        guard line.width >= width else { return (line, cursorColumn) }
+        let start = min(max(0, cursorColumn - width * 3 / 4), line.width + 1 - width)
+        var part = line.columns(start..<start + width - (cursorColumn == start + width - 1 ? 1 : 0))
+        if start > 0 {
+            var marked = Line(String(glyphs.ellipsis), Style(.dim))
+            marked.append(part.columns(1..<part.width))
+            part = marked
+        }
+        if start + width < line.width { part = Self.cutMark(part, width: width, glyphs) }
+        return (part, cursorColumn - start)
+    }
+
+    private static func cutMark(_ line: Line, width: Int, _ glyphs: Glyphs) -> Line {
+        var marked = line.columns(0..<max(0, width - 1))
+        marked.pad(to: width - 1)
+        marked.append(String(glyphs.ellipsis), Style(.dim))
+        return marked
+    }
+}

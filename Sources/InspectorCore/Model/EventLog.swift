@@ -1,0 +1,57 @@
+import SocketCore
+
+/// What happened, as far as it is remembered. Gaps keep their place.
+package struct EventLog: Hashable, Sendable {
+    package enum Entry: Hashable, Sendable {
+        case event(SocketEvent)
+        /// So many events were overwritten before they were read; `next` is the first one after them.
+        case lost(UInt64, next: UInt64)
+    }
+
+    /// The most entries that are remembered.
+    package static let limit = 20_000
+    /// Entries dropped at a time, so that dropping costs nothing per event.
+    private static let slack = 2_000
+
+    /// Oldest first.
+    package private(set) var entries: [Entry] = []
+    /// How many entries were dropped from the front; `first + index` names an entry for good.
+    package private(set) var first = 0
+    /// The sequence number not seen yet.
+    package private(set) var next: UInt64 = 0
+    /// Events lost in all.
+    package private(set) var lost: UInt64 = 0
+
+    package init() {}
+
+    /// Number of the entry after the last.
+    package var end: Int { first + entries.count }
+
+    /// The entry of this number, while it is remembered.
+    package subscript(number: Int) -> Entry? {
+        entries.indices.contains(number - first) ? entries[number - first] : nil
+    }
+
+    /// Takes what a snapshot brought; events seen before are left out, and a gap is noted where it is.
+    package mutating func take(_ snapshot: EngineSnapshot) {
+        for event in snapshot.events where event.sequence >= next {
+            noteGap(upTo: event.sequence)
+            entries.append(.event(event))
+            next = event.sequence + 1
+        }
+        if snapshot.nextEvent > next {
+            noteGap(upTo: snapshot.nextEvent)
+            next = snapshot.nextEvent
+        }
+        if entries.count > Self.limit + Self.slack {
+            first += entries.count - Self.limit
+            entries.removeFirst(entries.count - Self.limit)
+        }
+    }
+
+    private mutating func noteGap(upTo sequence: UInt64) {
+        guard sequence > next else { return }
+        lost += sequence - next
+        entries.append(.lost(sequence - next, next: sequence))
+    }
+}

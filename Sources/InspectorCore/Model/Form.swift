@@ -1,0 +1,174 @@
+import SocketCore
+
+/// One field of a dialog.
+package struct FormField: Hashable, Sendable {
+    package enum Name: Hashable, Sendable {
+        case address, timeout, firstRead, halfOpen, kind, length, delimiter, limit, tag, standing, verdict, extra
+    }
+
+    package enum Value: Hashable, Sendable {
+        case text(LineEditor)
+        case toggle(Bool)
+        case choice([String], Int)
+    }
+
+    package var name: Name
+    package var label: String
+    package var value: Value
+    /// Shown dim behind the field.
+    package var hint: String
+
+    package init(_ name: Name, _ label: String, _ value: Value, hint: String = "") {
+        self.name = name
+        self.label = label
+        self.value = value
+        self.hint = hint
+    }
+
+    package static func text(_ name: Name, _ label: String, _ text: String, hint: String = "") -> FormField {
+        FormField(name, label, .text(LineEditor(text)), hint: hint)
+    }
+}
+
+/// A dialog with fields.
+package struct Form: Hashable, Sendable {
+    package enum Purpose: Hashable, Sendable {
+        case connect, listen
+        case read(SocketID)
+        /// The operation that waits for an answer.
+        case answer(SocketID, OperationSnapshot)
+    }
+
+    package var purpose: Purpose
+    package var fields: [FormField]
+    /// Index of the field with the cursor.
+    package var focus = 0
+    /// What is wrong with what was typed.
+    package var error: String?
+    /// Whether the fields that are rarely wanted are shown.
+    package var showsAll = false
+
+    package init(_ purpose: Purpose, _ fields: [FormField]) {
+        self.purpose = purpose
+        self.fields = fields
+    }
+
+    package var title: String {
+        switch purpose {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .read(let id): "queue a read on \(id)"
+        case .answer(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words) timed out"
+        }
+    }
+
+    package func text(_ name: FormField.Name) -> String {
+        for field in fields where field.name == name {
+            if case .text(let editor) = field.value { return editor.text }
+        }
+        return ""
+    }
+
+    package func isOn(_ name: FormField.Name) -> Bool {
+        for field in fields where field.name == name {
+            if case .toggle(let isOn) = field.value { return isOn }
+        }
+        return false
+    }
+
+    package func chosen(_ name: FormField.Name) -> Int {
+        for field in fields where field.name == name {
+            if case .choice(_, let index) = field.value { return index }
+        }
+        return 0
+    }
+
+    /// Indices of the fields that are shown as the others stand.
+    package var shown: [Int] {
+        fields.indices.filter { index in
+            switch (purpose, fields[index].name) {
+            case (.connect, .address), (.listen, .address): true
+            case (.connect, _), (.listen, _): showsAll
+            case (.read, .length): chosen(.kind) == 1
+            case (.read, .delimiter): chosen(.kind) == 2
+            case (.read, .limit): chosen(.kind) != 1
+            case (.answer, .extra): chosen(.verdict) == 0
+            case (.read, _), (.answer, _): true
+            }
+        }
+    }
+
+    /// Moves the cursor to the next shown field, or the one before.
+    package mutating func move(_ step: Int) {
+        let shown = shown
+        guard let index = shown.firstIndex(of: focus) else {
+            focus = shown.first ?? 0
+            return
+        }
+        focus = shown[(index + step + shown.count) % shown.count]
+    }
+
+    /// Takes a key for the field with the cursor; false when it means nothing there.
+    package mutating func type(_ key: Key) -> Bool {
+        guard fields.indices.contains(focus) else { return false }
+        switch fields[focus].value {
+        case .text(var editor):
+            guard editor.handle(key) else { return false }
+            fields[focus].value = .text(editor)
+        case .toggle(let isOn):
+            guard key == .character(" ") || key == .left || key == .right else { return false }
+            fields[focus].value = .toggle(!isOn)
+        case .choice(let options, let index):
+            guard let next = Self.choice(key, options, index) else { return false }
+            fields[focus].value = .choice(options, next)
+        }
+        error = nil
+        return true
+    }
+
+    private static func choice(_ key: Key, _ options: [String], _ index: Int) -> Int? {
+        switch key {
+        case .left: return (index + options.count - 1) % options.count
+        case .right, .character(" "): return (index + 1) % options.count
+        case .character(let letter):
+            return options.firstIndex { $0.first == letter }
+        case .control, .alt, .altEnter, .enter, .tab, .backTab, .escape, .backspace, .delete, .insert, .up, .down,
+            .home, .end, .pageUp, .pageDown, .function:
+            return nil
+        }
+    }
+
+    /// Puts pasted text in the field with the cursor, on one line.
+    package mutating func paste(_ text: String) {
+        guard fields.indices.contains(focus), case .text(var editor) = fields[focus].value else { return }
+        editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+        fields[focus].value = .text(editor)
+        error = nil
+    }
+}
+
+/// A dialog that asks for one of a few letters.
+package struct Menu: Hashable, Sendable {
+    package enum Choice: Hashable, Sendable {
+        case close(SocketID, CloseMode)
+        case halfClose(SocketID)
+        case quit
+        case stay
+    }
+
+    package struct Item: Hashable, Sendable {
+        package var key: Character
+        package var label: String
+        package var choice: Choice
+    }
+
+    package var title: String
+    package var items: [Item]
+    package var selected = 0
+}
+
+/// What stands over the screen and takes every key.
+package enum Dialog: Hashable, Sendable {
+    case form(Form)
+    case menu(Menu)
+}

@@ -1,0 +1,153 @@
+import SocketCore
+
+extension Model {
+    /// Does what a key asks for in list, talk, detail or events.
+    mutating func perform(_ command: Command) -> [Effect] {
+        switch command {
+        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast: move(command)
+        case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .back: navigate(command)
+        case .nextConnection: stepConnection(1)
+        case .previousConnection: stepConnection(-1)
+        case .open: openSelected()
+        case .expand: toggleExpanded()
+        case .jump: jumpToEvent()
+        case .search: openField(.eventSearch)
+        case .searchNext: searchEvents(1)
+        case .searchPrevious: searchEvents(-1)
+        case .filter: openField(tab == .events ? .eventFilter : .listFilter)
+        case .sortNext: sort(Sorting(list.sorting.column.next))
+        case .sortReverse:
+            var sorting = list.sorting
+            sorting.descending.toggle()
+            sort(sorting)
+        case .follow: toggleFollow()
+        case .freeze: toggleFreeze()
+        case .cycleView: viewMode = viewMode.next
+        case .connect: dialog = .form(connectForm())
+        case .listen: dialog = .form(Form(.listen, Self.openFields(.listen, address: "")))
+        case .read: openReadForm()
+        case .write: startComposing()
+        case .close: openCloseMenu()
+        case .answer: openAnswer()
+        case .pause: return togglePause()
+        case .quit: return quit()
+        case .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete,
+            .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt:
+            break
+        }
+        return []
+    }
+
+    /// Moves the cursor of the pane that has it.
+    private mutating func move(_ command: Command) {
+        let layout = ScreenLayout(size, tab)
+        switch tab {
+        case .start: break
+        case .list: moveSelection(Self.step(command, page: layout.listRows))
+        case .talk: scrollTraffic(Self.step(command, page: layout.traffic.height))
+        case .detail: scrollDetail(Self.step(command, page: layout.detail.height))
+        case .events: moveEventCursor(Self.step(command, page: layout.eventRows))
+        }
+    }
+
+    /// How many rows a moving key means.
+    static func step(_ command: Command, page: Int) -> Int {
+        switch command {
+        case .moveUp: -1
+        case .moveDown: 1
+        case .pageUp: -max(1, page - 1)
+        case .pageDown: max(1, page - 1)
+        case .halfPageUp: -max(1, page / 2)
+        case .halfPageDown: max(1, page / 2)
+        case .moveFirst: -1_000_000_000
+        case .moveLast: 1_000_000_000
+        case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection,
+            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
+            .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer,
+            .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave,
+            .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt,
+            .quit:
+            0
+        }
+    }
+
+    /// Goes to another screen or pane.
+    mutating func navigate(_ command: Command) {
+        switch command {
+        case .showList: show(.list)
+        case .showTalk: showTalk(composing: false)
+        case .showDetail: show(.detail)
+        case .showEvents: show(.events)
+        case .nextPane: stepPane(1)
+        case .previousPane: stepPane(-1)
+        case .back:
+            if tab == .list, !list.filter.isEmpty { setFilter(Filter()) }
+            show(.list)
+        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast,
+            .nextConnection, .previousConnection, .open, .expand, .jump, .search, .searchNext, .searchPrevious,
+            .filter, .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close,
+            .answer, .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode,
+            .leave, .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend,
+            .interrupt, .quit:
+            break
+        }
+    }
+
+    /// Goes to a screen; whoever goes elsewhere no longer waits for a listener's first connection.
+    mutating func show(_ tab: Tab) {
+        if tab != .talk { awaiting = nil }
+        self.tab = tab
+        isComposing = false
+    }
+
+    /// Goes to the selected connection's talk; the cursor goes to its composer only where something can be written.
+    mutating func showTalk(composing: Bool) {
+        show(.talk)
+        guard let selected else {
+            isComposing = composing && expected != nil
+            return
+        }
+        if selected.role == .listener && composing { awaiting = selected.id }
+        isComposing = composing && TalkWords.whyNoWriting(selected) == nil
+    }
+
+    /// The panes in the order in which Tab goes through them.
+    private mutating func stepPane(_ step: Int) {
+        let canWrite = selected.map { TalkWords.whyNoWriting($0) == nil } ?? false
+        var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
+        if canWrite { panes.append((.talk, true)) }
+        panes += [(.detail, false), (.events, false)]
+        let current = panes.firstIndex { $0.0 == tab && $0.1 == isComposing } ?? 0
+        let (next, composing) = panes[(current + step + panes.count) % panes.count]
+        show(next)
+        isComposing = composing
+    }
+
+    private mutating func stepConnection(_ step: Int) {
+        awaiting = nil
+        moveSelection(step)
+    }
+
+    private mutating func openSelected() {
+        guard list.selected != nil else {
+            notice = hint("nothing is selected: c connects, l listens")
+            return
+        }
+        showTalk(composing: true)
+    }
+
+    private mutating func togglePause() -> [Effect] {
+        guard let selected, selected.isLive, selected.role != .listener else {
+            notice = hint("only a live connection can be paused")
+            return []
+        }
+        return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
+    }
+
+    private mutating func scrollDetail(_ step: Int) {
+        let layout = ScreenLayout(size, tab)
+        let total = DetailView.lines(self, width: layout.detail.width).count
+        let last = max(0, total - layout.detail.height)
+        detailTop = min(max(0, min(detailTop, last) + step), last)
+    }
+}

@@ -1,0 +1,86 @@
+import SocketCore
+
+extension Model {
+    /// The composer of the selected connection.
+    package var composer: Composer { list.selected.flatMap { composers[$0] } ?? Composer() }
+
+    mutating func editComposer(_ change: (inout Composer) -> Void) {
+        guard let id = list.selected else { return }
+        var composer = composers[id] ?? Composer()
+        change(&composer)
+        composers[id] = composer
+    }
+
+    /// Puts the cursor into the composer of the selected connection, or says why it cannot be there.
+    mutating func startComposing() {
+        guard let selected else {
+            notice = hint("nothing is selected: c connects, l listens")
+            return
+        }
+        show(.talk)
+        if let reason = TalkWords.whyNoWriting(selected) {
+            notice = hint(reason)
+        } else {
+            isComposing = true
+        }
+    }
+
+    /// Keys while the cursor is in the composer.
+    mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
+        guard let command else {
+            editComposer { _ = $0.editor.handle(key) }
+            return []
+        }
+        switch command {
+        case .send: return sendLine()
+        case .halfClose: return halfCloseOrDelete()
+        case .lineEnding: editComposer { $0.ending = $0.ending.next }
+        case .inputMode: editComposer { $0.mode = $0.mode == .text ? .escapes : .text }
+        case .cycleView: viewMode = viewMode.next
+        case .leave: isComposing = false
+        case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
+        case .answer: openAnswer()
+        case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
+        case .insertLine, .historyUp, .historyDown: editComposer { _ = $0.editor.handle(key) }
+        case .moveUp, .moveDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .nextConnection,
+            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
+            .sortNext, .sortReverse, .follow, .freeze, .connect, .listen, .read, .write, .close, .pause, .complete,
+            .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt, .quit:
+            break
+        }
+        return []
+    }
+
+    private mutating func sendLine() -> [Effect] {
+        guard let id = list.selected else { return [] }
+        if let selected, let reason = TalkWords.whyNoWriting(selected) {
+            notice = hint(reason)
+            return []
+        }
+        let composer = composer
+        switch composer.bytes {
+        case .failure(let failure):
+            notice = error("column \(failure.column): \(failure.message)")
+            return []
+        case .success(let bytes):
+            guard !bytes.isEmpty else {
+                notice = hint("there is nothing to send")
+                return []
+            }
+            editComposer { $0.sent() }
+            return [.send(.write(id, WriteRequest(bytes, tag: composer.nextTag)))]
+        }
+    }
+
+    /// ^D: on an empty line it ends our stream as in a shell; else it deletes, as readline does.
+    private mutating func halfCloseOrDelete() -> [Effect] {
+        guard composer.editor.isEmpty else {
+            editComposer { _ = $0.editor.handle(.delete) }
+            return []
+        }
+        guard let selected, selected.acceptsWrites else { return [] }
+        isComposing = false
+        notice = hint("FIN goes out behind the queued writes; reading goes on")
+        return [.send(.halfClose(selected.id))]
+    }
+}

@@ -1,0 +1,130 @@
+import SocketCore
+
+extension Model {
+    /// Keys while the help is open.
+    mutating func inHelp(_ command: Command?) -> [Effect] {
+        guard let help else { return [] }
+        switch command {
+        case .cancel: self.help = nil
+        case .moveUp, .moveDown, .pageUp, .pageDown, .moveFirst, .moveLast:
+            let rows = HelpView.rows(size)
+            let last = max(0, HelpView.lines(help.context, glyphs).count - rows)
+            let step = command.map { Self.step($0, page: rows) } ?? 0
+            self.help?.top = min(max(0, help.top + step), last)
+        case nil, .halfPageUp, .halfPageDown, .showList, .showTalk, .showDetail, .showEvents, .nextPane,
+            .previousPane, .nextConnection, .previousConnection, .open, .expand, .jump, .back, .search, .searchNext,
+            .searchPrevious, .filter, .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read,
+            .write, .close, .answer, .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding,
+            .inputMode, .leave, .complete, .accept, .nextField, .previousField, .toggle, .help, .repaint, .suspend,
+            .interrupt, .quit:
+            break
+        }
+        return []
+    }
+
+    /// Keys while a menu is open: a letter does it, or the cursor and Enter.
+    mutating func inMenu(_ key: Key, _ command: Command?) -> [Effect] {
+        guard case .menu(var menu) = dialog else { return [] }
+        if case .character(let letter) = key, let item = menu.items.first(where: { $0.key == letter }) {
+            return choose(item.choice)
+        }
+        switch command {
+        case .accept: return choose(menu.items[menu.selected].choice)
+        case .cancel: dialog = nil
+        case .moveUp, .moveDown:
+            menu.selected = (menu.selected + (command == .moveUp ? -1 : 1) + menu.items.count) % menu.items.count
+            dialog = .menu(menu)
+        case nil, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList, .showTalk,
+            .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection, .open, .expand,
+            .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse, .follow, .freeze,
+            .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send, .insertLine, .halfClose,
+            .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete, .nextField, .previousField, .toggle,
+            .help, .repaint, .suspend, .interrupt, .quit:
+            break
+        }
+        return []
+    }
+
+    private mutating func choose(_ choice: Menu.Choice) -> [Effect] {
+        dialog = nil
+        switch choice {
+        case .close(let id, let mode): return [.send(.close(id, mode))]
+        case .halfClose(let id): return [.send(.halfClose(id))]
+        case .quit: return [.quit]
+        case .stay: return []
+        }
+    }
+
+    /// Asks how to close the selected connection.
+    mutating func openCloseMenu() {
+        guard let selected, selected.isLive else {
+            notice = hint(list.selected == nil ? "nothing is selected" : "it is closed already")
+            return
+        }
+        let id = selected.id
+        var items = [Menu.Item(key: "n", label: "now", choice: .close(id, .now))]
+        if selected.role != .listener {
+            items += [
+                Menu.Item(key: "w", label: "after the queued writes", choice: .close(id, .afterWriting)),
+                Menu.Item(key: "r", label: "after the queued reads", choice: .close(id, .afterReading)),
+                Menu.Item(key: "b", label: "after both", choice: .close(id, .afterBoth)),
+            ]
+            if selected.acceptsWrites {
+                items.append(
+                    Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id)))
+            }
+            items.append(
+                Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)))
+        }
+        dialog = .menu(Menu(title: "close \(id) \(selected.peerText)", items: items))
+    }
+
+    /// Keys while a form is open. Letters are typed into its fields.
+    mutating func inForm(_ key: Key, _ command: Command?) -> [Effect] {
+        guard case .form(var form) = dialog else { return [] }
+        if command == .toggle || command == nil {
+            _ = form.type(key)
+            dialog = .form(form)
+            return []
+        }
+        switch command {
+        case .accept: return submit(form)
+        case .cancel: dialog = nil
+        case .nextField, .previousField:
+            if !form.showsAll {
+                form.showsAll = true
+            }
+            form.move(command == .nextField ? 1 : -1)
+            dialog = .form(form)
+        case nil, .toggle, .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast,
+            .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection,
+            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
+            .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer,
+            .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave,
+            .complete, .help, .repaint, .suspend, .interrupt, .quit:
+            break
+        }
+        return []
+    }
+
+    private mutating func submit(_ form: Form) -> [Effect] {
+        switch form.result {
+        case .failure(let problem):
+            var form = form
+            form.error = problem.message
+            if let index = form.fields.firstIndex(where: { $0.name == problem.field }) { form.focus = index }
+            dialog = .form(form)
+            return []
+        case .success(let effect):
+            dialog = nil
+            if case .send(.read(let id, _)) = effect { editComposerTag(id) }
+            return [effect]
+        }
+    }
+
+    private mutating func editComposerTag(_ id: SocketID) {
+        var composer = composers[id] ?? Composer()
+        composer.nextTag += 1
+        composers[id] = composer
+    }
+}

@@ -1,0 +1,145 @@
+import SocketCore
+
+extension Model {
+    /// The fields of the connect and listen dialogs.
+    static func openFields(_ purpose: Form.Purpose, address: String) -> [FormField] {
+        var fields = [FormField.text(.address, "Address", address, hint: "host:port  [::1]:port  unix:/path")]
+        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s; empty: for ever")) }
+        fields += [
+            FormField(.firstRead, "First read", .toggle(true), hint: "a standing read of any bytes"),
+            FormField(.halfOpen, "Half open", .toggle(false), hint: "stay open for writing after the peer's FIN"),
+        ]
+        return fields
+    }
+
+    /// The connect dialog; on a closed connection it offers the same address again.
+    func connectForm() -> Form {
+        let again = tab != .list && selected?.role == .client && selected?.isLive == false
+        return Form(.connect, Self.openFields(.connect, address: again ? selected?.target ?? "" : ""))
+    }
+
+    /// Asks what to read next.
+    mutating func openReadForm() {
+        guard let selected, selected.isLive, selected.role != .listener else {
+            notice = hint("reads are queued on live connections")
+            return
+        }
+        let tag = (composers[selected.id] ?? Composer()).nextTag
+        dialog = .form(
+            Form(
+                .read(selected.id),
+                [
+                    FormField(.kind, "Kind", .choice(["any", "length", "until"], 0)),
+                    .text(.length, "Length", "", hint: "bytes"),
+                    .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
+                    .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
+                    .text(.timeout, "Timeout", "", hint: "such as 30s; empty: none"),
+                    .text(.tag, "Tag", String(tag)),
+                    FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
+                ]))
+    }
+
+    /// Asks what becomes of an operation that timed out.
+    mutating func openAnswer() {
+        guard let selected, let operation = selected.asking else {
+            notice = hint("nothing waits for an answer here")
+            return
+        }
+        let more = operation.timeout.map { Format.duration($0) } ?? "30s"
+        dialog = .form(
+            Form(
+                .answer(selected.id, operation),
+                [
+                    FormField(.verdict, "Answer", .choice(["extend", "fail it", "close"], 0)),
+                    .text(.extra, "By", more, hint: "such as 30s"),
+                ]))
+    }
+}
+
+extension Form {
+    /// What is wrong, and in which field.
+    package struct Problem: Error, Hashable {
+        package var field: FormField.Name
+        package var message: String
+    }
+
+    /// What the filled-in form asks for.
+    package var result: Result<Effect, Problem> {
+        do {
+            switch purpose {
+            case .connect, .listen: return .success(try opening())
+            case .read(let id): return .success(.send(.read(id, try read())))
+            case .answer(let id, let operation):
+                return .success(.send(.answerTimeout(id, operation.id, try verdict())))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func duration(_ name: FormField.Name) throws(Problem) -> Duration? {
+        guard let duration = DurationText.parse(text(name)) else {
+            throw Problem(field: name, message: "\(text(name)) is no length of time, as 30s or 500ms are")
+        }
+        return duration
+    }
+
+    private func number(_ name: FormField.Name, _ range: ClosedRange<Int>, _ what: String) throws(Problem) -> Int {
+        let text = text(name).filter { !$0.isWhitespace }
+        guard let number = Int(text), range.contains(number) else {
+            throw Problem(field: name, message: "\(what), not \(text.isEmpty ? "nothing" : text)")
+        }
+        return number
+    }
+
+    private func opening() throws(Problem) -> Effect {
+        let parsed: AddressLine
+        switch AddressLine.parse(text(.address)) {
+        case .success(let line): parsed = line
+        case .failure(let failure): throw Problem(field: .address, message: failure.message)
+        }
+        let timeout = try duration(.timeout)
+        func request(_ endpoint: Endpoint) -> OpenRequest {
+            OpenRequest(endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen))
+        }
+        switch parsed {
+        case .demo: return .startDemo
+        case .listen(let endpoint): return .listen(request(endpoint))
+        case .connect(let endpoint):
+            return purpose == .listen ? .listen(request(endpoint)) : .connect(request(endpoint))
+        }
+    }
+
+    private func read() throws(Problem) -> ReadRequest {
+        let limit = text(.limit).isEmpty ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
+        let kind: ReadRequest.Kind
+        switch chosen(.kind) {
+        case 1: kind = .length(try number(.length, 1...Int.max, "a number of bytes from 1"))
+        case 2:
+            switch EscapedText.parse(text(.delimiter)) {
+            case .failure(let failure):
+                throw Problem(field: .delimiter, message: "column \(failure.column): \(failure.message)")
+            case .success(let terminator):
+                guard !terminator.isEmpty else { throw Problem(field: .delimiter, message: "a delimiter is missing") }
+                if let limit, limit < terminator.count {
+                    throw Problem(field: .limit, message: "the delimiter alone is longer than \(limit) bytes")
+                }
+                kind = .delimiter(terminator, limit: limit)
+            }
+        default: kind = .available(limit: limit)
+        }
+        return ReadRequest(
+            kind, timeout: try duration(.timeout), tag: try number(.tag, Int.min...Int.max, "a number"),
+            isStanding: isOn(.standing))
+    }
+
+    private func verdict() throws(Problem) -> TimeoutVerdict {
+        switch chosen(.verdict) {
+        case 1: return .failOperation
+        case 2: return .close
+        default:
+            guard let more = try duration(.extra) else { throw Problem(field: .extra, message: "how much longer?") }
+            return .extend(by: more)
+        }
+    }
+}

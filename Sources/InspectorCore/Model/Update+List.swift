@@ -1,0 +1,81 @@
+import SocketCore
+
+extension Model {
+    /// How long the order rests after a key press, so that no row runs away from under the hand.
+    static let orderRests = Duration.seconds(1)
+
+    /// Filters and orders the rows. The cursor stays with its connection; when that is no longer listed, with its row.
+    mutating func refreshRows(_ snapshot: EngineSnapshot) {
+        let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
+        let sockets = list.filter.isEmpty ? snapshot.sockets : snapshot.sockets.filter(list.filter.matches)
+        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests, !list.rows.isEmpty {
+            list.rows = Self.keepingOrder(list.rows, sockets, list.sorting)
+        } else {
+            list.rows = list.sorting.ids(of: sockets)
+        }
+        reselect(row, snapshot)
+        traffic.watch(list.selected)
+    }
+
+    /// The rows as they stand without what has gone, and what has come behind them.
+    private static func keepingOrder(
+        _ rows: [SocketID], _ sockets: [SocketSnapshot], _ sorting: Sorting
+    ) -> [SocketID] {
+        var fresh = Set(sockets.lazy.map(\.id))
+        let kept = rows.filter { fresh.remove($0) != nil }
+        guard !fresh.isEmpty else { return kept }
+        return kept + sorting.ids(of: sockets.filter { fresh.contains($0.id) })
+    }
+
+    private mutating func reselect(_ row: Int?, _ snapshot: EngineSnapshot) {
+        if let selected = list.selected {
+            if selected == expected || list.rows.contains(selected) { return }
+            // A connection being looked at stays, even when the filter does not list it.
+            if tab != .list && snapshot.socket(selected) != nil { return }
+        }
+        list.selected = list.rows.isEmpty ? nil : list.rows[min(max(0, row ?? 0), list.rows.count - 1)]
+    }
+
+    /// Puts the cursor on a connection.
+    mutating func select(_ id: SocketID?) {
+        guard id != list.selected else { return }
+        list.selected = id
+        detailTop = 0
+        traffic.watch(id)
+    }
+
+    /// Moves the cursor so many rows.
+    mutating func moveSelection(_ step: Int) {
+        guard !list.rows.isEmpty else { return }
+        let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
+        let target = row.map { $0 + step } ?? 0
+        select(list.rows[min(max(0, target), list.rows.count - 1)])
+    }
+
+    /// Orders at once, whether the order rests or not.
+    mutating func sort(_ sorting: Sorting) {
+        list.sorting = sorting
+        list.keyPressed = nil
+        refresh()
+        notice = hint("sorted by \(sorting.column.title)\(sorting.descending ? ", largest first" : "")")
+    }
+
+    /// Sets the filter at once.
+    mutating func setFilter(_ filter: Filter) {
+        list.filter = filter
+        list.keyPressed = nil
+        refresh()
+    }
+
+    /// Scrolls list, detail and traffic so that what the cursor is on is in sight.
+    mutating func keepInSight() {
+        let layout = ScreenLayout(size, tab)
+        let rows = max(1, layout.listRows)
+        let last = max(0, list.rows.count - rows)
+        if let selected = list.selected, let row = list.rows.firstIndex(of: selected) {
+            list.top = min(list.top, row)
+            list.top = max(list.top, row - rows + 1)
+        }
+        list.top = min(max(0, list.top), last)
+    }
+}

@@ -1,0 +1,114 @@
+import SocketCore
+
+extension Model {
+    /// Takes a snapshot; while the screen is frozen it is kept, but not shown.
+    mutating func take(_ snapshot: EngineSnapshot) {
+        clock.take(snapshot)
+        cadence.take(snapshot.time)
+        latest = snapshot
+        noteTimeouts(snapshot)
+        let seen = log.end
+        log.take(snapshot)
+        matchNewEvents(from: seen)
+        traffic.take(snapshot.traffic)
+        histories.take(snapshot)
+        if let expected, snapshot.socket(expected) != nil { self.expected = nil }
+        forgetVanished(snapshot)
+        if frozen == nil { refresh() }
+        leaveStart(snapshot)
+        greetFirst(snapshot)
+    }
+
+    private mutating func noteTimeouts(_ snapshot: EngineSnapshot) {
+        for event in snapshot.events {
+            switch event.kind {
+            case .readTimedOut, .writeTimedOut:
+                timeouts[event.socket] = TimeoutNote(elapsed: .milliseconds(event.second), tag: event.tag)
+            case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted,
+                .acceptFailed, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial,
+                .writeDone, .writeFailed, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff,
+                .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .closed:
+                break
+            }
+        }
+    }
+
+    /// Drops what is remembered of sessions that are no longer listed anywhere.
+    private mutating func forgetVanished(_ snapshot: EngineSnapshot) {
+        func isGone(_ id: SocketID) -> Bool {
+            id != expected && snapshot.socket(id) == nil && frozen?.snapshot.socket(id) == nil
+        }
+        for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
+        for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
+    }
+
+    /// Makes sums and rows anew from the snapshot that is shown.
+    mutating func refresh() {
+        guard let snapshot = shown else { return }
+        summary = Summary(snapshot.sockets)
+        refreshRows(snapshot)
+    }
+
+    /// The start screen is for a person without sockets.
+    private mutating func leaveStart(_ snapshot: EngineSnapshot) {
+        guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialog == nil else {
+            return
+        }
+        tab = .list
+    }
+
+    /// Opens the talk of the first connection that a listener took, if its person still waits for it.
+    private mutating func greetFirst(_ snapshot: EngineSnapshot) {
+        guard let listener = awaiting, dialog == nil, field == nil, help == nil else { return }
+        guard let first = snapshot.sockets.first(where: { $0.parent == listener && $0.isLive }) else { return }
+        awaiting = nil
+        if frozen != nil { thaw() }
+        select(first.id)
+        showTalk(composing: true)
+    }
+
+    /// What a person asked for exists now: show it.
+    mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
+        if frozen != nil { thaw() }
+        if latest?.socket(id) == nil { expected = id }
+        start.editor.commit()
+        start.error = nil
+        notice = nil
+        select(id)
+        showTalk(composing: true)
+        return []
+    }
+
+    mutating func thaw() {
+        frozen = nil
+        refresh()
+    }
+
+    /// Holds the screen still, or lets it go on. The engine runs in either case.
+    mutating func toggleFreeze() {
+        if frozen != nil { return thaw() }
+        guard let latest else { return }
+        frozen = Frozen(
+            snapshot: latest, clock: clock, nextEvent: log.next, trafficOf: traffic.isKnown ? traffic.socket : nil,
+            traffic: traffic.snapshot)
+    }
+}
+
+extension Model.Summary {
+    /// Sums over these sessions, in one pass.
+    init(_ sockets: [SocketSnapshot]) {
+        var largest: UInt64 = 0
+        for socket in sockets {
+            largest = max(largest, socket.id.number)
+            guard socket.isLive else {
+                closed += 1
+                continue
+            }
+            live += 1
+            if let rate = socket.receiveRate { receiveRate = (receiveRate ?? 0) + rate }
+            if let rate = socket.sendRate { sendRate = (sendRate ?? 0) + rate }
+        }
+        idWidth = max(4, String(largest).count)
+    }
+}

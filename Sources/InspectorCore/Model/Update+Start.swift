@@ -1,0 +1,60 @@
+import SocketCore
+
+extension Model {
+    /// Keys on the start screen.
+    mutating func atStart(_ key: Key, _ command: Command?) -> [Effect] {
+        switch command {
+        case .accept: return openTyped()
+        case .complete: completeStart()
+        case .historyUp, .historyDown, nil:
+            start.error = nil
+            _ = start.editor.handle(key)
+        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
+            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
+            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
+            .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send,
+            .insertLine, .halfClose, .lineEnding, .inputMode, .leave, .cancel, .nextField, .previousField, .toggle,
+            .help, .repaint, .suspend, .interrupt, .quit:
+            break
+        }
+        return []
+    }
+
+    /// What the lines below the prompt stand for, in the order of their numbers.
+    package var startLines: [String] {
+        start.offers.recent.map(\.text) + start.offers.listening.map(\.address)
+    }
+
+    private mutating func openTyped() -> [Effect] {
+        var text = start.editor.text
+        let typed = text.filter { !$0.isWhitespace }
+        if let number = Int(typed), number > 0 {
+            guard number <= startLines.count else {
+                start.error = "there is no line \(number)"
+                return []
+            }
+            text = startLines[number - 1]
+        }
+        switch AddressLine.parse(text) {
+        case .failure(let failure):
+            start.error = failure.message
+            return []
+        case .success(.demo):
+            start.editor.commit()
+            return [.startDemo]
+        case .success(.connect(let endpoint)): return [.connect(OpenRequest(endpoint))]
+        case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
+        }
+    }
+
+    /// Completes the prompt to what all lines that begin with it have in common.
+    private mutating func completeStart() {
+        let typed = start.editor.text
+        let candidates = (startLines + ["demo", "listen ", "unix:"]).filter { $0.hasPrefix(typed) }
+        guard !typed.isEmpty, var common = candidates.first else { return }
+        for candidate in candidates {
+            while !candidate.hasPrefix(common) { common.removeLast() }
+        }
+        start.editor.set(common)
+    }
+}

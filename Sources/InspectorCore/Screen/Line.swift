@@ -1,0 +1,92 @@
+/// A row of cells being put together, before it is known where it goes.
+package struct Line: Hashable, Sendable {
+    package private(set) var cells: [Cell] = []
+
+    package init() {}
+
+    /// A line of our own text. Foreign text goes through a `Sanitizer`.
+    package init(_ text: String, _ style: Style = .plain) {
+        append(text, style)
+    }
+
+    /// Columns taken.
+    package var width: Int { cells.count }
+
+    /// Appends our own text.
+    package mutating func append(_ text: some StringProtocol, _ style: Style = .plain) {
+        for scalar in text.unicodeScalars {
+            let width = TextWidth.of(scalar)
+            if width == 0 {
+                mark(scalar, style)
+            } else {
+                append(scalar, width: width, style)
+            }
+        }
+    }
+
+    /// Appends one character that is known to be safe.
+    package mutating func append(_ scalar: Unicode.Scalar, width: Int, _ style: Style = .plain) {
+        cells.append(Cell(scalar, style: style, width: UInt32(width)))
+        guard width == 2 else { return }
+        var second = Cell(" ", style: style, width: 0)
+        second.scalar = 0
+        cells.append(second)
+    }
+
+    /// Puts a combining mark on the last character; the first one stays, and on nothing it stands on a space.
+    package mutating func mark(_ scalar: Unicode.Scalar, _ style: Style) {
+        guard let last = cells.lastIndex(where: { $0.width > 0 }) else {
+            cells.append(Cell(" ", style: style, mark: scalar.value))
+            return
+        }
+        if cells[last].mark == 0 { cells[last].mark = scalar.value }
+    }
+
+    /// Appends another line.
+    package mutating func append(_ other: Line) {
+        cells.append(contentsOf: other.cells)
+    }
+
+    /// Adds blanks up to a column.
+    package mutating func pad(to column: Int, _ style: Style = .plain) {
+        let missing = column - width
+        if missing > 0 { cells.append(contentsOf: repeatElement(Cell(" ", style: style), count: missing)) }
+    }
+
+    /// Cuts the line to `limit` columns; where something is lost the last column says so.
+    package func clipped(to limit: Int, _ glyphs: Glyphs) -> Line {
+        guard width > limit else { return self }
+        guard limit > 0 else { return Line() }
+        var cut = Line()
+        cut.cells = Array(cells[..<(limit - 1)])
+        if let last = cut.cells.last, last.width == 2 { cut.cells[cut.cells.count - 1] = .blank }
+        cut.cells.append(Cell(glyphs.ellipsis, style: Style(.dim)))
+        return cut
+    }
+
+    /// The columns of a range, blanks where it cuts a wide character in two.
+    package func columns(_ range: Range<Int>) -> Line {
+        var part = Line()
+        part.cells = Array(cells[range.clamped(to: 0..<cells.count)])
+        if part.cells.first?.width == 0 { part.cells[0] = .blank }
+        if let last = part.cells.last, last.width == 2 { part.cells[part.cells.count - 1] = .blank }
+        return part
+    }
+
+    /// The same cells in another style.
+    package func restyled(_ change: (Style) -> Style) -> Line {
+        var copy = self
+        for index in copy.cells.indices { copy.cells[index].style = change(copy.cells[index].style) }
+        return copy
+    }
+
+    /// The characters alone.
+    package var text: String {
+        var text = ""
+        for cell in cells where cell.width > 0 {
+            if let scalar = Unicode.Scalar(cell.scalar) { text.unicodeScalars.append(scalar) }
+            if cell.mark != 0, let mark = Unicode.Scalar(cell.mark) { text.unicodeScalars.append(mark) }
+        }
+        return text
+    }
+}

@@ -1,0 +1,147 @@
+/// The one place where foreign text becomes cells: peer data, host names, paths, program names, error sentences.
+///
+/// A terminal acts on control characters, and people are misled by invisible and reordering ones. Here each of them
+/// becomes something that can be seen: `.` in a hex pane, a dim escape such as `\x1b` or `\u{202e}` in text.
+package struct Sanitizer: Hashable, Sendable {
+    /// Whether the terminal shows ASCII only; then everything else is escaped too, rather than drawn as a blank.
+    package let isASCII: Bool
+
+    package init(isASCII: Bool) {
+        self.isASCII = isASCII
+    }
+
+    /// What one scalar comes to.
+    package enum Drawn: Hashable, Sendable {
+        /// Drawn as it is, in so many columns.
+        case cell(width: Int)
+        /// A mark on the character before it.
+        case mark
+        /// Carries nothing that a cell could show (variation selectors).
+        case nothing
+        /// Drawn as this text instead.
+        case escape(String)
+    }
+
+    /// What a scalar comes to.
+    package func drawn(_ scalar: Unicode.Scalar) -> Drawn {
+        let value = scalar.value
+        if value >= 0x20 && value < 0x7F { return .cell(width: 1) }
+        if value < 0xA0 { return .escape(Self.byteEscape(UInt8(value))) }
+        if isASCII { return .escape(Self.scalarEscape(scalar)) }
+        if (0xFE00...0xFE0F).contains(value) || (0xE0100...0xE01EF).contains(value) { return .nothing }
+        if Self.isHidden(scalar) { return .escape(Self.scalarEscape(scalar)) }
+        return TextWidth.isCombining(scalar) ? .mark : .cell(width: TextWidth.of(scalar))
+    }
+
+    /// Appends foreign text to a line; escapes are dim. A carriage return, line feed or tab is escaped like the rest.
+    package func append(_ text: some StringProtocol, _ style: Style = .plain, to line: inout Line) {
+        for scalar in text.unicodeScalars { append(scalar, style, to: &line) }
+    }
+
+    /// Appends one foreign scalar.
+    package func append(_ scalar: Unicode.Scalar, _ style: Style, to line: inout Line) {
+        switch drawn(scalar) {
+        case .cell(let width): line.append(scalar, width: width, style)
+        case .mark: line.mark(scalar, style)
+        case .nothing: break
+        case .escape(let text): line.append(text, Style(.dim, style.emphasis))
+        }
+    }
+
+    /// The text with everything dangerous escaped, for where a plain string is wanted.
+    package func text(_ text: some StringProtocol) -> String {
+        var line = Line()
+        append(text, to: &line)
+        return line.text
+    }
+
+    /// How a byte looks in the right column of a hex pane.
+    package static func hexColumn(_ byte: UInt8) -> Unicode.Scalar {
+        byte >= 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "."
+    }
+
+    /// `\x1b`
+    package static func byteEscape(_ byte: UInt8) -> String {
+        switch byte {
+        case 0x0A: "\\n"
+        case 0x0D: "\\r"
+        case 0x09: "\\t"
+        case 0x00: "\\0"
+        default: "\\x" + hex(UInt32(byte), digits: 2)
+        }
+    }
+
+    /// `\u{202e}`
+    package static func scalarEscape(_ scalar: Unicode.Scalar) -> String {
+        "\\u{" + hex(scalar.value, digits: 2) + "}"
+    }
+
+    private static func hex(_ value: UInt32, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+
+    /// Characters that are invisible, reorder text, or mean different things on different machines.
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
+        case .spaceSeparator: scalar.value != 0x20 && scalar.value != 0xA0 && scalar.value != 0x3000
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+}
+
+extension Sanitizer {
+    /// Foreign bytes read as UTF-8, one scalar or one bad byte at a time.
+    package enum Piece: Hashable, Sendable {
+        case scalar(Unicode.Scalar)
+        /// A byte that is not part of valid UTF-8.
+        case invalid(UInt8)
+    }
+
+    /// Reads the piece at `index` and moves `index` behind it.
+    package static func nextPiece(_ bytes: [UInt8], _ index: inout Int) -> Piece {
+        let first = bytes[index]
+        if first < 0x80 {
+            index += 1
+            return .scalar(Unicode.Scalar(first))
+        }
+        let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0
+        if length > 0, index + length <= bytes.count, let scalar = decode(bytes[index..<index + length]) {
+            index += length
+            return .scalar(scalar)
+        }
+        index += 1
+        return .invalid(first)
+    }
+
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> Unicode.Scalar? {
+        var value = UInt32(bytes.first ?? 0) & (0xFF >> UInt32(bytes.count + 1))
+        for byte in bytes.dropFirst() {
+            guard byte & 0xC0 == 0x80 else { return nil }
+            value = value << 6 | UInt32(byte & 0x3F)
+        }
+        let least: UInt32 = bytes.count == 2 ? 0x80 : bytes.count == 3 ? 0x800 : 0x10000
+        return value >= least ? Unicode.Scalar(value) : nil
+    }
+
+    /// Appends a bad byte: U+FFFD, or its escape where only ASCII is shown.
+    package func appendInvalid(_ byte: UInt8, _ style: Style, to line: inout Line) {
+        if isASCII {
+            line.append(Self.byteEscape(byte), Style(.dim, style.emphasis))
+        } else {
+            line.append("\u{FFFD}", Style(.dim, style.emphasis))
+        }
+    }
+
+    /// Appends foreign bytes on one line; line ends are escaped like the rest.
+    package func append(bytes: [UInt8], _ style: Style = .plain, to line: inout Line) {
+        var index = 0
+        while index < bytes.count {
+            switch Self.nextPiece(bytes, &index) {
+            case .scalar(let scalar): append(scalar, style, to: &line)
+            case .invalid(let byte): appendInvalid(byte, style, to: &line)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import SocketCore
+
+extension TrafficDocument {
+    /// Rows of an item that are shown, and the rows from which on it is folded to that.
+    private var folding: (rows: Int, from: Int) {
+        switch mode {
+        case .text, .escaped: (40, 60)
+        case .hexText: (2, 4)
+        }
+    }
+
+    /// The lines of a block.
+    package func lines(_ block: Block) -> [Line] {
+        switch block.content {
+        case .item(let item, let replyAfter): itemLines(item, replyAfter)
+        case .note(let event): [noteLine(event)]
+        case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
+        case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
+        case .closed(let record): [closedLine(record)]
+        }
+    }
+
+    private static func mark(_ text: String, _ style: Style) -> Line {
+        Line(String(repeating: " ", count: 16) + text, style)
+    }
+
+    private func noteLine(_ event: SocketEvent) -> Line {
+        var line = Line(clock.text(event.time) + " * ", Style(.dim))
+        if EventWords.hasTag(event.kind) {
+            line.append(Format.padded("t\(event.tag)", to: 5))
+        }
+        let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
+        sanitizer.append(EventWords.note(event), style, to: &line)
+        return line
+    }
+
+    private func closedLine(_ record: CloseRecord) -> Line {
+        var line = Line(clock.text(record.time) + " * ", Style(.dim))
+        sanitizer.append("closed: " + CloseWords.sentence(record), Style(.closed), to: &line)
+        return line
+    }
+
+    private func itemLines(_ item: TrafficItem, _ replyAfter: Duration?) -> [Line] {
+        var lines = [header(item, replyAfter)]
+        let style = Style(item.direction == .sent ? .sent : .received)
+        let layout = ByteRows(mode: mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
+        let isExpanded = expanded.contains(item.sequence)
+        var (rows, shown) = layout.rows(item.bytes, limit: isExpanded ? .max : folding.from + 1)
+        if !isExpanded && rows.count > folding.from { (rows, shown) = layout.rows(item.bytes, limit: folding.rows) }
+        lines += rows
+        if shown < item.bytes.count {
+            lines.append(Line("  ....  \(item.bytes.count - shown) more bytes   (Enter expand)", Style(.dim)))
+        } else if isExpanded && rows.count > folding.from {
+            lines.append(Line("  ....  (Enter fold)", Style(.dim)))
+        }
+        if item.bytes.count < item.done {
+            lines.append(Line("  ....  \(item.done - item.bytes.count) more bytes were not kept", Style(.dim)))
+        }
+        return lines
+    }
+
+    private func header(_ item: TrafficItem, _ replyAfter: Duration?) -> Line {
+        let style = Style(item.direction == .sent ? .sent : .received)
+        var line = Line(clock.text(item.time), Style(.dim))
+        line.append(item.direction == .sent ? " > " : " < ", style)
+        line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
+        sanitizer.append(Self.words(item), to: &line)
+        guard let replyAfter, item.direction == .received else { return line }
+        let reply = "reply after \(Format.duration(replyAfter))"
+        if line.width + reply.count + 3 <= width {
+            line.pad(to: width - reply.count - 1)
+            line.append(reply, Style(.dim))
+        }
+        return line
+    }
+
+    /// `write 18 B, done in 0.2ms`, `length 4096, 1024 so far`, `any, 312 B`.
+    private static func words(_ item: TrafficItem) -> String {
+        switch (item.direction, item.state) {
+        case (.sent, .complete(let after)):
+            "write \(item.done) B, done in \(Format.duration(after))"
+        case (.sent, .inProgress):
+            "write \(item.total ?? item.done) B, \(item.done) so far"
+        case (.sent, .failed(let reason)):
+            "write \(item.total ?? item.done) B failed after \(item.done) B: \(reason)"
+        case (.received, .complete):
+            item.total == item.done ? "\(item.kind.words), done" : "\(item.kind.words), \(item.done) B"
+        case (.received, .inProgress):
+            "\(item.kind.words), \(item.done) so far"
+        case (.received, .failed(let reason)):
+            "\(item.kind.words) failed after \(item.done) B: \(reason)"
+        }
+    }
+}

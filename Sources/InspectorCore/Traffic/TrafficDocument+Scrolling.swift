@@ -1,0 +1,73 @@
+import SocketCore
+
+extension TrafficDocument {
+    /// A line by the place of its block in `blocks`.
+    package struct Place: Hashable, Comparable {
+        package var block: Int
+        package var line: Int
+
+        package static func < (left: Place, right: Place) -> Bool {
+            (left.block, left.line) < (right.block, right.line)
+        }
+    }
+
+    /// Where a remembered line is now; the first line when its block is gone.
+    package func place(_ position: TrafficPosition) -> Place {
+        guard let block = blocks.firstIndex(where: { $0.key == position.block }) else {
+            return Place(block: 0, line: 0)
+        }
+        return Place(block: block, line: min(position.line, max(0, lines(blocks[block]).count - 1)))
+    }
+
+    /// The name by which a line is found again.
+    package func position(_ place: Place) -> TrafficPosition? {
+        blocks.indices.contains(place.block) ? TrafficPosition(blocks[place.block].key, line: place.line) : nil
+    }
+
+    /// The last line.
+    package var end: Place {
+        guard let last = blocks.last else { return Place(block: 0, line: 0) }
+        return Place(block: blocks.count - 1, line: max(0, lines(last).count - 1))
+    }
+
+    /// The line so many lines on, or back; held at both ends.
+    package func moved(_ place: Place, by count: Int) -> Place {
+        guard !blocks.isEmpty else { return Place(block: 0, line: 0) }
+        var place = place
+        var rest = count
+        while rest > 0 {
+            let left = lines(blocks[place.block]).count - 1 - place.line
+            if rest <= left { return Place(block: place.block, line: place.line + rest) }
+            guard place.block + 1 < blocks.count else { return Place(block: place.block, line: place.line + left) }
+            rest -= left + 1
+            place = Place(block: place.block + 1, line: 0)
+        }
+        while rest < 0 {
+            if -rest <= place.line { return Place(block: place.block, line: place.line + rest) }
+            guard place.block > 0 else { return Place(block: 0, line: 0) }
+            rest += place.line + 1
+            place = Place(block: place.block - 1, line: max(0, lines(blocks[place.block - 1]).count - 1))
+        }
+        return place
+    }
+
+    /// The lines from a place on that fill so many rows, each with its place.
+    package func page(from start: Place, rows: Int) -> [(place: Place, line: Line)] {
+        var page: [(place: Place, line: Line)] = []
+        var block = start.block
+        var line = start.line
+        while blocks.indices.contains(block) && page.count < rows {
+            for (index, text) in lines(blocks[block]).enumerated().dropFirst(line) where page.count < rows {
+                page.append((Place(block: block, line: index), text))
+            }
+            block += 1
+            line = 0
+        }
+        return page
+    }
+
+    /// The first line in sight when the last one shall be in sight too.
+    package func followingTop(rows: Int) -> Place {
+        moved(end, by: 1 - max(1, rows))
+    }
+}

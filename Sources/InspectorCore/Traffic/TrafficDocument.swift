@@ -1,0 +1,108 @@
+import SocketCore
+
+/// One connection's traffic as lines: what was sent and received, and between it what happened, in order of time.
+///
+/// Only the blocks that are looked at are laid out; an item folds after a few rows unless it was expanded.
+package struct TrafficDocument {
+    package enum Content {
+        case item(TrafficItem, replyAfter: Duration?)
+        case note(SocketEvent)
+        case lost(UInt64)
+        case dropped(UInt64)
+        case closed(CloseRecord)
+    }
+
+    package struct Block {
+        package var key: BlockKey
+        package var content: Content
+    }
+
+    package let blocks: [Block]
+    package let mode: ViewMode
+    package let width: Int
+    package let clock: WallClock
+    package let expanded: Set<UInt64>
+    package let sanitizer: Sanitizer
+    package let glyphs: Glyphs
+    /// Shown where nothing has passed yet.
+    package let emptyText: [String]
+
+    /// The traffic of the selected connection as the model knows it.
+    package init(_ model: Model, width: Int) {
+        mode = model.viewMode
+        self.width = width
+        clock = model.shownClock
+        sanitizer = model.sanitizer
+        glyphs = model.glyphs
+        expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
+        emptyText = TalkWords.empty(model)
+        let items = model.shownTraffic
+        var blocks: [Block] = []
+        if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
+        blocks += Self.merge(items.items, Self.notes(model))
+        if let closed = model.selected?.closed { blocks.append(Block(key: .closed, content: .closed(closed))) }
+        self.blocks = blocks
+    }
+
+    /// What happened to the selected connection, with the gaps between.
+    private static func notes(_ model: Model) -> [(time: MonotonicTime, block: Block)] {
+        guard let socket = model.selected else { return [] }
+        let end = model.frozen?.nextEvent ?? .max
+        var notes: [(time: MonotonicTime, block: Block)] = []
+        var time = MonotonicTime(nanoseconds: .min)
+        var gap: Block?
+        for entry in model.log.entries {
+            switch entry {
+            case .lost(let count, let next):
+                if next <= end { gap = Block(key: .lost(next), content: .lost(count)) }
+            case .event(let event):
+                guard event.sequence < end else { return notes }
+                time = max(time, event.time)
+                // A gap from before this connection was opened is none of its matter.
+                if let lost = gap, time >= socket.opened { notes.append((time, lost)) }
+                gap = nil
+                guard event.socket == socket.id, isNote(event.kind, closed: socket.closed != nil) else { continue }
+                notes.append((event.time, Block(key: .note(event.sequence), content: .note(event))))
+            }
+        }
+        if let gap { notes.append((.init(nanoseconds: .max), gap)) }
+        return notes
+    }
+
+    private static func merge(_ items: [TrafficItem], _ notes: [(time: MonotonicTime, block: Block)]) -> [Block] {
+        var blocks: [Block] = []
+        blocks.reserveCapacity(items.count + notes.count)
+        var rest = notes[...]
+        var lastSent: MonotonicTime?
+        for item in items {
+            while let note = rest.first, comesBefore(note.time, note.block, item) {
+                blocks.append(note.block)
+                rest.removeFirst()
+            }
+            let reply = item.direction == .received ? lastSent.map { max(.zero, item.time - $0) } : nil
+            lastSent = item.direction == .sent ? item.time : nil
+            blocks.append(Block(key: .item(item.sequence), content: .item(item, replyAfter: reply)))
+        }
+        return blocks + rest.map(\.block)
+    }
+
+    /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.
+    private static func comesBefore(_ time: MonotonicTime, _ block: Block, _ item: TrafficItem) -> Bool {
+        guard time == item.time, case .note(let event) = block.content else { return time < item.time }
+        return event.kind == .connected || event.kind == .resolved || event.kind == .connectRefused
+    }
+
+    /// The events that belong between the bytes; the others have their place in the events' own screen.
+    private static func isNote(_ kind: SocketEvent.Kind, closed: Bool) -> Bool {
+        switch kind {
+        case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
+            .writeTimedOut,
+            .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked:
+            true
+        case .closed: !closed
+        case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,
+            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked:
+            false
+        }
+    }
+}

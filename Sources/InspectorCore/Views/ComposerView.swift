@@ -1,0 +1,80 @@
+import SocketCore
+
+/// What is read next, and the line that is sent next.
+package enum ComposerView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard let socket = model.selected else {
+            canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
+            return
+        }
+        canvas.rule(row: 0, in: rect, title: Line("reading", Style(.heading)), right: next(model, socket), model.glyphs)
+        if let reason = TalkWords.whyNoWriting(socket) {
+            drawClosed(model, socket, reason, rect, on: &canvas)
+        } else {
+            drawField(model, rect, on: &canvas)
+        }
+    }
+
+    /// `t42 length 4096, then t43 until CRLF (r to add)`
+    private static func next(_ model: Model, _ socket: SocketSnapshot) -> Line {
+        var line = Line()
+        guard socket.isLive, socket.role != .listener else { return Line("nothing", Style(.dim)) }
+        let operations = [socket.reading.current].compactMap { $0 } + socket.reading.pending
+        guard let first = operations.first else {
+            return Line("nothing (r queues a read)", Style(socket.unreadBytes > 0 ? .warn : .dim))
+        }
+        model.sanitizer.append(words(first), to: &line)
+        if operations.count > 1 { model.sanitizer.append(", then \(words(operations[1]))", to: &line) }
+        let more = socket.reading.pendingCount - 1
+        if more > 0 { line.append(", +\(more) more") }
+        line.append(" (r to add)", Style(.dim))
+        return line
+    }
+
+    private static func words(_ operation: OperationSnapshot) -> String {
+        "t\(operation.tag) \(operation.kind.words)\(operation.isStanding ? " (standing)" : "")"
+    }
+
+    private static func drawClosed(
+        _ model: Model, _ socket: SocketSnapshot, _ reason: String, _ rect: Rect, on canvas: inout Canvas
+    ) {
+        canvas.rule(row: 1, in: rect, title: Line("send", Style(.dim)), model.glyphs)
+        var line = Line(" ")
+        model.sanitizer.append(reason, Style(.closed), to: &line)
+        canvas.draw(line, row: 2, in: rect, model.glyphs)
+        if !socket.isLive && socket.role == .client {
+            canvas.draw(Line("   c connects again", Style(.dim)), row: 3, in: rect, model.glyphs)
+        }
+    }
+
+    private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let composer = model.composer
+        var right = Line("\(composer.mode.rawValue) (Alt-t)", Style(.dim))
+        right.append("   ends with ", Style(.dim))
+        right.append(composer.ending.rawValue)
+        right.append(" (Alt-e)   tag \(composer.nextTag)", Style(.dim))
+        let title = Line("send", Style(.heading))
+        canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
+        let room = rect.width - 2
+        var (line, cursor) = composer.editor.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs)
+        if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
+        if composer.editor.isEmpty && !model.isComposing { line = Line("w writes here", Style(.dim)) }
+        canvas.draw(line, x: rect.x + 1, y: rect.y + 2, width: room, model.glyphs)
+        canvas.draw(info(composer), row: 3, in: rect, model.glyphs)
+        if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {
+            canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 2)
+        }
+    }
+
+    /// `= 40 bytes + CRLF`, or what is wrong and where.
+    private static func info(_ composer: Composer) -> Line {
+        switch composer.body {
+        case .failure(let failure):
+            return Line("   column \(failure.column): \(failure.message)", Style(.error))
+        case .success(let body):
+            guard !composer.editor.isEmpty else { return Line() }
+            let ending = composer.ending == .none ? "" : " + \(composer.ending.rawValue)"
+            return Line("   = \(Format.count(body.count, "byte"))\(ending)", Style(.dim))
+        }
+    }
+}

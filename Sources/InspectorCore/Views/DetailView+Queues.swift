@@ -1,0 +1,147 @@
+import SocketCore
+
+extension DetailBuilder {
+    var queues: [Row] {
+        guard socket.role != .listener else {
+            return [
+                rule("accepting"),
+                Row(left: Line(" \(Format.count(Int(clamping: socket.accepted), "connection")) accepted")),
+            ]
+        }
+        let pending = socket.writing.pendingBytes
+        return queue("read queue", socket.reading, extra: "", key: socket.isLive ? "r add" : "")
+            + queue(
+                "write queue", socket.writing, extra: pending > 0 ? "   \(Format.size(pending)) pending" : "",
+                key: socket.acceptsWrites ? "w add" : "")
+    }
+
+    private func queue(_ name: String, _ queue: QueueSnapshot, extra: String, key: String) -> [Row] {
+        let current = queue.current == nil ? 0 : 1
+        let count = queue.pendingCount > 0 ? "\(current)+\(queue.pendingCount)" : "\(current)"
+        var rows = [rule("\(name) \(count)\(extra)", right: key)]
+        if let current = queue.current {
+            rows.append(inHand(current))
+        } else {
+            rows.append(Row(left: Line(" empty", Style(.dim))))
+        }
+        for (index, operation) in queue.pending.enumerated() {
+            rows.append(waiting(operation, number: index + 1, behind: queue.current))
+        }
+        let unlisted = queue.pendingCount - queue.pending.count
+        if unlisted > 0 { rows.append(Row(left: Line("     +\(unlisted) more", Style(.dim)))) }
+        return rows
+    }
+
+    private func name(_ operation: OperationSnapshot) -> Line {
+        var line = Line(Format.padded("t\(operation.tag)", to: 4) + " ")
+        switch operation.kind {
+        case .read(let kind):
+            line.append(safe(kind.words))
+            if operation.isStanding { line.append(" (standing)", Style(.dim)) }
+            if let limit = kind.limit { line.append(" max \(Format.bytes(limit))", Style(.dim)) }
+        case .write: line.append("data \(operation.total.map(String.init) ?? "")")
+        }
+        return line
+    }
+
+    private func inHand(_ operation: OperationSnapshot) -> Row {
+        var line = Line(" now ", Style(.key))
+        line.append(name(operation))
+        let barWidth = width >= 76 ? 18 : 10
+        if let total = operation.total, total > 0 {
+            line.append("  ")
+            line.pad(to: width >= 76 ? 31 : 0)
+            line.append("\(operation.done)/\(total) ")
+            line.append(
+                model.glyphs.bar(done: operation.done, total: total, width: barWidth),
+                Style(operation.kind == .write ? .sent : .received))
+            line.append(" \(Format.percent(done: operation.done, total: total))")
+        } else if operation.done > 0 {
+            line.append("  \(Format.size(operation.done)) so far", Style(.received))
+        }
+        return Row(left: line, right: state(operation))
+    }
+
+    private func state(_ operation: OperationSnapshot) -> Line {
+        if operation.isAsking {
+            let after = operation.timeout.map { " after \(Format.duration($0))" } ?? ""
+            return Line("ASK\(after)", Style(.warn, [.bold]))
+        }
+        let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
+        if operation.kind == .write && still >= .seconds(2) {
+            return Line("stalled \(Format.duration(still))", Style(.warn))
+        }
+        if let deadline = operation.deadline {
+            return Line("\(Format.duration(max(.zero, deadline - model.now))) left", Style(.dim))
+        }
+        return Line("no timeout", Style(.dim))
+    }
+
+    private func waiting(_ operation: OperationSnapshot, number: Int, behind current: OperationSnapshot?) -> Row {
+        var line = Line(Format.padded(String(number), to: 4, right: true) + " ", Style(.dim))
+        switch operation.kind {
+        case .read: line.append(name(operation))
+        case .write:
+            line.append(Format.padded("t\(operation.tag)", to: 4) + " ")
+            line.append("\(Format.size(operation.total ?? operation.preview.count)) ")
+            line.append("\"\(EscapedText.show(operation.preview))\"", Style(.dim))
+            if let total = operation.total, total > operation.preview.count { line.append("...", Style(.dim)) }
+        }
+        let isFirst = number == 1
+        if isFirst, let current, line.width + 20 < width { line.append("   waits for t\(current.tag)", Style(.dim)) }
+        return Row(left: line, right: Line(operation.timeout.map { Format.duration($0) } ?? "", Style(.dim)))
+    }
+
+    /// The last sixty seconds.
+    var minute: [Row] {
+        guard socket.role != .listener, let series = model.histories[socket.id], !series.received.isEmpty else {
+            return []
+        }
+        func peak(_ values: [Float]) -> String { Format.rate(values.max().map(Double.init)) }
+        let title = "peak rx \(peak(series.received))/s tx \(peak(series.sent))/s"
+        let room = max(0, min(RateHistories.seconds, width - 6))
+        var received = Line(" rx ", Style(.dim))
+        received.append(model.glyphs.sparkline(series.received, width: room), Style(.received))
+        var sent = Line(" tx ", Style(.dim))
+        sent.append(model.glyphs.sparkline(series.sent, width: room), Style(.sent))
+        return [rule("60s", right: title), Row(left: received), Row(left: sent)]
+    }
+
+    var totals: [Row] {
+        guard socket.role != .listener else { return [] }
+        var rows = [rule("totals")]
+        func word(_ name: String, _ value: String, _ role: Role = .plain) -> Line {
+            var line = Line(name + " ", Style(.dim))
+            line.append(value, Style(role))
+            return line
+        }
+        rows += wrapped(
+            [
+                word("rx", Format.size(socket.received), .received), word("tx", Format.size(socket.sent), .sent),
+                word("reads done", String(socket.reading.completed)),
+                word("writes done", String(socket.writing.completed)),
+                word("prebuffer", Format.size(socket.prebuffered)),
+            ], separator: "   ")
+        return rows + lastBytes
+    }
+
+    /// The newest bytes of both directions, as far as the traffic is known.
+    private var lastBytes: [Row] {
+        guard model.traffic.socket == socket.id else { return [] }
+        let items = model.shownTraffic.items
+        let room = max(8, min(32, (width - 28) / 2))
+        func tail(_ direction: TrafficItem.Direction) -> String {
+            let bytes = items.last { $0.direction == direction && !$0.bytes.isEmpty }?.bytes.suffix(room) ?? []
+            var text = ""
+            for byte in bytes { text.unicodeScalars.append(Sanitizer.hexColumn(byte)) }
+            return text
+        }
+        guard !items.isEmpty else { return [] }
+        var line = Line(" last bytes  rx |", Style(.dim))
+        line.append(tail(.received), Style(.received))
+        line.append("|   tx |", Style(.dim))
+        line.append(tail(.sent), Style(.sent))
+        line.append("|", Style(.dim))
+        return [Row(left: line)]
+    }
+}

@@ -1,0 +1,141 @@
+import SocketCore
+
+/// Everything that is known about one connection, from top to bottom.
+package enum DetailView {
+    /// One row: a rule or text, with something at its right edge.
+    package struct Row: Hashable {
+        package var left: Line
+        package var right = Line()
+        package var isRule = false
+    }
+
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard rect.height > 0 else { return }
+        let rows = lines(model, width: rect.width)
+        let top = min(model.detailTop, max(0, rows.count - rect.height))
+        let inner = rect.left(rect.width - 1)
+        for (index, row) in rows.dropFirst(top).prefix(rect.height).enumerated() {
+            if row.isRule {
+                canvas.rule(row: index, in: rect, title: row.left, right: row.right, model.glyphs)
+            } else {
+                canvas.draw(left: row.left, right: row.right, row: index, in: inner, model.glyphs)
+            }
+        }
+        let below = rows.count - top - rect.height
+        guard below > 0 else { return }
+        var more = Line("\(below + 1) more lines below (j)", Style(.dim))
+        more.pad(to: rect.width)
+        canvas.draw(more, row: rect.height - 1, in: rect, model.glyphs)
+    }
+
+    /// All rows at a width.
+    package static func lines(_ model: Model, width: Int) -> [Row] {
+        guard let socket = model.selected else { return [Row(left: Line(" nothing is selected", Style(.dim)))] }
+        let builder = DetailBuilder(model: model, socket: socket, width: width)
+        return builder.identity + builder.flags + builder.queues + builder.minute + builder.totals
+    }
+}
+
+/// Puts the rows of the detail together.
+struct DetailBuilder {
+    typealias Row = DetailView.Row
+
+    let model: Model
+    let socket: SocketSnapshot
+    let width: Int
+
+    func safe(_ text: String, _ role: Role = .plain) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, Style(role), to: &line)
+        return line
+    }
+
+    func rule(_ title: String, right: String = "") -> Row {
+        Row(left: Line(title, Style(.heading)), right: Line(right, Style(.dim)), isRule: true)
+    }
+
+    /// Words joined to as few rows as hold them.
+    func wrapped(_ words: [Line], separator: String) -> [Row] {
+        var rows: [Row] = []
+        var line = Line(" ")
+        for word in words {
+            if line.width > 1 && line.width + separator.count + word.width > width - 1 {
+                rows.append(Row(left: line))
+                line = Line(" ")
+            }
+            if line.width > 1 { line.append(separator) }
+            line.append(word)
+        }
+        if line.width > 1 { rows.append(Row(left: line)) }
+        return rows
+    }
+
+    var identity: [Row] {
+        var rows = wrapped(who, separator: "   ")
+        if let closed = socket.closed {
+            rows += wrapped(
+                [
+                    Line("closed \(model.shownClock.text(closed.time))", Style(.closed)),
+                    safe(CloseWords.sentence(closed), .closed),
+                ], separator: "  ")
+        }
+        rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")
+        rows += wrapped(kernel, separator: " ")
+        return rows
+    }
+
+    private var who: [Line] {
+        var words = [Line("\(socket.id) \(socket.roleWord)", Style(.heading))]
+        switch socket.role {
+        case .listener: words.append(safe("on \(socket.local?.description ?? socket.target)"))
+        case .client, .accepted:
+            words.append(safe("\(socket.local?.description ?? "-") > \(socket.peer?.description ?? socket.target)"))
+        }
+        if !socket.target.isEmpty && socket.role == .client && socket.target != socket.peer?.description
+            && socket.peer != nil
+        {
+            words.append(safe("asked for \(socket.target)", .dim))
+        }
+        if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
+        if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
+        if socket.isLive { words.append(Line("up \(Format.age(model.now - (socket.connected ?? socket.opened)))")) }
+        if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
+        return words
+    }
+
+    private var kernel: [Line] {
+        guard socket.isLive else { return [] }
+        var words = [Line("kernel", Style(.dim)), safe(socket.stateWord)]
+        guard let kernel = socket.kernel else { return words + [Line("not asked", Style(.dim))] }
+        func add(_ name: String, _ value: String?, _ role: Role = .plain) {
+            guard let value else { return }
+            var word = Line(name + " ", Style(.dim))
+            word.append(value, Style(role))
+            words.append(word)
+        }
+        if socket.role == .listener {
+            add("waiting", kernel.receiveQueue.map(String.init))
+            return words
+        }
+        let unread: Role = socket.reading.current == nil && (kernel.receiveQueue ?? 0) > 0 ? .warn : .plain
+        add("recv-q", kernel.receiveQueue.map { Format.bytes($0) }, unread)
+        add("send-q", kernel.sendQueue.map { Format.bytes($0) })
+        add("rtt", kernel.roundTripTime.map { Format.duration($0) })
+        add("cwnd", kernel.congestionWindow.map(String.init))
+        add("retrans", kernel.retransmits.map(String.init), (kernel.retransmits ?? 0) > 0 ? .warn : .plain)
+        let limited = kernel.receiverWindowLimited.flatMap {
+            $0.isFinite ? "\(Int((min(max($0, 0), 1) * 100).rounded()))%" : nil
+        }
+        add("rwnd-limited", limited)
+        add("delivery", kernel.deliveryRate.map { Format.bytes($0) + "/s" })
+        return words
+    }
+
+    var flags: [Row] {
+        let lit = FlagWords.lit(socket.flags)
+        var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) lit")]
+        rows += wrapped(lit.map { Line($0, Style(.lit)) }, separator: "  ")
+        rows += FlagWords.reasons(socket).map { Row(left: Line(" " + $0, Style(.dim))) }
+        return rows
+    }
+}

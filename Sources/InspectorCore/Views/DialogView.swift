@@ -1,0 +1,109 @@
+import SocketCore
+
+/// Dialogs stand in the middle over the screen.
+package enum DialogView {
+    private static let labelWidth = 12
+
+    package static func draw(_ dialog: Dialog, _ model: Model, on canvas: inout Canvas) {
+        canvas.cursor = nil
+        switch dialog {
+        case .form(let form): draw(form, model, on: &canvas)
+        case .menu(let menu): draw(menu, model, on: &canvas)
+        }
+    }
+
+    private static func draw(_ menu: Menu, _ model: Model, on canvas: inout Canvas) {
+        let title = model.sanitizer.text(menu.title)
+        let widest = menu.items.map { $0.label.count }.max() ?? 0
+        let size = canvas.size
+        let rect = Rect(size).centered(
+            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 44)), height: menu.items.count + 4)
+        canvas.box(rect, title: title, hint: "a letter, or Up Down and Enter; Esc cancel", model.glyphs)
+        let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
+        for (index, item) in menu.items.enumerated() {
+            var line = Line(index == menu.selected ? "> " : "  ", Style(.cursor))
+            line.append(String(item.key), Style(.key, [.bold]))
+            line.append("  " + item.label)
+            canvas.draw(line, row: index, in: inner, model.glyphs)
+            if index == menu.selected { canvas.restyle(row: index, in: inner) { Style($0.role, [.reverse]) } }
+        }
+    }
+
+    private static func draw(_ form: Form, _ model: Model, on canvas: inout Canvas) {
+        let shown = form.shown
+        let title = model.sanitizer.text(form.title)
+        let size = canvas.size
+        let more = isFolded(form) ? "Tab more" : "Tab next"
+        let hint = "Enter \(verb(form.purpose))   \(more)   Esc cancel"
+        let rect = Rect(size).centered(
+            width: min(size.width - 4, max(64, TextWidth.of(title) + 6)), height: shown.count + 5)
+        canvas.box(rect, title: title, hint: hint, model.glyphs)
+        let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
+        for (row, index) in shown.enumerated() {
+            draw(form.fields[index], isFocused: index == form.focus, row, inner, model, on: &canvas)
+        }
+        guard let error = form.error else { return }
+        var line = Line()
+        model.sanitizer.append(error, Style(.error), to: &line)
+        canvas.draw(line, row: shown.count, in: inner, model.glyphs)
+    }
+
+    private static func isFolded(_ form: Form) -> Bool {
+        switch form.purpose {
+        case .connect, .listen: !form.showsAll
+        case .read, .answer: false
+        }
+    }
+
+    private static func verb(_ purpose: Form.Purpose) -> String {
+        switch purpose {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .read: "queue it"
+        case .answer: "answer"
+        }
+    }
+
+    private static func draw(
+        _ field: FormField, isFocused: Bool, _ row: Int, _ rect: Rect, _ model: Model, on canvas: inout Canvas
+    ) {
+        guard row < rect.height else { return }
+        let label = Style(isFocused ? .key : .plain, isFocused ? [.bold] : [])
+        canvas.draw(Line(Format.padded(field.label, to: labelWidth), label), row: row, in: rect, model.glyphs)
+        let place = rect.right(from: labelWidth)
+        switch field.value {
+        case .text(let editor): text(editor, field, isFocused: isFocused, row, place, model, on: &canvas)
+        case .toggle(let isOn):
+            var line = Line(isOn ? "[x]" : "[ ]", Style(isFocused ? .cursor : .plain, isFocused ? [.reverse] : []))
+            line.append("  \(field.hint)", Style(.dim))
+            canvas.draw(line, row: row, in: place, model.glyphs)
+        case .choice(let options, let chosen):
+            var line = Line()
+            for (index, option) in options.enumerated() {
+                let isOn = index == chosen
+                line.append(isOn ? "(*) " : "( ) ", Style(isFocused ? .key : .plain))
+                line.append(option, Style(.plain, isOn && isFocused ? [.reverse] : isOn ? [.bold] : []))
+                line.append("   ")
+            }
+            canvas.draw(line, row: row, in: place, model.glyphs)
+        }
+    }
+
+    private static func text(
+        _ editor: LineEditor, _ field: FormField, isFocused: Bool, _ row: Int, _ place: Rect, _ model: Model,
+        on canvas: inout Canvas
+    ) {
+        let width = field.name == .address ? place.width : min(20, place.width)
+        let (line, cursor) = editor.window(width: width, sanitizer: model.sanitizer, glyphs: model.glyphs)
+        var padded = line
+        if editor.isEmpty && field.name == .address { padded = Line(field.hint, Style(.dim)) }
+        padded.pad(to: width)
+        canvas.draw(
+            padded.restyled { Style($0.role, [.underline]) }, x: place.x, y: place.y + row, width: width, model.glyphs)
+        if field.name != .address {
+            let hint = place.right(from: width + 2)
+            canvas.draw(Line(field.hint, Style(.dim)), row: row, in: hint, model.glyphs)
+        }
+        if isFocused && model.help == nil { canvas.cursor = Canvas.Position(x: place.x + cursor, y: place.y + row) }
+    }
+}

@@ -1,0 +1,138 @@
+import SocketCore
+
+/// Events in words.
+package enum EventWords {
+    /// The kind, as the events' screen names it.
+    package static func name(_ kind: SocketEvent.Kind) -> String {
+        switch kind {
+        case .resolving: "resolving"
+        case .resolved: "resolved"
+        case .connectAttempt: "trying"
+        case .connectRefused: "failed"
+        case .connected: "connected"
+        case .listening: "listening"
+        case .accepted: "accepted"
+        case .acceptFailed: "accept failed"
+        case .readQueued: "read queued"
+        case .readPartial: "read partial"
+        case .readDone: "read done"
+        case .readFailed: "read failed"
+        case .writeQueued: "write queued"
+        case .writePartial: "write partial"
+        case .writeDone: "write done"
+        case .writeFailed: "write failed"
+        case .readTimedOut: "read timeout"
+        case .writeTimedOut: "write timeout"
+        case .timeoutExtended: "extended"
+        case .readingPaused: "paused"
+        case .readingResumed: "resumed"
+        case .readInterestOff: "reading off"
+        case .readInterestOn: "reading on"
+        case .writeBlocked: "sndbuf full"
+        case .writeUnblocked: "sndbuf room"
+        case .peerClosed: "peer FIN"
+        case .halfClosed: "half-closed"
+        case .closeAsked: "close asked"
+        case .closed: "closed"
+        }
+    }
+
+    /// Whether it is about an operation, which has a tag.
+    package static func hasTag(_ kind: SocketEvent.Kind) -> Bool {
+        switch kind {
+        case .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed,
+            .readTimedOut, .writeTimedOut, .timeoutExtended:
+            true
+        case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
+            .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
+            .peerClosed, .halfClosed, .closeAsked, .closed:
+            false
+        }
+    }
+
+    /// What the numbers of an event say.
+    package static func detail(_ event: SocketEvent) -> String {
+        switch event.kind {
+        case .resolving: "asking the resolver"
+        case .resolved: event.first == 1 ? "1 address" : "\(event.first) addresses"
+        case .connectAttempt: "address \(event.first + 1)"
+        case .connectRefused: "address \(event.first + 1): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
+        case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
+        case .accepted: "as #\(event.first)"
+        case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))
+        case .readQueued: ""
+        case .readPartial, .writePartial: "+\(event.first), \(event.second) so far"
+        case .readDone, .writeDone, .writeQueued: "\(event.first) B"
+        case .readFailed: event.second > 0 ? "\(event.first) of \(event.second) B" : "\(event.first) B so far"
+        case .writeFailed: "\(event.first) of \(event.second) B"
+        case .readTimedOut, .writeTimedOut:
+            "after \(Format.duration(.milliseconds(event.second))), \(event.first) B so far"
+        case .timeoutExtended: "by \(Format.duration(.milliseconds(event.first)))"
+        case .readInterestOff: "bytes are there, no read takes them"
+        case .readInterestOn: "a read takes bytes again"
+        case .writeBlocked: "the kernel takes no more; \(Format.size(event.first)) pending here"
+        case .writeUnblocked: "the kernel takes bytes again"
+        case .peerClosed: event.first == 1 ? "unread bytes lie before it" : ""
+        case .halfClosed: "we sent FIN and go on reading"
+        case .closeAsked: mode(event.first)
+        }
+    }
+
+    private static func mode(_ index: Int) -> String {
+        guard CloseMode.allCases.indices.contains(index) else { return "" }
+        switch CloseMode.allCases[index] {
+        case .now: return "at once"
+        case .afterReading: return "after the queued reads"
+        case .afterWriting: return "after the queued writes"
+        case .afterBoth: return "after the queued reads and writes"
+        case .reset: return "with RST"
+        }
+    }
+
+    /// One sentence between the bytes of the talk.
+    package static func note(_ event: SocketEvent) -> String {
+        let detail = detail(event)
+        switch event.kind {
+        case .readTimedOut, .writeTimedOut:
+            return "timed out after \(Format.duration(.milliseconds(event.second))); A answers: extend, fail it, close"
+        case .timeoutExtended: return "extended \(detail)"
+        case .peerClosed: return detail.isEmpty ? "peer sent FIN" : "peer sent FIN; \(detail)"
+        case .halfClosed: return detail
+        case .closeAsked: return "close asked, \(detail)"
+        case .readingPaused: return "reading paused by hand"
+        case .readingResumed: return "reading resumed"
+        case .accepted: return "accepted \(detail)"
+        case .connectRefused: return "connect: \(detail)"
+        case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
+            .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
+            .readInterestOn, .writeBlocked, .writeUnblocked, .closed:
+            return detail.isEmpty ? name(event.kind) : "\(name(event.kind)): \(detail)"
+        }
+    }
+
+    /// Whether a person should look at it.
+    package static func isWarning(_ kind: SocketEvent.Kind) -> Bool {
+        switch kind {
+        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut: true
+        case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
+            .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
+            .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
+            .closed:
+            false
+        }
+    }
+}
+
+/// Errno values in few words; Linux's numbers.
+package enum ErrnoWords {
+    private static let names: [Int32: String] = [
+        2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
+        98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
+        104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
+    ]
+
+    /// The short name; `errno 5` where there is none.
+    package static func name(_ errno: Int32) -> String { known(errno) ?? "errno \(errno)" }
+
+    package static func known(_ errno: Int32) -> String? { names[errno] }
+}

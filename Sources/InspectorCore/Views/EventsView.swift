@@ -1,0 +1,43 @@
+import SocketCore
+
+/// Everything that happened, newest last; gaps stand where they are.
+package enum EventsView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        canvas.draw(
+            Line(" TIME            CONN   KIND           TAG  DETAIL", Style(.heading)), row: 0, in: rect, model.glyphs)
+        let body = rect.trimmed(top: 1)
+        let shown = model.shownEvents
+        guard shown.count > 0, body.height > 0 else {
+            let text = model.events.filter.isEmpty ? "  nothing has happened yet" : "  no event matches the filter"
+            return canvas.draw(Line(text, Style(.dim)), row: 1, in: body, model.glyphs)
+        }
+        let cursor = model.events.cursor.map(shown.index)
+        let last = cursor.map { min(shown.count - 1, max($0 + body.height / 2, body.height - 1)) } ?? shown.count - 1
+        let first = max(0, last - body.height + 1)
+        for row in 0..<min(body.height, shown.count - first) {
+            guard let entry = model.log[shown[first + row]] else { continue }
+            canvas.draw(line(entry, model), row: row, in: body, model.glyphs)
+            if cursor == first + row {
+                canvas.restyle(row: row, in: body) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+            }
+        }
+    }
+
+    private static func line(_ entry: EventLog.Entry, _ model: Model) -> Line {
+        switch entry {
+        case .lost(let count, let next):
+            return Line(
+                " -- lost \(count) --   overwritten before they were read: \(next - count)..\(next - 1)", Style(.warn))
+        case .event(let event):
+            let isMatch = model.isMatch(event)
+            let plain = Style(EventWords.isWarning(event.kind) ? .warn : .plain, isMatch ? [.bold, .underline] : [])
+            var line = Line(" " + model.shownClock.text(event.time) + " ", Style(.dim))
+            line.append(Format.padded(event.socket.description, to: 6) + " ", Style(.heading))
+            line.append(Format.padded(EventWords.name(event.kind), to: 14) + " ", plain)
+            let hasTag = event.tag != 0 || EventWords.hasTag(event.kind)
+            line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))
+            model.sanitizer.append(EventWords.detail(event), plain, to: &line)
+            return line
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import SocketCore
+
+/// The last two rows: a sentence or a field, and the keys that do something here. What leaves or helps stands on the
+/// right and is never left out.
+package enum Footer {
+    package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
+        status(model, layout.status, on: &canvas)
+        keys(model, layout.footer, on: &canvas)
+    }
+
+    private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let context = model.context
+        let right = Line(reserved(context), Style(.key))
+        let room = rect.width - right.width - 3
+        var line = Line()
+        for binding in Keymap.bindings(in: context) {
+            guard let label = label(binding, model), let key = binding.keys.first?.label else { continue }
+            guard line.width + key.count + label.count + 3 <= room else { break }
+            line.append(line.width == 0 ? " " : "  ")
+            line.append(key, Style(.key))
+            line.append(" " + label)
+        }
+        canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+    }
+
+    /// Labels of keys that would do nothing now are left out.
+    private static func label(_ binding: Binding, _ model: Model) -> String? {
+        guard let label = binding.label else { return nil }
+        let selected = model.selected
+        switch binding.command {
+        case .answer: return selected?.asking == nil ? nil : label
+        case .read, .pause: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
+        case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
+        case .close: return selected?.isLive ?? false ? label : nil
+        case .open where model.tab == .list: return selected == nil ? nil : label
+        case .freeze: return model.frozen == nil ? label : "resume"
+        case .connect where model.tab == .talk || model.tab == .detail:
+            return label
+        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
+            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
+            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
+            .follow, .cycleView, .connect, .listen, .send, .insertLine, .halfClose, .historyUp, .historyDown,
+            .lineEnding, .inputMode, .leave, .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help,
+            .repaint, .suspend, .interrupt, .quit:
+            return label
+        }
+    }
+
+    private static func reserved(_ context: KeyContext) -> String {
+        switch context {
+        case .list: "? help  q quit"
+        case .talk, .detail, .events: "? help  q back"
+        case .start, .composer, .field, .form, .menu: "F1 help  ^C quit"
+        case .help: "^C quit"
+        }
+    }
+
+    private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        if let field = model.field { return drawField(field, model, rect, on: &canvas) }
+        var line = Line(" ")
+        if let notice = model.notice {
+            model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &line)
+        } else {
+            line.append(usual(model), Style(.dim))
+        }
+        canvas.draw(line, row: 0, in: rect, model.glyphs)
+    }
+
+    /// What stands there when nothing else has to be said.
+    private static func usual(_ model: Model) -> String {
+        switch model.tab {
+        case .list:
+            let rows = model.list.rows.count
+            let all = model.summary.live + model.summary.closed
+            let counts =
+                model.list.filter.isEmpty
+                ? "\(model.summary.live) live, \(model.summary.closed) closed"
+                : "\(rows) of \(all) listed; Esc lists all"
+            return counts + ", sorted by \(model.list.sorting.column.title)"
+        case .events:
+            let shown = model.shownEvents.count
+            let kept = min(model.log.entries.count, EventLog.limit)
+            var text = model.events.matching == nil ? "\(kept) kept of \(model.log.next)" : "\(shown) of \(kept) kept"
+            if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
+            return text
+        case .start, .talk, .detail: return ""
+        }
+    }
+
+    private static func drawField(_ field: Model.OpenField, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let label =
+            switch field.purpose {
+            case .listFilter, .eventFilter: " filter "
+            case .eventSearch: " find "
+            }
+        canvas.draw(Line(label, Style(.key)), row: 0, in: rect, model.glyphs)
+        var problem = Line()
+        if let error = field.error { model.sanitizer.append(error, Style(.error), to: &problem) }
+        let room = rect.width - label.count - 1
+        let kept = min(problem.width, max(0, room - 16))
+        let width = max(1, kept > 0 ? room - kept - 2 : room)
+        let (line, cursor) = field.editor.window(width: width, sanitizer: model.sanitizer, glyphs: model.glyphs)
+        canvas.draw(line, x: rect.x + label.count, y: rect.y, width: width, model.glyphs)
+        canvas.cursor = Canvas.Position(x: rect.x + label.count + cursor, y: rect.y)
+        canvas.draw(problem, x: rect.x + label.count + width + 1, y: rect.y, width: kept, model.glyphs)
+    }
+}

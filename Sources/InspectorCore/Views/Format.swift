@@ -1,0 +1,103 @@
+import SocketCore
+
+/// Numbers as a person reads them. Unknown is `-` everywhere.
+package enum Format {
+    /// At most four characters: `0`, `312`, `1.2K`, `87K`, `1.4M`.
+    package static func bytes(_ count: UInt64) -> String {
+        guard count >= 1024 else { return String(count) }
+        var value = Double(count)
+        for unit in ["K", "M", "G", "T", "P", "E"] {
+            value /= 1024
+            if value < 9.95 { return tenths(value) + unit }
+            if value < 999.5 { return String(Int(value.rounded())) + unit }
+        }
+        return ">1E"
+    }
+
+    package static func bytes(_ count: Int) -> String { bytes(UInt64(max(0, count))) }
+
+    /// With the unit also where it is a plain byte: `23 B`, `1.4M`.
+    package static func size(_ count: Int) -> String {
+        count < 1024 ? "\(max(0, count)) B" : bytes(count)
+    }
+
+    package static func size(_ count: UInt64) -> String {
+        count < 1024 ? "\(count) B" : bytes(count)
+    }
+
+    /// Bytes a second, without the `/s`.
+    package static func rate(_ rate: Double?) -> String {
+        guard let rate, rate.isFinite else { return "-" }
+        return bytes(UInt64(min(max(0, rate.rounded()), 1e18)))
+    }
+
+    /// A share that is 100 only when nothing is missing.
+    package static func percent(done: Int, total: Int) -> String {
+        guard total > 0 else { return "-" }
+        let share = Int(Double(max(0, done)) / Double(total) * 100)
+        return "\(done >= total ? 100 : min(99, share))%"
+    }
+
+    /// A stretch of time in one unit: `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
+    package static func duration(_ duration: Duration) -> String {
+        let milliseconds = Double(duration.wholeNanoseconds) / 1e6
+        let seconds = milliseconds / 1000
+        if milliseconds < 9.95 { return trimmed(tenths(max(0, milliseconds))) + "ms" }
+        if milliseconds < 999.5 { return "\(Int(milliseconds.rounded()))ms" }
+        if seconds < 9.95 { return trimmed(tenths(seconds)) + "s" }
+        if seconds < 120 { return "\(Int(seconds.rounded()))s" }
+        if seconds < 7200 { return "\(Int(seconds / 60))m" }
+        if seconds < 172_800 { return "\(Int(seconds / 3600))h" }
+        return "\(Int(min(seconds / 86_400, 99_999)))d"
+    }
+
+    /// How long something has lasted: `04:12`, `1:04:12`, `2d 04h`.
+    package static func age(_ duration: Duration) -> String {
+        let seconds = max(0, duration.wholeNanoseconds / 1_000_000_000)
+        let (minutes, hours, days) = (seconds / 60 % 60, seconds / 3600 % 24, seconds / 86_400)
+        if days > 0 { return "\(days)d \(twoDigits(hours))h" }
+        if hours > 0 { return "\(hours):\(twoDigits(minutes)):\(twoDigits(seconds % 60))" }
+        return "\(twoDigits(minutes)):\(twoDigits(seconds % 60))"
+    }
+
+    /// The time of day in UTC, to the microsecond: `14:02:10.911204`.
+    package static func timeOfDay(wallNanoseconds: Int64) -> String {
+        let day: Int64 = 86_400_000_000_000
+        let within = (wallNanoseconds % day + day) % day
+        let seconds = within / 1_000_000_000
+        let micros = String(within % 1_000_000_000 / 1000)
+        return "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))."
+            + String(repeating: "0", count: 6 - micros.count) + micros
+    }
+
+    private static func twoDigits(_ value: Int64) -> String {
+        value < 10 ? "0\(value)" : String(value)
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// A text at the right or left end of so many columns.
+    package static func padded(_ text: String, to width: Int, right: Bool = false) -> String {
+        let blanks = String(repeating: " ", count: max(0, width - TextWidth.of(text)))
+        return right ? blanks + text : text + blanks
+    }
+
+    /// `1 read`, `2 reads`.
+    package static func count(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+}
+
+extension Format {
+    /// All digits while there are few of them, else shortened: `4096`, `1.9M`.
+    package static func whole(_ count: Int) -> String {
+        count < 100_000 ? String(max(0, count)) : bytes(count)
+    }
+}

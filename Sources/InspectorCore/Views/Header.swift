@@ -1,0 +1,93 @@
+import SocketCore
+
+/// The first two rows: what the engine does as a whole, and the tabs.
+package enum Header {
+    package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
+        canvas.draw(first(model), row: 0, in: layout.header, model.glyphs)
+        let tabs = tabs(model)
+        let room = layout.tabs.width - tabs.width - 3
+        canvas.draw(
+            left: tabs, right: right(model, room: room), row: 0, in: layout.tabs.left(layout.tabs.width - 1),
+            model.glyphs)
+    }
+
+    private static func first(_ model: Model) -> Line {
+        var line = Line(" socktui", Style(.title))
+        line.pad(to: 20)
+        if let frozen = model.frozen {
+            line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
+        } else if model.latest == nil {
+            line.append("waiting for the engine", Style(.dim))
+            return line
+        } else {
+            line.append("LIVE", Style(.lit))
+            if let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
+        }
+        line.append("  live \(model.summary.live)")
+        line.append("  closed \(model.summary.closed)", Style(.closed))
+        line.append("    ")
+        line.append("rx \(perSecond(model.summary.receiveRate))", Style(.received))
+        line.append(" ")
+        line.append("tx \(perSecond(model.summary.sendRate))", Style(.sent))
+        return line
+    }
+
+    private static func perSecond(_ rate: Double?) -> String {
+        rate == nil ? "-" : Format.rate(rate) + "/s"
+    }
+
+    private static func tabs(_ model: Model) -> Line {
+        var line = Line()
+        for (number, tab, name) in [
+            (1, Model.Tab.list, "List"), (2, .talk, "Talk"), (3, .detail, "Detail"), (4, .events, "Events"),
+        ] {
+            let isOpen = model.tab == tab
+            line.append(isOpen ? "[" : " ", Style(.dim))
+            line.append("\(number) \(name)", isOpen ? Style(.heading, [.bold]) : Style(.dim))
+            line.append(isOpen ? "]" : " ", Style(.dim))
+        }
+        return line
+    }
+
+    private static func right(_ model: Model, room: Int) -> Line {
+        switch model.tab {
+        case .start: return Line()
+        case .list: return list(model)
+        case .talk: return connection(model, room: room)
+        case .detail: return place(model)
+        case .events:
+            var line = chip(model.events.filter)
+            line.append(model.events.cursor == nil ? "following (F)" : "not following (F)", Style(.dim))
+            return line
+        }
+    }
+
+    private static func chip(_ filter: Filter) -> Line {
+        guard !filter.isEmpty else { return Line() }
+        var line = Line()
+        Sanitizer(isASCII: false).append("filter \(filter.text)", Style(.chip), to: &line)
+        line.append("  ")
+        return line
+    }
+
+    private static func list(_ model: Model) -> Line {
+        var line = chip(model.list.filter)
+        let sorting = model.list.sorting
+        line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
+        return line
+    }
+
+    private static func connection(_ model: Model, room: Int) -> Line {
+        guard let socket = model.selected else { return Line() }
+        var line = Line("\(socket.id) ", Style(.heading))
+        line.append(Shorten.address(socket.peerText, to: max(8, room - line.width), Style(.heading), model))
+        return line
+    }
+
+    private static func place(_ model: Model) -> Line {
+        guard let id = model.list.selected else { return Line() }
+        var line = Line("[ prev  ] next", Style(.dim))
+        if let row = model.list.rows.firstIndex(of: id) { line.append("   \(row + 1)/\(model.list.rows.count)") }
+        return line
+    }
+}

@@ -1,0 +1,64 @@
+import SocketCore
+
+/// All keys, made from the one table of keys: those of the place it was opened in first.
+package enum HelpView {
+    private static func box(_ size: Size) -> Rect {
+        Rect(size).trimmed(top: 1, bottom: 1).centered(width: min(76, size.width - 4), height: size.height)
+    }
+
+    /// Rows of help in sight.
+    package static func rows(_ size: Size) -> Int { max(1, box(size).height - 2) }
+
+    package static func draw(_ model: Model, _ help: Model.HelpState, on canvas: inout Canvas) {
+        let rect = box(canvas.size)
+        let lines = lines(help.context, model.glyphs)
+        let rows = rows(canvas.size)
+        let below = max(0, lines.count - help.top - rows)
+        let hint = below > 0 || help.top > 0 ? "Esc close   Up Down scroll   \(below) more below" : "Esc close"
+        canvas.box(rect, title: "help: \(help.context.title)", hint: hint, model.glyphs)
+        let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
+        for (index, line) in lines.dropFirst(help.top).prefix(rows).enumerated() {
+            canvas.draw(line, row: index, in: inner, model.glyphs)
+        }
+        canvas.cursor = nil
+    }
+
+    /// The sections in order.
+    package static func lines(_ context: KeyContext, _ glyphs: Glyphs) -> [Line] {
+        var lines = section(context)
+        if context.isText { lines += [Line()] + editing }
+        for other in [KeyContext.list, .talk, .composer, .detail, .events] where other != context {
+            lines += [Line(), Line(other.title, Style(.heading, [.bold]))] + section(other)
+        }
+        return lines + [Line()] + legend(glyphs)
+    }
+
+    private static func section(_ context: KeyContext) -> [Line] {
+        Keymap.bindings(in: context).map { binding in
+            var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 14) + " ", Style(.key))
+            line.append(Format.padded(binding.help, to: 44))
+            line.append(" \(binding.command.rawValue)", Style(.dim))
+            return line
+        }
+    }
+
+    private static let editing: [Line] = [
+        Line("editing a line", Style(.heading, [.bold])),
+        Line("^A ^E          to its beginning, its end"),
+        Line("Alt-b Alt-f    a word back, a word on"),
+        Line("^K ^U ^W       cut to the end, to the beginning, the word before"),
+        Line("^Y             put back what was cut"),
+    ]
+
+    private static func legend(_ glyphs: Glyphs) -> [Line] {
+        [
+            Line("marks", Style(.heading, [.bold])),
+            Line("> client  < accepted  = listener  x closed  ASK waits for an answer (A)"),
+            Line("READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown"),
+            Line("WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel"),
+            Line("unread 23 B: bytes in the kernel that no read takes; r queues a read"),
+            Line("\(glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC."),
+            Line("filter: words are AND; id:7 port:443 state:close-wait role:client peer:192."),
+        ]
+    }
+}

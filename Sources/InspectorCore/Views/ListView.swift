@@ -1,0 +1,137 @@
+import SocketCore
+
+/// The list of connections: one row each, live ones first.
+package enum ListView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
+        let columns = ListColumns(width: rect.width, idWidth: model.summary.idWidth)
+        heading(model, columns, rect.top(1), on: &canvas)
+        let body = rect.trimmed(top: 1)
+        for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
+            guard let socket = snapshot.socket(id) else { continue }
+            ListRow(model: model, socket: socket, columns: columns).draw(index, in: body, on: &canvas)
+        }
+        if model.list.rows.isEmpty {
+            canvas.draw(Line("  no connection matches the filter", Style(.dim)), row: 1, in: body, model.glyphs)
+        }
+    }
+
+    private static func drawEmpty(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let text = model.shown == nil ? "  waiting for the first snapshot" : "  no sockets yet: c connects, l listens"
+        canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
+    }
+
+    private static func heading(_ model: Model, _ columns: ListColumns, _ rect: Rect, on canvas: inout Canvas) {
+        func put(_ column: ListColumns.Column?, _ title: String, _ sort: SortColumn?, right: Bool = false) {
+            guard let column else { return }
+            let isSorted = sort == model.list.sorting.column
+            let line = Line(
+                Format.padded(title, to: column.width, right: right),
+                Style(.heading, isSorted ? [.bold, .underline] : []))
+            canvas.draw(line, x: rect.x + column.x, y: rect.y, width: column.width, model.glyphs)
+        }
+        put(columns.id, "ID", .id, right: true)
+        put(columns.state, "STATE", .state)
+        put(columns.peer, "PEER", .peer)
+        put(columns.reading, "READING", .reading)
+        put(columns.writing, "WRITING", .writing)
+        put(columns.receiveRate, "RX/s", .receiveRate, right: true)
+        put(columns.sendRate, "TX/s", .sendRate, right: true)
+        put(columns.receiveQueue, "RECV-Q", nil, right: true)
+        put(columns.sendQueue, "SEND-Q", nil, right: true)
+    }
+}
+
+/// One row of the list.
+private struct ListRow {
+    let model: Model
+    let socket: SocketSnapshot
+    let columns: ListColumns
+
+    func draw(_ row: Int, in rect: Rect, on canvas: inout Canvas) {
+        let isSelected = model.list.selected == socket.id
+        let base: Role = socket.isLive ? .plain : .closed
+        func put(_ column: ListColumns.Column?, _ line: Line) {
+            guard let column else { return }
+            canvas.draw(line, x: rect.x + column.x, y: rect.y + row, width: column.width, model.glyphs)
+        }
+        func right(_ column: ListColumns.Column?, _ text: String, _ role: Role) {
+            guard let column else { return }
+            put(column, Line(Format.padded(text, to: column.width, right: true), Style(role)))
+        }
+        let mark = isSelected ? ">" : socket.isLive ? " " : "x"
+        canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
+        right(columns.id, String(socket.id.number), base)
+        put(columns.role, Line(socket.roleMark, Style(.dim)))
+        put(columns.state, safe(socket.stateWord, base))
+        put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, Style(base), model))
+        if let closed = socket.closed {
+            put(columns.reason, safe(CloseWords.short(closed, timeout: model.timeouts[socket.id]), .closed))
+            let sigma = String(model.glyphs.sigma)
+            right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
+            right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
+        } else {
+            put(columns.reading, ListWords.reading(model, socket))
+            put(columns.writing, ListWords.writing(socket))
+            right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
+            right(columns.sendRate, Format.rate(socket.sendRate), .sent)
+        }
+        let unread: Role = socket.reading.current == nil && socket.unreadBytes > 0 ? .warn : .dim
+        right(columns.receiveQueue, socket.kernel?.receiveQueue.map { Format.bytes($0) } ?? "-", unread)
+        right(columns.sendQueue, socket.kernel?.sendQueue.map { Format.bytes($0) } ?? "-", .dim)
+        if isSelected {
+            canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+        }
+    }
+
+    private func safe(_ text: String, _ role: Role) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, Style(role), to: &line)
+        return line
+    }
+}
+
+/// The queues of a connection in one cell each.
+package enum ListWords {
+    /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`.
+    package static func reading(_ model: Model, _ socket: SocketSnapshot) -> Line {
+        var line = Line()
+        if socket.role == .listener {
+            line.append("\(socket.accepted) accepted")
+            return line
+        }
+        guard let operation = socket.reading.current else {
+            guard socket.unreadBytes > 0 else { return Line("-", Style(.dim)) }
+            return Line("unread \(Format.size(socket.unreadBytes))", Style(.warn))
+        }
+        if let total = operation.total {
+            line.append("\(Format.whole(operation.done))/\(Format.whole(total))")
+        } else if case .read(.delimiter(let terminator, _)) = operation.kind {
+            model.sanitizer.append(
+                "\(Format.whole(operation.done)) to \(ReadRequest.Kind.name(of: terminator))", to: &line)
+        } else {
+            line.append(operation.done > 0 ? "any, \(Format.bytes(operation.done))" : "any")
+        }
+        if operation.isAsking {
+            line.append(" ASK", Style(.warn, [.bold]))
+        } else if socket.isReadingPaused {
+            line.append(" paused", Style(.warn))
+        }
+        return line
+    }
+
+    /// Percent, operations behind it, bytes pending: `25% +2 1.4M`.
+    package static func writing(_ socket: SocketSnapshot) -> Line {
+        guard let operation = socket.writing.current else { return Line("-", Style(.dim)) }
+        var line = Line()
+        if let total = operation.total, total > 0 {
+            line.append(Format.percent(done: operation.done, total: total))
+        } else {
+            line.append(Format.bytes(operation.done))
+        }
+        if operation.isAsking { line.append(" ASK", Style(.warn, [.bold])) }
+        if socket.writing.pendingCount > 0 { line.append(" +\(socket.writing.pendingCount)") }
+        line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
+        return line
+    }
+}

@@ -1,0 +1,27 @@
+import SocketCore
+
+/// Below the list: the selected connection's queues and its last minute.
+package enum PreviewView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard rect.height > 0 else { return }
+        guard let socket = model.selected else {
+            canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
+            return
+        }
+        let hint = Line("Enter talk, 3 detail", Style(.dim))
+        canvas.rule(row: 0, in: rect, title: Line("\(socket.id)", Style(.heading)), right: hint, model.glyphs)
+        QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
+        canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)
+    }
+
+    private static func sparklines(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
+        guard socket.role != .listener, let series = model.histories[socket.id] else { return Line() }
+        let room = max(0, min(RateHistories.seconds, (width - 12) / 2))
+        var line = Line(" rx ", Style(.dim))
+        line.append(model.glyphs.sparkline(series.received, width: room), Style(.received))
+        line.pad(to: 4 + room + 3)
+        line.append("tx ", Style(.dim))
+        line.append(model.glyphs.sparkline(series.sent, width: room), Style(.sent))
+        return line
+    }
+}

@@ -1,0 +1,247 @@
+import SocketCore
+
+/// The three rows that say where a connection stands: READ, WRITE and BYTES, or what takes their place.
+package struct QueueLines {
+    let model: Model
+    let socket: SocketSnapshot
+    let width: Int
+
+    /// A row: text from the left, text at the right edge.
+    package struct Row: Hashable {
+        package var left: Line
+        package var right = Line()
+    }
+
+    package init(_ model: Model, _ socket: SocketSnapshot, width: Int) {
+        self.model = model
+        self.socket = socket
+        self.width = width
+    }
+
+    /// Columns of the words before the progress bars.
+    private var barColumn: Int { width >= 76 ? 30 : 26 }
+    private var barWidth: Int { width >= 76 ? 18 : 10 }
+
+    package var rows: [Row] {
+        switch socket.phase {
+        case .closed: return closed
+        case .listening: return listening
+        case .resolving, .connecting: return connecting
+        case .connected, .lingering: return [reading, writing, bytes]
+        }
+    }
+
+    private func label(_ text: String) -> Line {
+        Line(Format.padded(" " + text, to: 8), Style(.heading))
+    }
+
+    private func safe(_ text: String, _ role: Role = .plain) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, Style(role), to: &line)
+        return line
+    }
+
+    private var closed: [Row] {
+        guard let record = socket.closed else {
+            return [Row(left: label("CLOSED")), Row(left: Line()), Row(left: Line())]
+        }
+        var why = label("CLOSED")
+        why.append(safe(CloseWords.sentence(record), .closed))
+        var when = label("WHEN")
+        when.append(model.shownClock.text(record.time))
+        when.append(", after \(Format.age(record.time - socket.opened))", Style(.dim))
+        var totals = label("TOTAL")
+        totals.append("received \(Format.size(socket.received))", Style(.received))
+        totals.append("  ")
+        totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+        return [Row(left: why), Row(left: when), Row(left: totals)]
+    }
+
+    private var listening: [Row] {
+        var first = label("LISTEN")
+        first.append(safe(socket.peerText))
+        first.append("  waiting for connections", Style(.dim))
+        var second = label("TAKEN")
+        second.append(Format.count(Int(clamping: socket.accepted), "connection"))
+        if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
+            second.append("  \(waiting) wait in the kernel to be accepted", Style(.warn))
+        }
+        return [Row(left: first), Row(left: second), Row(left: Line())]
+    }
+
+    private var connecting: [Row] {
+        var first = label("CONNECT")
+        first.append(safe(socket.target))
+        first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
+        var rows = [Row(left: first)]
+        let steps = ConnectWords.steps(socket)
+        for step in steps.suffix(2) {
+            var line = Line(String(repeating: " ", count: 8))
+            line.append(safe(step, .dim))
+            rows.append(Row(left: line))
+        }
+        while rows.count < 3 { rows.append(Row(left: Line())) }
+        return rows
+    }
+
+    private func queued(_ count: Int) -> Line {
+        count > 0 ? Line("+\(count) queued") : Line()
+    }
+
+    /// Progress as a bar and a percentage, only where the whole is known.
+    private func progress(_ operation: OperationSnapshot, after words: Line) -> Line {
+        var line = words
+        guard let total = operation.total, total > 0 else { return line }
+        line.append("\(operation.done)/\(total) ")
+        line.pad(to: barColumn)
+        line.append(
+            model.glyphs.bar(done: operation.done, total: total, width: barWidth),
+            Style(operation.kind == .write ? .sent : .received))
+        line.append(" \(Format.percent(done: operation.done, total: total))")
+        return line
+    }
+
+    /// What keeps an operation in hand waiting.
+    private func note(_ operation: OperationSnapshot) -> Line {
+        if operation.isAsking { return Line("timed out: ASK", Style(.warn, [.bold])) }
+        if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
+        let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
+        if operation.kind == .write && still >= .seconds(2) {
+            return Line("stalled \(Format.duration(still))", Style(.warn))
+        }
+        if let deadline = operation.deadline, deadline > model.now {
+            return Line("times out in \(Format.duration(deadline - model.now))", Style(.dim))
+        }
+        return Line()
+    }
+
+    private var reading: Row {
+        var line = label("READ")
+        guard let operation = socket.reading.current else {
+            line.append(safe(noRead.text, noRead.role))
+            return Row(left: line, right: queued(socket.reading.pendingCount))
+        }
+        line.append(Format.padded("t\(operation.tag)", to: 4))
+        if operation.total != nil {
+            line.append("length ")
+            line = progress(operation, after: line)
+        } else {
+            line.append(safe(operation.kind.words))
+            line.append(unknownTotal(operation))
+        }
+        let note = note(operation)
+        if note.width > 0 { line.append("  ") }
+        line.append(note)
+        return Row(left: line, right: queued(socket.reading.pendingCount))
+    }
+
+    private var noRead: (text: String, role: Role) {
+        if socket.flags.contains(.readStreamClosed) || socket.flags.contains(.socketHasReadEOF) {
+            return ("the peer sent FIN: nothing more will come", .closed)
+        }
+        if socket.phase == .lingering { return ("what still comes is thrown away", .dim) }
+        if socket.isReadingPaused { return ("paused by hand: P resumes", .warn) }
+        return socket.unreadBytes > 0
+            ? ("no read queued: r takes the unread bytes", .warn) : ("no read queued", .dim)
+    }
+
+    /// `any (standing)  1.2K/s`, `until CRLF  312 B so far, max 8K`.
+    private func unknownTotal(_ operation: OperationSnapshot) -> Line {
+        var line = Line()
+        if operation.isStanding { line.append(" (standing)") }
+        if operation.done > 0 {
+            line.append("  \(Format.size(operation.done)) so far", Style(.received))
+        } else if let rate = socket.receiveRate, rate >= 1 {
+            line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
+        }
+        if case .read(let kind) = operation.kind, let limit = kind.limit {
+            line.append(
+                operation.done > 0 ? ", max \(Format.bytes(limit))" : "  max \(Format.bytes(limit))", Style(.dim))
+        }
+        return line
+    }
+
+    private var writing: Row {
+        var line = label("WRITE")
+        guard let operation = socket.writing.current else {
+            line.append(socket.isWriteShut ? "we sent FIN" : "nothing queued", Style(.dim))
+            return Row(left: line, right: queued(socket.writing.pendingCount))
+        }
+        line.append(Format.padded("t\(operation.tag)", to: 4) + " ")
+        line = progress(operation, after: line)
+        let note = note(operation)
+        if note.width > 0 { line.append("  ") }
+        line.append(note)
+        return Row(left: line, right: queued(socket.writing.pendingCount))
+    }
+
+    /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
+    private var bytes: Row {
+        let kernel = socket.kernel
+        var line = label("BYTES")
+        line.append("queued \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
+        line.append(" > ")
+        let queue = kernel?.notSent ?? kernel?.sendQueue
+        line.append("sndq \(queue.map { Format.bytes($0) } ?? "-")", Style(.sent))
+        if socket.phase == .connected, !socket.isWriteShut, !socket.flags.contains(.socketCanAcceptBytes) {
+            line.append(" (full)", Style(.warn))
+        }
+        if let all = kernel?.sendQueue, let waiting = kernel?.notSent {
+            line.append(" > ")
+            line.append("in flight \(Format.bytes(max(0, all - waiting)))", Style(.sent))
+        }
+        var right = Line()
+        if let unread = kernel?.receiveQueue, unread > 0 {
+            let role: Role = socket.reading.current == nil ? .warn : .received
+            right.append("unread \(Format.size(unread)) in kernel", Style(role))
+        }
+        if socket.prebuffered > 0 {
+            if right.width > 0 { right.append(", ") }
+            right.append("\(Format.size(socket.prebuffered)) read ahead", Style(.received))
+        }
+        return Row(left: line, right: right)
+    }
+
+    /// Draws the rows from the top of a rectangle.
+    package func draw(in rect: Rect, on canvas: inout Canvas) {
+        let inner = rect.left(rect.width - 1)
+        for (index, row) in rows.enumerated() {
+            canvas.draw(left: row.left, right: row.right, row: index, in: inner, model.glyphs)
+        }
+    }
+}
+
+/// How a connection came about, step by step.
+package enum ConnectWords {
+    /// `resolved 12ms`, `tried 192.0.2.5 refused 1ms`, `won [2001:db8::5] 31ms (2 of 2)`.
+    package static func steps(_ socket: SocketSnapshot) -> [String] {
+        guard let connect = socket.connect else { return [] }
+        var steps: [String] = []
+        if let took = connect.resolvedIn {
+            steps.append("resolved \(Format.duration(took))")
+        } else if socket.phase == .resolving {
+            steps.append("resolving")
+        }
+        for (index, attempt) in connect.attempts.enumerated() {
+            let address = host(attempt.address)
+            let took = Format.duration(attempt.duration)
+            switch attempt.outcome {
+            case .trying: steps.append("trying \(address) \(took)")
+            case .failed(let errno): steps.append("tried \(address) \(ErrnoWords.name(errno)) \(took)")
+            case .won:
+                let count = max(connect.addressCount, connect.attempts.count)
+                steps.append("won \(address) \(took)" + (count > 1 ? " (\(index + 1) of \(count))" : ""))
+            case .abandoned: steps.append("gave up \(address) \(took)")
+            }
+        }
+        return steps
+    }
+
+    private static func host(_ address: SocketAddress) -> String {
+        switch address {
+        case .v4(let host, _): host
+        case .v6(let host, _): "[\(host)]"
+        case .unix, .abstract, .unnamed: address.description
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import SocketCore
+
+/// The talk: where the queues stand, what was said, and the line that is said next.
+package enum TalkView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let layout = TalkLayout(rect)
+        if let socket = model.selected {
+            QueueLines(model, socket, width: rect.width).draw(in: layout.queues, on: &canvas)
+        }
+        drawRule(model, layout.rule, on: &canvas)
+        drawTraffic(model, layout.traffic, on: &canvas)
+        ComposerView.draw(model, layout.composer, on: &canvas)
+    }
+
+    private static func talk(_ model: Model) -> TalkState {
+        model.list.selected.flatMap { model.talks[$0] } ?? TalkState()
+    }
+
+    private static func drawRule(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        var right = Line("\(model.viewMode.rawValue) (v)", Style(.dim))
+        right.append("   ")
+        right.append(talk(model).isFollowing ? "following (F)" : "not following (F)", Style(.dim))
+        var title = Line("traffic", Style(.heading))
+        if ScreenLayout(model.size, model.tab).isComposite, let id = model.list.selected {
+            title.append(" \(id)", Style(.heading))
+        }
+        let isFocused = model.tab == .talk && !model.isComposing
+        canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
+    }
+
+    private static func drawTraffic(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard rect.height > 0 else { return }
+        let document = TrafficDocument(model, width: rect.width)
+        guard !document.blocks.isEmpty else {
+            for (index, text) in document.emptyText.enumerated() {
+                var line = Line("  ")
+                model.sanitizer.append(text, Style(.dim), to: &line)
+                canvas.draw(line, row: index + (rect.height > 3 ? 1 : 0), in: rect, model.glyphs)
+            }
+            return
+        }
+        let talk = talk(model)
+        let top = talk.isFollowing ? document.followingTop(rows: rect.height) : talk.top.map(document.place)
+        let cursor = talk.isFollowing ? nil : talk.cursor.map(document.place)
+        let page = document.page(from: top ?? document.followingTop(rows: rect.height), rows: rect.height)
+        for (row, entry) in page.enumerated() {
+            canvas.draw(entry.line, row: row, in: rect, model.glyphs)
+            if entry.place == cursor && model.tab == .talk && !model.isComposing {
+                canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import SocketCore
+
+/// What the talk says in place of traffic and of a line to type in.
+package enum TalkWords {
+    /// Shown while nothing has passed.
+    package static func empty(_ model: Model) -> [String] {
+        guard let socket = model.selected else {
+            return [model.expected == nil ? "no connection is selected" : "opening..."]
+        }
+        switch socket.phase {
+        case .listening:
+            return ["waiting for connections on \(socket.peerText)"]
+        case .resolving: return ["resolving \(socket.target)..."]
+        case .connecting: return ["connecting to \(socket.target)..."]
+        case .closed: return []
+        case .connected, .lingering:
+            return socket.received == 0 && socket.sent == 0 ? ["connected; nothing has passed yet"] : []
+        }
+    }
+
+    /// Why nothing can be written to a socket; nil when something can.
+    package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
+        if let closed = socket.closed { return "closed: \(CloseWords.sentence(closed))" }
+        if socket.role == .listener { return "a listener talks through the connections it accepts" }
+        if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }
+        if socket.phase == .lingering { return "closing: waiting for the peer's FIN" }
+        if socket.flags.contains(.forbidReadsWrites) { return "closing when its queues are empty" }
+        return nil
+    }
+}
