@@ -66,10 +66,15 @@ final class Connection {
         if engine.capturesTraffic { traffic = TrafficLog() }
     }
 
+    /// Of the connection that stands; attempts count from 0.
+    private var token: ReactorToken { ReactorToken(id, .max) }
+
     // MARK: From the reactor and the clock
 
     func isReady(_ readiness: Readiness) {
         guard !machine.isConnecting else { return attemptIsReady(readiness) }
+        // A report of an attempt that lost in this very batch says nothing about the one that won.
+        guard readiness.token == token else { return }
         if readiness.hungUp { isHungUp = true }
         if readiness.peerClosed { peerClosedIsKnown() }
         if readiness.readable || readiness.hungUp { receiveAvailable() }
@@ -122,7 +127,6 @@ final class Connection {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
         let wanted = wantedInterest
         guard wanted != watched else { return }
-        let token = ReactorToken(id)
         switch (watched, wanted) {
         case (nil, nil): return
         case (nil, let interest?): must(engine.reactor.add(descriptor, interest, token))

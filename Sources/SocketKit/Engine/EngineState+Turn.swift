@@ -14,14 +14,19 @@ extension EngineState {
         settle()
         expireDeadlines()
         flushWrites()
-        var rounds = 0
-        repeat {
+        runCallbacks()
+        armTimer()
+    }
+
+    /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
+    /// reactor's turn again.
+    private func runCallbacks() {
+        for _ in 0..<Self.roundLimit {
             deliverOutbox()
             settle()
-            rounds += 1
-        } while (!outbox.isEmpty && rounds < Self.roundLimit) || (outbox.isEmpty && !mailbox.sleep())
-        if !outbox.isEmpty { requestTurn() }
-        armTimer()
+            if outbox.isEmpty, mailbox.sleep() { return }
+        }
+        requestTurn()
     }
 
     /// Reads the clock and counts.
