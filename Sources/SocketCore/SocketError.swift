@@ -18,6 +18,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case closedByPeer
         /// This side closed the socket before the operation was done.
         case disconnected
+        /// The operation was cancelled.
+        case cancelled
         /// The socket was not connected, so the operation could not be queued.
         case notConnected
         /// A system call failed with this errno.
@@ -68,7 +70,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .system: "NSPOSIXErrorDomain"
         case .resolver: "kCFStreamErrorDomainNetDB"
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .readMaxedOut,
-            .closedByPeer, .disconnected, .notConnected, .other:
+            .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
             "GCDAsyncSocketErrorDomain"
         }
     }
@@ -76,7 +78,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
     /// The code within `domain`.
     public var code: Int {
         switch reason {
-        case .disconnected, .notConnected: 0
+        case .disconnected, .cancelled, .notConnected: 0
         case .badConfiguration: 1
         case .badParameter: 2
         case .connectTimeout: 3

@@ -133,7 +133,7 @@ package enum CloseWords {
         case .disconnected: return byUs(record.mode)
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
-        case .badConfiguration, .badParameter, .notConnected, .other: return error.detail
+        case .badConfiguration, .badParameter, .notConnected, .cancelled, .other: return error.detail
         }
     }
 
@@ -161,7 +161,7 @@ package enum CloseWords {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .readMaxedOut, .badConfiguration,
-                .badParameter, .notConnected, .other:
+                .badParameter, .notConnected, .cancelled, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }

@@ -149,7 +149,7 @@ extension Connection {
         var writesLost = 0
         while let failed = machine.failNext(error: cause) {
             switch failed.kind {
-            case .read: readsLost += 1
+            case .read: readsLost += failed.isStanding ? 0 : 1
             case .write: writesLost += 1
             }
             fail(failed)

@@ -7,8 +7,7 @@ extension Connection {
     private static let receiveBudget = 16
 
     /// Queues a read, and tries it at once where bytes are known to wait.
-    func queue(_ request: ReadRequest) {
-        let operation = engine.nextOperationID()
+    func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
         readingChanged()
@@ -117,6 +116,14 @@ extension Connection {
                 close(error: failed.error)
             }
         }
+    }
+
+    /// Ends what was asked to end.
+    func cancel(_ target: SocketCommand.CancelTarget) {
+        while let failed = machine.cancelNext(target, now: engine.now) { fail(failed) }
+        readingChanged()
+        askForFlush()
+        finishStep()
     }
 
     /// Takes no more bytes from the kernel, or takes them again.

@@ -9,8 +9,7 @@ extension Connection {
     private static let gatherLimit = 16
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
-    func queue(_ request: WriteRequest) {
-        let operation = engine.nextOperationID()
+    func queue(_ request: WriteRequest, as operation: OperationID) {
         record(.writeQueued, tag: request.tag, request.bytes.count)
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
         askForFlush()
