@@ -12,6 +12,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case readTimeout
         /// The write in hand took longer than its timeout, and nobody extended it.
         case writeTimeout
+        /// No byte passed either way for the idle timeout.
+        case idleTimeout
         /// A delimiter read reached its limit without its delimiter.
         case readMaxedOut
         /// The peer ended its stream (FIN).
@@ -69,7 +71,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         switch reason {
         case .system: "NSPOSIXErrorDomain"
         case .resolver: "kCFStreamErrorDomainNetDB"
-        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .readMaxedOut,
+        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
+            .readMaxedOut,
             .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
             "GCDAsyncSocketErrorDomain"
         }
@@ -86,7 +89,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .writeTimeout: 5
         case .readMaxedOut: 6
         case .closedByPeer: 7
-        case .other: 8
+        case .other, .idleTimeout: 8
         case .system(let errno): Int(errno)
         case .resolver(let code): Int(code)
         }

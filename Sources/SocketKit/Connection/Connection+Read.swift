@@ -61,6 +61,7 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         received += UInt64(bytes.count)
+        lastActivity = engine.now
         engine.counters.received += UInt64(bytes.count)
         machine.reading.receive(bytes, now: engine.now)
         performReads()
@@ -93,8 +94,11 @@ extension Connection {
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        if isReadInterestOff, !knowsPeerClosed { record(.peerClosed, 1) }
+        let wasKnown = knowsPeerClosed
         knowsPeerClosed = true
+        guard isReadInterestOff, !wasKnown else { return }
+        record(.peerClosed, 1)
+        notify(.peerClosed)
     }
 
     /// Performs what the read queue asks for, until it asks for nothing.

@@ -58,6 +58,7 @@ extension Connection {
         switch result {
         case .bytes(let count):
             sent += UInt64(count)
+            lastActivity = engine.now
             engine.counters.sent += UInt64(count)
             machine.writing.wrote(count, now: engine.now)
             performWrites()
@@ -90,6 +91,19 @@ extension Connection {
                 logPartialWrite(operation)
                 notify(.wrotePartial(tag: tag, increment: increment))
             }
+        }
+    }
+
+    /// Reports when the queue crosses a watermark.
+    func updateWatermark() {
+        guard let marks = configuration.writeWatermarks else { return }
+        let pending = machine.writing.pendingBytes
+        if !isAboveHighMark, pending > marks.high {
+            isAboveHighMark = true
+            notify(.writable(false))
+        } else if isAboveHighMark, pending <= marks.low {
+            isAboveHighMark = false
+            notify(.writable(true))
         }
     }
 

@@ -214,11 +214,29 @@ public final class AsyncSocket: Sendable {
         case .wrotePartial(let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
         case .failed(let operation): delegate?.socket(self, didFail: operation)
         case .timedOut(let operation):
-            let verdict = delegate?.socket(self, didTimeOut: operation) ?? .close
+            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
             if let session { engine.post(.answerTimeout(session, operation.operation, verdict)) }
         case .closedReadStream: delegate?.socketDidCloseReadStream(self)
+        case .peerClosed: delegate?.socketPeerDidClose(self)
+        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .disconnecting(let error, let unread):
+            delegate?.socket(self, willDisconnect: error, unread: unread)
         case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
         }
+    }
+}
+
+extension AsyncSocket: CustomStringConvertible {
+    /// One line for a person: session, ends, and what is queued.
+    public var description: String {
+        let picture: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
+        guard let picture else { return "AsyncSocket (disconnected)" }
+        let ends = "\(picture.local?.description ?? "-") > \(picture.peer?.description ?? picture.target)"
+        let reads = picture.reading.pendingCount + (picture.reading.current == nil ? 0 : 1)
+        let writes = picture.writing.pendingCount + (picture.writing.current == nil ? 0 : 1)
+        return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
+            + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
+            + "received \(picture.received), sent \(picture.sent)"
     }
 }
 
