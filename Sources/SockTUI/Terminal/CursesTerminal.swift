@@ -13,6 +13,8 @@ final class CursesTerminal: Screen {
     let drawsUnicode: Bool
     private let output: Int32
     private let inputDescriptor: Int32
+    private let screen: OpaquePointer
+    private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
     private let palette: Palette
     private var looks: [Look] = []
     private var shown: [Cell] = []
@@ -43,8 +45,9 @@ final class CursesTerminal: Screen {
         try Self.check(environment)
         set_escdelay(25)
         guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
-            newterm(environment.type, to, from) != nil
+            let screen = newterm(environment.type, to, from)
         else { throw Refused(sentence: "the terminal \(environment.type) cannot be opened") }
+        (self.screen, files) = (screen, (to, from))
         raw()
         noecho()
         nonl()
@@ -62,12 +65,19 @@ final class CursesTerminal: Screen {
         send(Self.pasteOn)
     }
 
+    deinit {
+        delscreen(screen)
+        fclose(files.output)
+        fclose(files.input)
+    }
+
     /// Unknown and dumb terminals are refused before anything is written to them.
     private static func check(_ environment: TerminalEnvironment) throws(Refused) {
         var problem: Int32 = 0
         guard setupterm(environment.type, environment.output, &problem) == OK else {
             throw Refused(sentence: "the terminal TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
         }
+        defer { cn_forget_type() }
         guard string("cup") != nil else {
             throw Refused(
                 sentence: "TERM=\(environment.type) cannot place its cursor; try TERM=xterm-256color, or --json")
