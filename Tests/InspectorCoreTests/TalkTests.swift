@@ -156,6 +156,29 @@ struct TalkTests {
         #expect(draw(model, size).text.contains("992 more bytes"))
     }
 
+    @Test("A long text is folded in its middle, so that its end is seen")
+    func foldedText() {
+        var model = model
+        var long = Conversation.snapshot()
+        let text = (1...500).map { "line \($0)\n" }.joined()
+        long.traffic?.items = [
+            TrafficItem(
+                sequence: 0, operation: OperationID(1), time: World.now, direction: .received, tag: 0,
+                kind: .read(.available(limit: nil)), done: text.utf8.count, total: nil, state: .complete(after: .zero),
+                bytes: Array(text.utf8))
+        ]
+        _ = model.update(.snapshot(long))
+        #expect(draw(model, size).text.contains("line 500"))
+        let all = TrafficDocument(model, width: 80).page(from: .init(block: 0, line: 0), rows: 1000).map(\.line.text)
+        let fold = all.firstIndex { $0.contains("more bytes") } ?? 0
+        #expect(all[fold - 1] == "  line 20")
+        let hidden = all[fold].split(separator: " ").compactMap { Int($0) }.first
+        let tail = all[(fold + 1)...].first.flatMap { Int($0.dropFirst(7)) } ?? 0
+        #expect(hidden == (21..<tail).reduce(0) { $0 + "line \($1)\n".utf8.count })
+        model.press(.escape, .enter)
+        #expect(TrafficDocument(model, width: 80).page(from: .init(block: 0, line: 0), rows: 1000).count > 500)
+    }
+
     @Test("Every line of the traffic can be reached from either end")
     func walk() {
         var model = World.model()

@@ -108,8 +108,8 @@ struct DetailBuilder {
 
     private var kernel: [Line] {
         guard socket.isLive else { return [] }
+        guard let kernel = socket.kernel else { return [Line("state", Style(.dim)), safe(socket.stateWord)] }
         var words = [Line("kernel", Style(.dim)), safe(socket.stateWord)]
-        guard let kernel = socket.kernel else { return words + [Line("not asked", Style(.dim))] }
         func add(_ name: String, _ value: String?, _ role: Role = .plain) {
             guard let value else { return }
             var word = Line(name + " ", Style(.dim))
