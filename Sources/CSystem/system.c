@@ -1,6 +1,26 @@
 #define _GNU_SOURCE
 #include "CSystem.h"
 
-int csystem_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
+#include <errno.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+int csystem_accept4(int listener, void *address, unsigned int *length, int flags) {
   return accept4(listener, address, length, flags);
+}
+
+int csystem_receive_queue(int descriptor) {
+  int bytes;
+  return ioctl(descriptor, SIOCINQ, &bytes) < 0 ? -1 : bytes;
+}
+
+int csystem_send_queue(int descriptor) {
+  int bytes;
+  return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? -1 : bytes;
+}
+
+void csystem_name_thread(const char *name) {
+  pthread_setname_np(pthread_self(), name);
 }

@@ -1,4 +1,6 @@
+import Glibc
+
 @main
 enum Main {
-    static func main() {}
+    static func main() { exit(Program.main(CommandLine.arguments)) }
 }

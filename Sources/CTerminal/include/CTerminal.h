@@ -1,1 +1,40 @@
+// What must happen to the terminal when this process is stopped, ended or crashes. Linux; one terminal a process.
+// The functions are called on the main thread; the handlers run on any thread and call only what a signal handler may.
 #pragma once
+#include <stddef.h>
+
+// Lets every signal through on this thread: a parent may have blocked them, and children inherit that.
+void cterminal_unblock_signals(void);
+
+// Remembers the settings of the terminal `tty`, before curses changes them. 0, or -1 with errno.
+int cterminal_remember(int tty);
+
+// From now on a crash on any thread (SEGV ILL TRAP ABRT BUS FPE) turns `screen`, the descriptor that curses writes to,
+// into /dev/null, writes the `length` bytes at `restore` (512 at most are kept) and the remembered settings to the
+// terminal, and shows what stderr got meanwhile; then the crash takes its course. 0, or -1 with errno.
+int cterminal_arm(int screen, const char *restore, size_t length);
+
+// A crash leaves the terminal alone again: curses has been left.
+void cterminal_disarm(void);
+
+// Puts the remembered settings back.
+void cterminal_reset(void);
+
+// Keeps what is written to stderr off the screen, where stderr is a terminal. 0, or -1 with errno.
+int cterminal_hide_stderr(void);
+
+// Gives stderr back and writes to it the last 64 KiB of what it got while it was hidden.
+void cterminal_show_stderr(void);
+
+// INT TERM HUP QUIT TSTP and CONT write their number as one byte into `pipe`, unless they were ignored. Whoever sends
+// three signals that end a program before the first was heard ends it there and then, terminal restored.
+void cterminal_listen(int pipe);
+
+// The byte of a signal has been read.
+void cterminal_heard(void);
+
+// Stops the process group as ^Z does, and returns when it goes on, or at once where nobody could continue it.
+void cterminal_stop(void);
+
+// Ends the process by this signal, so that its parent sees it.
+_Noreturn void cterminal_die(int signal);

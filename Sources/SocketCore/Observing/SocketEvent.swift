@@ -3,7 +3,7 @@
 /// Plain numbers, so that recording one allocates nothing; what `first` and `second` mean stands beside each kind.
 public struct SocketEvent: Hashable, Sendable, Codable {
     /// What happened.
-    public enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
         /// A connect began and its name is being resolved.
         case resolving
         /// The name is resolved; first: number of addresses.

@@ -1,0 +1,119 @@
+/// Turns what curses reads, characters and its own key codes, into keys and pastes.
+///
+/// One batch is what could be read without waiting. An Esc with something right behind it in its batch is that key
+/// with Alt (or without, where it has no such form); an Esc at the end of its batch is Esc. A control sequence that
+/// curses did not know is dropped. Between the marks of a bracketed paste everything is text.
+package struct KeyDecoder: Sendable {
+    /// One thing that curses read.
+    package enum Input: Hashable, Sendable {
+        case scalar(Unicode.Scalar)
+        case code(Int32)
+    }
+
+    /// The codes that the terminal gives to the marks around a bracketed paste; curses has none of its own.
+    package static let pasteBegins: Int32 = 5000
+    package static let pasteEnds: Int32 = 5001
+    /// A paste is handed over once it holds so many bytes, should its end mark never come.
+    package static let longestPaste = 1 << 20
+
+    private var paste: String?
+
+    package init() {}
+
+    /// Whether a paste has begun and not ended.
+    package var isPasting: Bool { paste != nil }
+
+    /// Decodes one batch: keys and pastes, in order.
+    package mutating func decode(_ batch: [Input]) -> [Message] {
+        var messages: [Message] = []
+        var rest = batch[...]
+        while let input = rest.popFirst() {
+            if input == .code(Self.pasteBegins) {
+                paste = paste ?? ""
+            } else if isPasting {
+                messages += input == .code(Self.pasteEnds) ? endPaste() : collect(input)
+            } else if input == .scalar("\u{1B}") {
+                if let key = Self.escaped(&rest) { messages.append(.key(key)) }
+            } else if let key = Self.key(input) {
+                messages.append(.key(key))
+            }
+        }
+        return messages
+    }
+
+    /// Hands over what a paste holds whose end mark has not come.
+    package mutating func endPaste() -> [Message] {
+        defer { paste = nil }
+        return paste.map { [.paste($0)] } ?? []
+    }
+
+    private mutating func collect(_ input: Input) -> [Message] {
+        guard case .scalar(let scalar) = input else { return [] }
+        paste?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
+        return (paste?.utf8.count ?? 0) >= Self.longestPaste ? endPaste() : []
+    }
+
+    /// The key that an Esc and what follows it in its batch make; nil: a sequence that means no key.
+    private static func escaped(_ rest: inout ArraySlice<Input>) -> Key? {
+        switch rest.first {
+        case .code(let code):
+            guard code < pasteBegins, let key = key(.code(code)) else { return .escape }
+            rest.removeFirst()
+            return key
+        case .scalar("\r"), .scalar("\n"):
+            rest.removeFirst()
+            return .altEnter
+        case .scalar("[") where rest.count > 1:
+            skipSequence(&rest)
+            return nil
+        case .scalar(let scalar) where scalar.value > 0x20 && scalar.value != 0x7F:
+            rest.removeFirst()
+            return .alt(Character(scalar))
+        case .scalar, nil: return .escape
+        }
+    }
+
+    /// Drops a control sequence: `[`, parameters, one final character.
+    private static func skipSequence(_ rest: inout ArraySlice<Input>) {
+        rest.removeFirst()
+        while case .scalar(let scalar) = rest.first, scalar.value >= 0x20, scalar.value < 0x7F {
+            rest.removeFirst()
+            if scalar.value >= 0x40 { return }
+        }
+    }
+
+    private static func key(_ input: Input) -> Key? {
+        switch input {
+        case .scalar(let scalar): character(scalar)
+        case .code(let code): codes[code] ?? function(code)
+        }
+    }
+
+    private static func character(_ scalar: Unicode.Scalar) -> Key? {
+        switch scalar.value {
+        case 0x09: .tab
+        case 0x0A, 0x0D: .enter
+        case 0x1B: .escape
+        case 0x08, 0x7F: .backspace
+        case 0x01...0x1A: .control(Character(Unicode.Scalar(UInt8(scalar.value + 0x60))))
+        case 0x00, 0x1C...0x1F: .control(Character(Unicode.Scalar(UInt8(scalar.value + 0x40))))
+        case 0x80...0x9F: nil
+        default: .character(Character(scalar))
+        }
+    }
+
+    private static func function(_ code: Int32) -> Key? {
+        (firstFunction + 1...firstFunction + 24).contains(code) ? .function(Int(code - firstFunction)) : nil
+    }
+
+    /// KEY_F0.
+    package static let firstFunction: Int32 = 0o410
+
+    /// Curses' codes, which are the same everywhere.
+    package static let codes: [Int32: Key] = [
+        0o402: .down, 0o403: .up, 0o404: .left, 0o405: .right, 0o406: .home, 0o407: .backspace,
+        0o512: .delete, 0o513: .insert, 0o522: .pageDown, 0o523: .pageUp, 0o527: .enter, 0o541: .backTab, 0o550: .end,
+        // The keypad's corners, and what some terminals call Home and End.
+        0o534: .home, 0o535: .pageUp, 0o537: .end, 0o540: .pageDown, 0o552: .home, 0o601: .end,
+    ]
+}

@@ -1,0 +1,110 @@
+import InspectorCore
+import SocketCore
+
+/// Reads a command line by `CommandTable`. Options stand anywhere, as `--name value` or `--name=value`; `--` ends them.
+struct ArgumentParser {
+    private var request = CommandTable.Request()
+    private var words: [String] = []
+    private var given: [CommandTable.Option] = []
+
+    /// What the arguments (without the program's name) ask for.
+    /// - Throws: the first mistake.
+    static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        var parser = ArgumentParser()
+        try parser.read(arguments[...])
+        return try parser.finish()
+    }
+
+    private mutating func read(_ arguments: ArraySlice<String>) throws(UsageError) {
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                words += rest
+                return
+            }
+            if argument.hasPrefix("-"), argument.count > 1 {
+                try readOption(argument, &rest)
+            } else {
+                words.append(argument)
+            }
+        }
+    }
+
+    private mutating func readOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
+        guard let option = CommandTable.options.first(where: { $0.name == name }) else {
+            let known = CommandTable.options.filter { $0.help != nil }.map(\.name)
+            throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, among: known))
+        }
+        var value = halves.count > 1 ? halves[1] : nil
+        if let valueName = option.value {
+            value = value ?? rest.popFirst()
+            if value == nil { throw UsageError(name, "needs \(valueName) after it") }
+        } else if value != nil {
+            throw UsageError(argument, "\(name) takes no value")
+        }
+        try option.apply(value ?? "", &request)
+        given.append(option)
+    }
+
+    private mutating func finish() throws(UsageError) -> Invocation {
+        if request.invocation.mode == .help || request.invocation.mode == .version { return request.invocation }
+        if let name = words.first { try open(name, Array(words.dropFirst())) }
+        for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
+            throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
+        }
+        if case .script = request.invocation.mode {
+        } else if request.invocation.size != nil {
+            throw UsageError("--size", "goes with --script FILE only")
+        }
+        if request.invocation.mode == .json, request.invocation.opening.isEmpty {
+            throw UsageError("--json", "needs something to open: demo, connect ADDRESS or listen ADDRESS")
+        }
+        return request.invocation
+    }
+
+    private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {
+        guard let command = CommandTable.commands.first(where: { $0.name == name }) else {
+            if (try? Endpoint.parse(name)) != nil { throw UsageError(name, "write socktui connect \(name)") }
+            let names = CommandTable.commands.map(\.name)
+            throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
+        }
+        if command.operands.isEmpty, let extra = operands.first {
+            throw UsageError(extra, "\(name) takes no address")
+        }
+        if !command.operands.isEmpty, operands.isEmpty {
+            throw UsageError(name, "an address is missing, as in socktui \(name) localhost:6379")
+        }
+        for operand in command.operands.isEmpty ? [""] : operands {
+            do {
+                request.invocation.opening.append(try command.effect(operand, request))
+            } catch {
+                throw UsageError(error.text.isEmpty ? "an empty address" : error.text, error.problem)
+            }
+        }
+    }
+
+    /// The known word that is at most two slips of the finger away, or where to find them all.
+    private static func suggestion(for word: String, among known: [String]) -> String {
+        let nearest = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
+        guard let (name, slips) = nearest, slips <= 2 else { return "; see socktui --help" }
+        return "; did you mean \(name)?"
+    }
+
+    /// Characters to add, drop or change until one word is the other.
+    static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (line, character) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for (column, other) in right.enumerated() {
+                let changed = diagonal + (character == other ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(changed, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

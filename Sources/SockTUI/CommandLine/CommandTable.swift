@@ -1,0 +1,143 @@
+import InspectorCore
+import SocketCore
+
+/// The commands and options: the one table from which the parser and --help are made.
+enum CommandTable {
+    static let version = "0.1"
+
+    /// A word that says what to open.
+    struct Command: Sendable {
+        var name: String
+        /// How its operands are called in the help; empty: it has none.
+        var operands = ""
+        var help: String
+        /// What one operand, or the bare command where it has none, asks for.
+        var effect: @Sendable (_ operand: String, _ request: Request) throws(EndpointError) -> Effect
+    }
+
+    /// A word that begins with `--`.
+    struct Option: Sendable {
+        var name: String
+        /// How its value is called in the help; nil: it has none.
+        var value: String?
+        /// The commands it goes with; empty: all, and none.
+        var commands: Set<String> = []
+        /// nil: it stands in no help.
+        var help: String?
+        /// Notes it.
+        var apply: @Sendable (_ value: String, _ request: inout Request) throws(UsageError) -> Void
+    }
+
+    /// What has been read so far.
+    struct Request {
+        var invocation = Invocation()
+        var timeout: Duration?
+        var standingRead = true
+        var allowsHalfOpen = false
+
+        fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
+            OpenRequest(
+                try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
+                allowsHalfOpen: allowsHalfOpen)
+        }
+    }
+
+    static let commands: [Command] = [
+        Command(name: "demo", help: "a small world of sockets to look at") { (_, _) throws(EndpointError) in
+            .startDemo
+        },
+        Command(name: "connect", operands: "ADDRESS...", help: "connect, and look at the connections") {
+            (text, request) throws(EndpointError) in .connect(try request.open(text))
+        },
+        Command(name: "listen", operands: "ADDRESS...", help: "listen, and look at what connects") {
+            (text, request) throws(EndpointError) in .listen(try request.open(text, allowsPortZero: true))
+        },
+    ]
+
+    static let options: [Option] = [
+        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
+            (_, request) throws(UsageError) in request.standingRead = false
+        },
+        Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long") {
+            (text, request) throws(UsageError) in
+            guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
+                throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
+            }
+            request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+        },
+        Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
+            (_, request) throws(UsageError) in request.allowsHalfOpen = true
+        },
+        Option(name: "--json", help: "print one snapshot as JSON and end; needs no terminal") {
+            (_, request) throws(UsageError) in
+            if case .script = request.invocation.mode { throw UsageError("--json", "does not go with --script") }
+            request.invocation.mode = .json
+        },
+        Option(name: "--script", value: "FILE", help: "run the keys in FILE; needs no terminal") {
+            (path, request) throws(UsageError) in
+            if request.invocation.mode == .json { throw UsageError("--script", "does not go with --json") }
+            request.invocation.mode = .script(path)
+        },
+        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
+            (text, request) throws(UsageError) in
+            guard let size = Size(text) else {
+                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
+            }
+            request.invocation.size = size
+        },
+        Option(name: "--ascii", help: "draw with ASCII only") {
+            (_, request) throws(UsageError) in request.invocation.isASCII = true
+        },
+        Option(name: "--help", help: "show this") {
+            (_, request) throws(UsageError) in request.invocation.mode = .help
+        },
+        Option(name: "--version", help: "show the version") {
+            (_, request) throws(UsageError) in request.invocation.mode = .version
+        },
+        Option(name: "--trap-after-start", value: "WHERE") {
+            (text, request) throws(UsageError) in
+            guard let trap = Invocation.Trap(rawValue: text) else {
+                throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
+            }
+            request.invocation.trap = trap
+        },
+    ]
+
+    /// What --help prints.
+    static var help: String {
+        let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+        let optionRows = options.compactMap { option in
+            option.help.map { help in
+                let only = option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
+                return ("  \(option.name) \(option.value ?? "")", help + only)
+            }
+        }
+        return """
+            socktui \(version) - look into live sockets: queues, progress, flags, timers
+
+            socktui [COMMAND] [OPTION...]
+            \(columns([("  (none)", "a start screen that asks what to open")] + commandRows))
+
+            Options
+            \(columns(optionRows))
+
+            ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
+            """
+    }
+
+    private static func columns(_ rows: [(String, String)]) -> String {
+        let width = (rows.map(\.0.count).max() ?? 0) + 2
+        return rows.map { $0 + String(repeating: " ", count: width - $0.count) + $1 }.joined(separator: "\n")
+    }
+}
+
+extension Size {
+    /// Reads `80x24`; each side 1 to 1000.
+    init?(_ text: String) {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard sides.count == 2, let width = sides[0], let height = sides[1], (1...1000).contains(width),
+            (1...1000).contains(height)
+        else { return nil }
+        self.init(width, height)
+    }
+}

@@ -1,0 +1,43 @@
+import InspectorCore
+
+/// What the command line asked for.
+struct Invocation: Equatable {
+    /// What kind of run it is.
+    enum Mode: Equatable {
+        case terminal
+        /// One snapshot as text on stdout.
+        case json
+        /// The keys of a file, without a terminal.
+        case script(String)
+        case help
+        case version
+    }
+
+    var mode = Mode.terminal
+    /// What is opened at the start; nothing: the start screen.
+    var opening: [Effect] = []
+    /// The size of a scripted screen; nil: 80x24.
+    var size: Size?
+    /// Whether only ASCII is drawn.
+    var isASCII = false
+    /// For tests of the crash guard: where to crash once the first picture is drawn.
+    var trap: Trap?
+
+    enum Trap: String { case main, thread }
+}
+
+/// What was wrong with the command line: one line that names the argument and says what would be right.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+    let description: String
+
+    /// - Parameter argument: as it was given; control characters are not repeated.
+    init(_ argument: String, _ problem: String) {
+        let shown = argument.unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069: "?"
+            default: String(scalar)
+            }
+        }
+        description = "\(shown.joined()): \(problem)"
+    }
+}

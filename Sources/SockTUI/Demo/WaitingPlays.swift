@@ -1,0 +1,94 @@
+import SocketKit
+
+/// A read whose answer comes late: it times out, and its delegate extends it until the answer is there.
+final class PatiencePlay: Demo.Play {
+    private let engine: SocketEngine
+    private let server: Player
+    private let client: Player
+    private let stage: Stage
+
+    init(_ engine: SocketEngine) throws(SocketError) {
+        self.engine = engine
+        server = Player(onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) })
+        client = Player(onOpen: Self.ask, onRead: { socket, _ in Self.ask(socket) }, verdict: .extend(by: .seconds(2)))
+        stage = try Stage(engine, server, name: "late")
+    }
+
+    private static func ask(_ socket: AsyncSocket) {
+        socket.write(Array("are you there?\r\n".utf8), tag: 1)
+        socket.read(ReadRequest(.length(16), timeout: .seconds(3), tag: 2))
+    }
+
+    func tick(_ count: Int) {
+        if count == 0 { client.connect(engine, to: stage.port, name: "patient") }
+        guard count % 65 == 64 else { return }
+        for socket in server.sockets { socket.write(Array("yes, I am here\r\n".utf8)) }
+    }
+}
+
+/// A client that asks, sends FIN and waits; the server answers on the half-open connection and then closes.
+final class HalfClosePlay: Demo.Play {
+    private let engine: SocketEngine
+    private let server: Player
+    private let client: Player
+    private let stage: Stage
+
+    init(_ engine: SocketEngine) throws(SocketError) {
+        self.engine = engine
+        server = Player(onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) })
+        client = Player(onOpen: { socket in
+            socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            socket.write(Array("that is all\r\n".utf8))
+            socket.closeWrite()
+        })
+        stage = try Stage(engine, server, name: "half-open", halfOpen: true)
+    }
+
+    func tick(_ count: Int) {
+        if count % 150 == 20 { client.connect(engine, to: stage.port, name: "half-closer") }
+        guard count % 10 == 0 else { return }
+        for socket in server.sockets {
+            socket.write(Array("still answering\r\n".utf8))
+            if count % 150 == 120 { socket.disconnect(.afterWriting) }
+        }
+    }
+}
+
+/// Connections that do not last, each for another reason, and a connect that is refused.
+final class EndingsPlay: Demo.Play {
+    private let engine: SocketEngine
+    private let server: Player
+    private let stage: Stage
+    /// A port on which nobody listens.
+    private let closedPort: UInt16
+
+    private let leaver = Player(onOpen: { $0.disconnect() })
+    private let greedy = Player(onOpen: { $0.read(ReadRequest(.delimiter([10], limit: 8), tag: 5)) })
+    private let impatient = Player(onOpen: { $0.read(ReadRequest(.length(1_000), timeout: .seconds(1), tag: 6)) })
+    private let listening = Player(onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) })
+
+    init(_ engine: SocketEngine) throws(SocketError) {
+        self.engine = engine
+        server = Player(onOpen: { socket in
+            socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            socket.write(Array("welcome to the short-lived service".utf8))
+        })
+        stage = try Stage(engine, server, name: "short-lived")
+        let closed = try Stage(engine, Player(), name: "nobody")
+        closedPort = closed.port
+        closed.listener.stop()
+    }
+
+    func tick(_ count: Int) {
+        switch count % 240 {
+        case 5: leaver.connect(engine, to: closedPort, name: "refused")
+        case 45: leaver.connect(engine, to: stage.port, name: "leaver")
+        case 85: greedy.connect(engine, to: stage.port, name: "greedy")
+        case 125: impatient.connect(engine, to: stage.port, name: "impatient")
+        case 165, 205: listening.connect(engine, to: stage.port, name: "visitor")
+        case 180: for socket in server.sockets { socket.disconnect(.afterWriting) }
+        case 220: for socket in server.sockets { socket.disconnect(.reset) }
+        default: break
+        }
+    }
+}

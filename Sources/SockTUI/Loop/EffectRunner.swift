@@ -1,0 +1,42 @@
+import InspectorCore
+import SocketCore
+
+/// Does what the reducer wants done to sockets: the only one that does. Answers come back through the inbox.
+struct EffectRunner {
+    let inspected: any Inspected
+    let inbox: Inbox
+    /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
+    var recent: RecentTargets?
+
+    /// Asks for a snapshot; it comes as a message.
+    func requestSnapshot(_ request: SnapshotRequest) {
+        inspected.requestSnapshot(request) { @Sendable [inbox] in inbox.post(.snapshot($0)) }
+    }
+
+    /// Performs one effect; those that are about the screen are the run loop's.
+    func perform(_ effect: Effect) {
+        switch effect {
+        case .send(let command): inspected.send(command)
+        case .connect(let request):
+            recent?.add(request.endpoint.description)
+            inspected.connect(request, then: answer(to: request))
+        case .listen(let request):
+            recent?.add("listen \(request.endpoint)")
+            inspected.listen(request, then: answer(to: request))
+        case .startDemo:
+            inspected.startDemo { @Sendable [inbox] error in
+                if let error { inbox.post(.refused(error.description)) }
+            }
+        case .repaint, .suspend, .quit: break
+        }
+    }
+
+    private func answer(to request: OpenRequest) -> @Sendable (Result<SocketID, SocketError>) -> Void {
+        { @Sendable [inbox] result in
+            switch result {
+            case .success(let id): inbox.post(.opened(id, request))
+            case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import InspectorCore
+import SocketKit
+
+/// Messages from other threads for the run loop, and the pipe that wakes it: a zero byte for messages, any other byte
+/// is the number of a signal.
+final class Inbox: Sendable {
+    /// Signal handlers write here.
+    let writeEnd: Int32
+    /// The run loop polls this.
+    let readEnd: Int32
+    private let messages = Lock<[Message]>([])
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { fatalError("pipe: \(String(cString: strerror(errno)))") }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Leaves a message and wakes the run loop; from any thread, never waiting.
+    func post(_ message: Message) {
+        let wasEmpty = messages.withLock {
+            $0.append(message)
+            return $0.count == 1
+        }
+        var zero: UInt8 = 0
+        if wasEmpty { write(writeEnd, &zero, 1) }
+    }
+
+    /// All messages left since the last time, in order.
+    func take() -> [Message] {
+        messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
+
+    /// Empties the pipe; the signals that were in it, in order.
+    func takeSignals() -> [Int32] {
+        var signals: [Int32] = []
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while case let count = read(readEnd, &bytes, bytes.count), count > 0 {
+            signals += bytes[..<count].filter { $0 != 0 }.map(Int32.init)
+        }
+        return signals
+    }
+}

@@ -1,0 +1,39 @@
+import InspectorCore
+import SocketCore
+
+/// What is looked at: the engine of this process. Nothing here waits; answers come on any thread.
+protocol Inspected: Sendable {
+    /// Takes a snapshot when the engine comes round to it.
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void)
+    /// Posts a command; what it did shows in later snapshots.
+    func send(_ command: SocketCommand)
+    /// Opens a connection; answers with its name, or why it was refused at the call.
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Listens; answers with the listener's name, or why it was refused.
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Starts the demo world; answers with why it could not start, or nil.
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void)
+}
+
+/// An engine that has no sockets and opens none.
+struct NothingInspected: Inspected {
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        then(EngineSnapshot(engine: "none", time: .zero, wallNanoseconds: 0))
+    }
+
+    func send(_ command: SocketCommand) {}
+
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        then(.failure(Self.refusal("connect")))
+    }
+
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        then(.failure(Self.refusal("listen")))
+    }
+
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { then(Self.refusal("demo")) }
+
+    private static func refusal(_ operation: String) -> SocketError {
+        SocketError(.badConfiguration, operation: operation, detail: "there is no engine here")
+    }
+}

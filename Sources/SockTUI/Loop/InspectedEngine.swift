@@ -1,0 +1,130 @@
+import InspectorCore
+import SocketKit
+
+/// The engine of this program, and the handles of all sockets that a person opened on it.
+///
+/// What waits for the engine's queue is done on that queue, so no caller waits. Sockets are worked by commands from
+/// then on; a handle here only keeps its session alive until it is over.
+final class InspectedEngine: Inspected {
+    private let engine: SocketEngine
+    private let keeper = Keeper()
+
+    init() {
+        var configuration = EngineConfiguration()
+        configuration.name = "socktui"
+        configuration.capturesTraffic = true
+        engine = SocketEngine(configuration)
+    }
+
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        // Behind what was to be opened before, which waits in the queue and not in the mailbox.
+        engine.queue.async { @Sendable [engine] in engine.requestSnapshot(request, then: then) }
+    }
+
+    func send(_ command: SocketCommand) { engine.post(command) }
+
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
+            then(
+                Self.result("connect") { () throws(SocketError) in
+                    try socket.connect(to: request.endpoint, timeout: request.timeout)
+                    keeper.keep(socket)
+                    if request.standingRead { socket.read(.standing) }
+                    return socket.session
+                })
+        }
+    }
+
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            let listener = SocketListener(
+                engine: engine, delegate: keeper, configuration: Self.configuration(request))
+            keeper.keep(listener, standingRead: request.standingRead)
+            let result = Self.result("listen") { () throws(SocketError) in
+                try listener.listen(on: request.endpoint)
+                return listener.session
+            }
+            if case .failure = result { keeper.drop(listener) }
+            then(result)
+        }
+    }
+
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            do throws(SocketError) {
+                if !keeper.hasDemo { keeper.keep(try Demo(engine: engine)) }
+                then(nil)
+            } catch {
+                then(error)
+            }
+        }
+    }
+
+    private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = request.allowsHalfOpen
+        return configuration
+    }
+
+    private static func result(
+        _ operation: String, _ open: () throws(SocketError) -> SocketID?
+    ) -> Result<SocketID, SocketError> {
+        Result { () throws(SocketError) in
+            guard let session = try open() else {
+                throw SocketError(.other, operation: operation, detail: "it ended at once; the list says why")
+            }
+            return session
+        }
+    }
+}
+
+extension ReadRequest {
+    /// The read that takes whatever comes.
+    fileprivate static let standing = ReadRequest(.available(limit: nil), isStanding: true)
+}
+
+/// Keeps the handles of live sessions, and leaves timeouts for the person at the screen to answer.
+private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
+    private struct Kept {
+        var sockets: [ObjectIdentifier: AsyncSocket] = [:]
+        /// Whether a connection that the listener takes gets a standing read.
+        var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
+        var demo: Demo?
+    }
+
+    private let kept = Lock(Kept())
+
+    func keep(_ socket: AsyncSocket) {
+        kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
+    }
+
+    func keep(_ listener: SocketListener, standingRead: Bool) {
+        kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
+    }
+
+    var hasDemo: Bool { kept.withLock { $0.demo != nil } }
+
+    func keep(_ demo: Demo) {
+        kept.withLock { $0.demo = demo }
+    }
+
+    func drop(_ listener: SocketListener) {
+        _ = kept.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        let standingRead = kept.withLock { $0.listeners[ObjectIdentifier(listener)]?.standingRead } ?? false
+        socket.delegate = self
+        keep(socket)
+        if standingRead { socket.read(.standing) }
+    }
+
+    func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
+
+    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .later }
+
+    func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+        _ = kept.withLock { $0.sockets.removeValue(forKey: ObjectIdentifier(socket)) }
+    }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import InspectorCore
+import SocketCore
+
+/// The program's main thread: keys, snapshots and signals go in, pictures and effects come out.
+///
+/// One turn: wait for input, a message or the next tick; hand everything that came to the reducer; perform what it
+/// wants; draw once. A snapshot is asked for ten times a second, and at once after something was sent, but never while
+/// one is under way: so this never waits for the engine, nor the engine for the screen.
+final class RunLoop {
+    /// How the loop ended.
+    enum Ending: Equatable {
+        case quit
+        case signal(Int32)
+    }
+
+    private(set) var ending: Ending?
+    /// What is on the screen.
+    private(set) var canvas = Canvas(Size(0, 0))
+
+    private let screen: any Screen
+    private let runner: EffectRunner
+    private var model: Model
+    private var snapshotIsUnderWay = false
+    private var snapshotIsWanted = true
+    private var nextTick = ContinuousClock.now
+    private var fruitlessReads = 0
+
+    /// Ten a second: fast enough to watch, slow enough to read.
+    static let tick = Duration.milliseconds(100)
+
+    init(model: Model, screen: any Screen, runner: EffectRunner) {
+        self.model = model
+        self.screen = screen
+        self.runner = runner
+    }
+
+    /// Does what the command line asked for and draws the first picture, with what became of that if it is known soon.
+    func start(_ effects: [Effect]) {
+        effects.forEach(perform)
+        requestSnapshotIfWanted()
+        var messages: [Message] = [.resized(screen.size)]
+        let end = ContinuousClock.now + Self.tick
+        while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
+            var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
+            poll(&pipe, 1, 10)
+            runner.inbox.takeSignals().forEach(heard)
+            messages += runner.inbox.take()
+        }
+        handle(messages)
+    }
+
+    /// Turns until it ends.
+    func run() -> Ending {
+        while true {
+            if let ending { return ending }
+            turn()
+        }
+    }
+
+    /// One turn; it takes a tick at most.
+    func turn() {
+        let ready = wait()
+        var messages = screen.descriptor == nil ? [] : screen.input()
+        if ready.hungUp || isFruitless(ready, messages) { ending = .signal(SIGHUP) }
+        runner.inbox.takeSignals().forEach(heard)
+        messages += runner.inbox.take()
+        if ContinuousClock.now >= nextTick {
+            nextTick = max(nextTick + Self.tick, ContinuousClock.now)
+            snapshotIsWanted = true
+        }
+        if !messages.isEmpty { handle(messages) }
+        requestSnapshotIfWanted()
+    }
+
+    /// Hands a batch to the reducer and draws what came of it.
+    func handle(_ messages: [Message]) {
+        for message in messages {
+            if message.isSnapshot { snapshotIsUnderWay = false }
+            model.update(message).forEach(perform)
+        }
+        draw()
+    }
+
+    // MARK: Parts of a turn
+
+    private func wait() -> (input: Bool, hungUp: Bool) {
+        var polled = [pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)]
+        if let descriptor = screen.descriptor {
+            polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+        }
+        let left = max(.zero, nextTick - ContinuousClock.now)
+        let count = poll(&polled, nfds_t(polled.count), Int32(left.wholeNanoseconds / 1_000_000) + 1)
+        guard count > 0, polled.count > 1 else { return (false, false) }
+        let events = Int32(polled[1].revents)
+        return (events & POLLIN != 0, events & (POLLHUP | POLLERR | POLLNVAL) != 0)
+    }
+
+    /// A terminal that went away can also show as input of which nothing can be read, again and again.
+    private func isFruitless(_ ready: (input: Bool, hungUp: Bool), _ messages: [Message]) -> Bool {
+        fruitlessReads = ready.input && messages.isEmpty ? fruitlessReads + 1 : 0
+        return fruitlessReads > 1000
+    }
+
+    private func heard(_ signal: Int32) {
+        CrashGuard.heard()
+        switch signal {
+        case SIGCONT:
+            screen.resume()
+            draw()
+        case SIGTSTP: perform(.suspend)
+        default: ending = ending ?? .signal(signal)
+        }
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .repaint: screen.repaint()
+        case .suspend:
+            screen.suspend()
+            draw()
+        case .quit: ending = ending ?? .quit
+        case .send, .connect, .listen, .startDemo:
+            runner.perform(effect)
+            snapshotIsWanted = true
+        }
+    }
+
+    private func requestSnapshotIfWanted() {
+        guard snapshotIsWanted, !snapshotIsUnderWay, ending == nil else { return }
+        snapshotIsWanted = false
+        snapshotIsUnderWay = true
+        runner.requestSnapshot(model.snapshotRequest)
+    }
+
+    private func draw() {
+        canvas = InspectorCore.draw(model, screen.size)
+        screen.show(canvas)
+    }
+}
+
+extension Message {
+    fileprivate var isSnapshot: Bool {
+        if case .snapshot = self { true } else { false }
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import InspectorCore
+
+/// From the command line to the exit status: 0 done, 1 what was asked for failed, 2 it was asked for wrongly.
+enum Program {
+    /// Runs the program; ends the process where a signal did.
+    static func main(_ arguments: [String]) -> Int32 {
+        signal(SIGPIPE, SIG_IGN)
+        let invocation: Invocation
+        do {
+            invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
+        } catch {
+            return complain(error.description, status: 2)
+        }
+        switch invocation.mode {
+        case .help: return print(CommandTable.help)
+        case .version: return print("socktui \(CommandTable.version)")
+        case .json: return JSONReport(inspected: makeInspected()).run(invocation.opening)
+        case .script(let path): return ScriptRun.run(path, invocation, inspected: makeInspected())
+        case .terminal: return TerminalRun.run(invocation, arguments)
+        }
+    }
+
+    /// The engine that is looked at.
+    static func makeInspected() -> any Inspected { InspectedEngine() }
+
+    /// Prints one line on stderr; gives the status back.
+    static func complain(_ sentence: String, status: Int32) -> Int32 {
+        Output.write("socktui: \(sentence)\n", to: STDERR_FILENO)
+        return status
+    }
+
+    private static func print(_ text: String) -> Int32 {
+        Output.write(text + "\n", to: STDOUT_FILENO) ? 0 : 1
+    }
+}
+
+/// Whole writes to a descriptor.
+enum Output {
+    /// Writes all of it; false when the other end is gone or full.
+    @discardableResult
+    static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,118 @@
+import InspectorCore
+
+/// The steps of a script file, one a line; `#` begins a comment.
+struct Script: Equatable {
+    /// What one line asks for.
+    enum Step: Equatable {
+        case key([Key])
+        case type(String)
+        /// Go on when the screen holds this text; fail after so long.
+        case wait(String, limit: Duration)
+        /// Go on when it does not.
+        case waitNot(String, limit: Duration)
+        /// The screen to a file; nil: to stdout.
+        case dump(String?)
+        case resize(Size)
+    }
+
+    /// A line that makes no sense; the sentence says what would.
+    struct Mistake: Error, Equatable {
+        var line: Int
+        var sentence: String
+    }
+
+    /// How long a wait lasts that does not say it.
+    static let patience = Duration.seconds(10)
+
+    /// Steps, with the numbers of their lines.
+    private(set) var steps: [(line: Int, step: Step)] = []
+
+    static func == (left: Script, right: Script) -> Bool {
+        left.steps.elementsEqual(right.steps) { $0 == $1 }
+    }
+
+    /// Reads a script.
+    /// - Throws: the first mistake.
+    init(_ text: String) throws(Mistake) {
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.hasSuffix("\r") ? line.dropLast() : line
+            guard let first = line.first(where: { $0 != " " && $0 != "\t" }), first != "#" else { continue }
+            do throws(UsageError) {
+                steps.append((index + 1, try Self.step(line.drop { $0 == " " || $0 == "\t" })))
+            } catch {
+                throw Mistake(line: index + 1, sentence: error.description)
+            }
+        }
+    }
+
+    private static func step(_ line: Substring) throws(UsageError) -> Step {
+        let word = line.prefix { $0 != " " }
+        let rest = String(line.dropFirst(word.count + 1))
+        switch word {
+        case "key": return .key(try keys(rest))
+        case "type": return .type(rest)
+        case "wait":
+            let (text, limit) = try waited(rest, "wait")
+            return .wait(text, limit: limit)
+        case "wait-not":
+            let (text, limit) = try waited(rest, "wait-not")
+            return .waitNot(text, limit: limit)
+        case "dump": return .dump(rest.isEmpty ? nil : rest)
+        case "resize":
+            guard let size = Size(rest) else { throw UsageError("resize", "needs columns x rows, as in 80x24") }
+            return .resize(size)
+        default: throw UsageError(String(word), "no such step; write key, type, wait, wait-not, dump or resize")
+        }
+    }
+
+    /// `TEXT`, or `SECONDS TEXT`.
+    private static func waited(_ rest: String, _ word: String) throws(UsageError) -> (String, Duration) {
+        guard !rest.isEmpty else { throw UsageError(word, "needs the text to look for") }
+        let number = rest.prefix { $0 != " " }
+        let text = String(rest.dropFirst(number.count + 1))
+        guard let seconds = Double(number), seconds > 0, seconds < 100_000, !text.isEmpty else {
+            return (rest, patience)
+        }
+        return (text, .milliseconds(Int64(seconds * 1000)))
+    }
+
+    private static func keys(_ text: String) throws(UsageError) -> [Key] {
+        let words = text.split(separator: " ")
+        if words.isEmpty { throw UsageError("key", "needs a key, as in key Enter, key q, key ^D, key Alt-1") }
+        var keys: [Key] = []
+        for word in words {
+            guard let key = Key(named: String(word)) else {
+                throw UsageError(String(word), "no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1...")
+            }
+            keys.append(key)
+        }
+        return keys
+    }
+}
+
+extension Key {
+    /// Reads `q`, `Enter`, `^D`, `Alt-1`, `F7`.
+    init?(named name: String) {
+        if let only = name.first, name.count == 1 {
+            self = .character(only)
+        } else if let named = Self.names[name] {
+            self = named
+        } else if name.hasPrefix("^"), name.count == 2, let letter = name.lowercased().last,
+            "abcdefghijklmnopqrstuvwxyz@[\\]^_".contains(letter)
+        {
+            self = .control(letter)
+        } else if name.hasPrefix("Alt-"), name.count == 5, let last = name.last {
+            self = .alt(last)
+        } else if name.hasPrefix("F"), let number = Int(name.dropFirst()), (1...24).contains(number) {
+            self = .function(number)
+        } else {
+            return nil
+        }
+    }
+
+    private static let names: [String: Key] = [
+        "Enter": .enter, "Tab": .tab, "S-Tab": .backTab, "Esc": .escape, "Escape": .escape, "Space": .character(" "),
+        "Backspace": .backspace, "Delete": .delete, "Insert": .insert, "Alt-Enter": .altEnter, "Up": .up,
+        "Down": .down, "Left": .left, "Right": .right, "Home": .home, "End": .end, "PgUp": .pageUp, "PgDn": .pageDown,
+    ]
+}

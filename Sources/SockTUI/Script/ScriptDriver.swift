@@ -1,0 +1,82 @@
+import Glibc
+import InspectorCore
+
+/// A screen of a given size that nobody sees; its keys come from a script.
+final class ScriptScreen: Screen {
+    var size: Size
+    var descriptor: Int32? { nil }
+
+    init(_ size: Size) { self.size = size }
+
+    func input() -> [Message] { [] }
+    func show(_ canvas: Canvas) {}
+    func repaint() {}
+    func suspend() {}
+    func resume() {}
+}
+
+/// Performs a script on a run loop: time passes in the loop's own turns.
+struct ScriptDriver {
+    /// A step that did not succeed; the exit status is 1.
+    struct Failure: Error, Equatable {
+        var line: Int
+        var sentence: String
+        /// What was on the screen.
+        var picture: String
+    }
+
+    let loop: RunLoop
+    let screen: ScriptScreen
+
+    /// Performs all steps.
+    /// - Throws: the first that failed.
+    func run(_ script: Script) throws(Failure) {
+        for (line, step) in script.steps {
+            if loop.ending != nil { throw failure(line, "the program has ended before this") }
+            try perform(step, line: line)
+        }
+    }
+
+    private func perform(_ step: Script.Step, line: Int) throws(Failure) {
+        switch step {
+        case .key(let keys): keys.forEach { loop.handle([.key($0)]) }
+        case .type(let text): text.forEach { loop.handle([.key(.character($0))]) }
+        case .wait(let text, let limit):
+            guard turn(limit, until: { $0.contains(text) }) else {
+                throw failure(line, "waited \(limit) for \"\(text)\"")
+            }
+        case .waitNot(let text, let limit):
+            guard turn(limit, until: { !$0.contains(text) }) else {
+                throw failure(line, "waited \(limit) for \"\(text)\" to go")
+            }
+        case .dump(let path):
+            guard dump(to: path) else { throw failure(line, "\(path ?? "stdout") cannot be written") }
+        case .resize(let size):
+            screen.size = size
+            loop.handle([.resized(size)])
+        }
+    }
+
+    /// Turns until the screen is as wanted; false when it is not in time.
+    private func turn(_ limit: Duration, until isWanted: (String) -> Bool) -> Bool {
+        let end = ContinuousClock.now + limit
+        while !isWanted(loop.canvas.text) {
+            if loop.ending != nil || ContinuousClock.now >= end { return false }
+            loop.turn()
+        }
+        return true
+    }
+
+    private func dump(to path: String?) -> Bool {
+        let picture = loop.canvas.text + "\n"
+        guard let path else { return Output.write(picture, to: STDOUT_FILENO) }
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return Output.write(picture, to: file)
+    }
+
+    private func failure(_ line: Int, _ sentence: String) -> Failure {
+        Failure(line: line, sentence: sentence, picture: loop.canvas.text)
+    }
+}

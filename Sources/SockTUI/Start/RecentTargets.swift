@@ -1,0 +1,65 @@
+import Glibc
+import InspectorCore
+
+/// What this user opened lately, in a file of lines `seconds since 1970, tab, text`, newest first. Nothing goes wrong
+/// when it cannot be read or written: it is a convenience.
+struct RecentTargets: Sendable {
+    /// The file.
+    let path: String
+    static let limit = 20
+
+    /// `$XDG_STATE_HOME/socktui/recent`, or below `~/.local/state`; nil without a home.
+    static func ofThisUser() -> RecentTargets? {
+        if let state = TerminalEnvironment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
+            return RecentTargets(path: state + "/socktui/recent")
+        }
+        guard let home = TerminalEnvironment.variable("HOME"), home.hasPrefix("/") else { return nil }
+        return RecentTargets(path: home + "/.local/state/socktui/recent")
+    }
+
+    /// Puts a target first.
+    func add(_ text: String, now: Int = time(nil)) {
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return }
+        let others = entries().filter { $0.text != text }
+        let lines = ([(now, text)] + others).prefix(Self.limit).map { "\($0)\t\($1)\n" }
+        makeFolders()
+        TextFile.replace(path, with: lines.joined())
+    }
+
+    /// What the start screen offers.
+    func offers(now: Int = time(nil)) -> [StartOffers.Recent] {
+        entries().map { StartOffers.Recent(text: $0.text, age: Self.age(of: $0.time, now: now)) }
+    }
+
+    private func entries() -> [(time: Int, text: String)] {
+        let lines = (TextFile.read(path, limit: 64 << 10) ?? "").split(separator: "\n")
+        return lines.prefix(Self.limit).compactMap { line in
+            let parts = line.split(separator: "\t", maxSplits: 1)
+            guard parts.count == 2, let time = Int(parts[0]) else { return nil }
+            return (time, String(parts[1]))
+        }
+    }
+
+    private func makeFolders() {
+        let parts = path.split(separator: "/").dropLast()
+        for count in parts.indices { mkdir("/" + parts[...count].joined(separator: "/"), 0o700) }
+    }
+
+    /// How long ago, in words.
+    static func age(of time: Int, now: Int) -> String {
+        let seconds = now - time
+        switch seconds {
+        case ..<60: return "just now"
+        case ..<3600: return count(seconds / 60, "minute")
+        case ..<86_400: return count(seconds / 3600, "hour")
+        case ..<172_800: return "yesterday"
+        case ..<1_209_600: return count(seconds / 86_400, "day")
+        case ..<5_184_000: return count(seconds / 604_800, "week")
+        default: return count(seconds / 2_592_000, "month")
+        }
+    }
+
+    private static func count(_ number: Int, _ unit: String) -> String {
+        "\(number) \(unit)\(number == 1 ? "" : "s") ago"
+    }
+}

@@ -1,0 +1,268 @@
+import CNcurses
+import Glibc
+import InspectorCore
+
+/// The terminal, through ncurses: the only file that knows of it. Not Sendable, so it stays on the thread that made
+/// it; ncurses has one screen a process.
+final class CursesTerminal: Screen {
+    /// Why no screen could be had; one sentence.
+    struct Refused: Error { let sentence: String }
+
+    /// Whether the terminal may be sent more than ASCII. A locale that was not set says nothing, one that names another
+    /// character set does; the Linux console lacks the glyphs.
+    let drawsUnicode: Bool
+    private let output: Int32
+    private let inputDescriptor: Int32
+    private let screen: OpaquePointer
+    private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
+    private let palette: Palette
+    private var looks: [Look] = []
+    private var shown: [Cell] = []
+    private var shownSize = Size(-1, -1)
+    private var cursorIsVisible: Bool?
+    private var decoder = KeyDecoder()
+    private var quietReads = 0
+
+    private struct Look {
+        var attributes: attr_t
+        var pair: Int32
+    }
+
+    private static let pasteOn = "\u{1B}[?2004h"
+    private static let pasteOff = "\u{1B}[?2004l"
+
+    /// Takes the terminal over: alternate screen, raw keys, bracketed paste.
+    /// - Throws: when curses refuses it. Whether it can be used at all, `restoreBytes` has said before.
+    init(environment: TerminalEnvironment) throws(Refused) {
+        unsetenv("LINES")
+        unsetenv("COLUMNS")
+        setlocale(LC_CTYPE, "")
+        let codeset = String(cString: cn_codeset())
+        drawsUnicode = environment.type != "linux" && (codeset == "UTF-8" || codeset.hasPrefix("ANSI_X3.4"))
+        if codeset != "UTF-8" { setlocale(LC_CTYPE, "C.UTF-8") }
+        inputDescriptor = environment.input
+        output = environment.output
+        set_escdelay(25)
+        guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
+            let screen = newterm(environment.type, to, from)
+        else { throw Refused(sentence: "the terminal \(environment.type) cannot be opened") }
+        (self.screen, files) = (screen, (to, from))
+        raw()
+        noecho()
+        nonl()
+        keypad(cn_screen(), true)
+        nodelay(cn_screen(), true)
+        intrflush(cn_screen(), false)
+        typeahead(-1)
+        Self.defineKeys()
+        if !environment.noColour {
+            start_color()
+            use_default_colors()
+        }
+        palette = Palette(colours: Int(cn_colors()), noColour: environment.noColour)
+        looks = makeLooks()
+        send(Self.pasteOn)
+    }
+
+    deinit {
+        delscreen(screen)
+        fclose(files.output)
+        fclose(files.input)
+    }
+
+    /// What a crash must write to leave the terminal usable: keypad off, colours off, cursor on, screen back. Writes
+    /// nothing itself.
+    /// - Throws: when the terminal is unknown or cannot do what is needed.
+    static func restoreBytes(_ environment: TerminalEnvironment) throws(Refused) -> String {
+        var problem: Int32 = 0
+        guard setupterm(environment.type, environment.output, &problem) == OK else {
+            throw Refused(sentence: "the terminal TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
+        }
+        defer { cn_forget_type() }
+        guard string("cup") != nil else {
+            throw Refused(
+                sentence: "TERM=\(environment.type) cannot place its cursor; try TERM=xterm-256color, or --json")
+        }
+        return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff
+    }
+
+    /// A terminfo string without its padding; nil where the terminal has none.
+    private static func string(_ name: String) -> String? {
+        guard let found = tigetstr(name), UInt(bitPattern: found) != UInt.max else { return nil }
+        var text = String(cString: found)
+        while let start = text.range("$<"), let end = text[start...].firstIndex(of: ">") {
+            text.removeSubrange(start...end)
+        }
+        return text
+    }
+
+    /// Gives the terminal back as it was.
+    func leave() {
+        send(Self.pasteOff)
+        curs_set(1)
+        endwin()
+    }
+
+    // MARK: Screen
+
+    var size: Size { Size(Int(getmaxx(cn_screen())), Int(getmaxy(cn_screen()))) }
+
+    var descriptor: Int32? { inputDescriptor }
+
+    func input() -> [Message] {
+        var messages: [Message] = []
+        var batch: [KeyDecoder.Input] = []
+        var character: UInt32 = 0
+        while case let kind = cn_get(&character), kind != ERR {
+            if kind == KEY_CODE_YES, Int32(bitPattern: character) == KEY_RESIZE {
+                messages += decoder.decode(batch) + [.resized(size)]
+                batch = []
+            } else if kind == KEY_CODE_YES {
+                batch.append(.code(Int32(bitPattern: character)))
+            } else if let scalar = Unicode.Scalar(character) {
+                batch.append(.scalar(scalar))
+            }
+        }
+        messages += decoder.decode(batch)
+        quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
+        if quietReads > Self.patience { messages += decoder.endPaste() }
+        return messages
+    }
+
+    /// After so many fruitless reads, a second or more, a paste's end mark is taken for lost.
+    private static let patience = 10
+
+    func show(_ canvas: Canvas) {
+        let isWhole = canvas.size != shownSize
+        if isWhole { werase(cn_screen()) }
+        let width = canvas.size.width
+        for row in 0..<canvas.size.height {
+            let range = row * width..<(row + 1) * width
+            if isWhole || canvas.cells[range] != shown[range] { put(canvas.cells[range], row: row) }
+        }
+        shown = canvas.cells
+        shownSize = canvas.size
+        showCursor(canvas.cursor)
+        wnoutrefresh(cn_screen())
+        doupdate()
+    }
+
+    func repaint() {
+        shownSize = Size(-1, -1)
+        clearok(cn_screen(), true)
+    }
+
+    func suspend() {
+        leave()
+        CrashGuard.stop()
+        resume()
+    }
+
+    func resume() {
+        reset_prog_mode()
+        send(Self.pasteOn)
+        cursorIsVisible = nil
+        repaint()
+    }
+
+    // MARK: Drawing
+
+    /// Puts one row on the screen, a run of one look at a time. Each run is placed by its column and ends behind a wide
+    /// or marked character, so that one that curses measures differently moves nothing else.
+    private func put(_ cells: ArraySlice<Cell>, row: Int) {
+        var text: [UInt32] = []
+        var start = 0
+        var style = Style.plain
+        var isClosed = true
+        for (column, cell) in cells.enumerated() where cell.width > 0 {
+            if isClosed || cell.style != style {
+                put(text, style, row: row, column: start)
+                text.removeAll(keepingCapacity: true)
+                (start, style) = (column, cell.style)
+            }
+            text.append(Self.printable(cell.scalar))
+            if cell.mark != 0 { text.append(cell.mark) }
+            isClosed = cell.width > 1 || cell.mark != 0
+        }
+        put(text, style, row: row, column: start)
+    }
+
+    private func put(_ text: [UInt32], _ style: Style, row: Int, column: Int) {
+        guard !text.isEmpty else { return }
+        let look = looks[Int(style.role.rawValue)]
+        let attributes = look.attributes | Self.attributes(style.emphasis)
+        cn_put(Int32(row), Int32(column), attributes, look.pair, text, Int32(text.count))
+    }
+
+    /// Control characters have no cell; whoever drew one finds a dot.
+    private static func printable(_ scalar: UInt32) -> UInt32 {
+        scalar < 0x20 || (0x7F...0x9F).contains(scalar) ? 0x2E : scalar
+    }
+
+    private func showCursor(_ position: Canvas.Position?) {
+        let isVisible = position != nil
+        if cursorIsVisible != isVisible { curs_set(isVisible ? 1 : 0) }
+        cursorIsVisible = isVisible
+        if let position { wmove(cn_screen(), Int32(position.y), Int32(position.x)) }
+    }
+
+    private func makeLooks() -> [Look] {
+        Role.allCases.map { role in
+            let wanted = palette.look(of: role)
+            let pair = Int32(role.rawValue) + 1
+            let hasPair = wanted.foreground >= 0 && init_pair(Int16(pair), wanted.foreground, -1) == OK
+            let attributes = Self.attributes(wanted.emphasis) | (wanted.isDim ? cn_dim : 0)
+            return Look(attributes: attributes, pair: hasPair ? pair : 0)
+        }
+    }
+
+    private static func attributes(_ emphasis: Style.Emphasis) -> attr_t {
+        (emphasis.contains(.bold) ? cn_bold : 0) | (emphasis.contains(.reverse) ? cn_reverse : 0)
+            | (emphasis.contains(.underline) ? cn_underline : 0)
+    }
+
+    private func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        write(output, bytes, bytes.count)
+    }
+}
+
+// MARK: Keys
+
+extension CursesTerminal {
+    /// The forms of keys that terminals send but their terminfo entry does not name; with Shift, Alt or Control they
+    /// are the key itself.
+    private static func defineKeys() {
+        let letters: [(Character, Int32)] = [
+            ("A", KEY_UP), ("B", KEY_DOWN), ("C", KEY_RIGHT), ("D", KEY_LEFT), ("H", KEY_HOME), ("F", KEY_END),
+            ("P", function(1)), ("Q", function(2)), ("R", function(3)), ("S", function(4)),
+        ]
+        for (letter, code) in letters {
+            define_key("\u{1B}O\(letter)", code)
+            if letter < "P" { define_key("\u{1B}[\(letter)", code) }
+            for modifier in 2...8 { define_key("\u{1B}[1;\(modifier)\(letter)", code) }
+        }
+        let numbers: [(Int, Int32)] = [
+            (1, KEY_HOME), (2, KEY_IC), (3, KEY_DC), (4, KEY_END), (5, KEY_PPAGE), (6, KEY_NPAGE), (7, KEY_HOME),
+            (8, KEY_END), (11, function(1)), (12, function(2)), (13, function(3)), (14, function(4)),
+            (15, function(5)), (17, function(6)), (18, function(7)), (19, function(8)), (20, function(9)),
+            (21, function(10)), (23, function(11)), (24, function(12)),
+        ]
+        for (number, code) in numbers {
+            define_key("\u{1B}[\(number)~", code)
+            for modifier in 2...8 { define_key("\u{1B}[\(number);\(modifier)~", code) }
+        }
+        define_key("\u{1B}[Z", KEY_BTAB)
+        define_key("\u{1B}[200~", KeyDecoder.pasteBegins)
+        define_key("\u{1B}[201~", KeyDecoder.pasteEnds)
+    }
+
+    private static func function(_ number: Int32) -> Int32 { KeyDecoder.firstFunction + number }
+}
+
+extension String {
+    /// Where `text` begins in this one.
+    fileprivate func range(_ text: String) -> Index? {
+        indices.first { self[$0...].hasPrefix(text) }
+    }
+}

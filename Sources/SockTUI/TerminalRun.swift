@@ -1,0 +1,72 @@
+import Dispatch
+import Glibc
+import InspectorCore
+
+/// A run on a terminal, from taking it over to giving it back.
+enum TerminalRun {
+    /// Runs until the person or a signal ends it. A terminal that cannot be used is refused in one line, status 2.
+    static func run(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
+        do throws(CursesTerminal.Refused) {
+            let environment = try TerminalEnvironment.current()
+            quietBacktraces(arguments)
+            let inbox = Inbox()
+            return run(invocation, try open(environment, inbox), inbox)
+        } catch {
+            return Program.complain(error.sentence, status: 2)
+        }
+    }
+
+    /// The guard stands before the terminal is touched, so that no signal finds it half taken over.
+    private static func open(
+        _ environment: TerminalEnvironment, _ inbox: Inbox
+    ) throws(CursesTerminal.Refused) -> CursesTerminal {
+        let restoreBytes = try CursesTerminal.restoreBytes(environment)
+        CrashGuard.remember(environment.input)
+        CrashGuard.listen(inbox.writeEnd)
+        CrashGuard.arm(screen: environment.output, restoreBytes: restoreBytes)
+        do throws(CursesTerminal.Refused) {
+            return try CursesTerminal(environment: environment)
+        } catch {
+            CrashGuard.disarm()
+            throw error
+        }
+    }
+
+    private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
+        let recent = RecentTargets.ofThisUser()
+        let runner = EffectRunner(inspected: Program.makeInspected(), inbox: inbox, recent: recent)
+        let options = Model.Options(
+            ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version)
+        let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
+        if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
+        loop.start(invocation.opening)
+        if let trap = invocation.trap { crash(trap) }
+        let ending = loop.run()
+        terminal.leave()
+        CrashGuard.disarm()
+        switch ending {
+        case .quit: return 0
+        case .signal(let number): CrashGuard.die(by: number)
+        }
+    }
+
+    /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
+    /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
+    private static func quietBacktraces(_ arguments: [String]) {
+        guard getenv("SWIFT_BACKTRACE") == nil else { return }
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
+        setenv("SWIFT_BACKTRACE", "interactive=no,color=no", 1)
+        var words = arguments.map { strdup($0) } + [nil]
+        execv(path, &words)
+        words.forEach { free($0) }
+    }
+
+    /// A real trap, as an index out of range is one.
+    private static func crash(_ place: Invocation.Trap) {
+        switch place {
+        case .main: fatalError("trap asked for")
+        case .thread: DispatchQueue.global().async { @Sendable in fatalError("trap asked for on a thread") }
+        }
+    }
+}

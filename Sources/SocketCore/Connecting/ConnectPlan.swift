@@ -1,0 +1,134 @@
+/// Which address of a name to try when, and which attempt became the connection (RFC 8305, "Happy Eyeballs").
+///
+/// Attempts race: the next address is tried when the last one has not answered within the delay, or at once when one
+/// is refused. The shell performs what `next` says until it says `.wait`, `.exhausted` or `.won`, tells `failed` and
+/// `succeeded`, and asks `next` again after each and at `deadline`.
+package struct ConnectPlan {
+    /// What the shell has to do next.
+    package enum Action: Equatable {
+        /// Begin to connect to `addresses[index]`, and ask again.
+        case attempt(index: Int)
+        /// Nothing, until an attempt is answered or this time comes (nil: every address is being tried).
+        case wait(until: MonotonicTime?)
+        /// Every address failed, or the plan was abandoned: there will be no connection.
+        case exhausted
+        /// This attempt is the connection: close all the others.
+        case won(index: Int)
+    }
+
+    private struct Attempt {
+        let started: MonotonicTime
+        var ended: MonotonicTime?
+        var outcome: ConnectSnapshot.Attempt.Outcome
+    }
+
+    private enum State {
+        /// The next address may be tried from this time on.
+        case racing(next: MonotonicTime)
+        case won(index: Int)
+        case abandoned
+    }
+
+    /// The addresses in the order in which they are tried; every index counts in it.
+    package let addresses: [SocketAddress]
+    private let attemptDelay: Duration
+    private var attempts: [Attempt] = []
+    private var state = State.racing(next: MonotonicTime(nanoseconds: .min))
+
+    /// Plans to try these addresses, one more each `attemptDelay`.
+    package init(_ addresses: [SocketAddress], prefersIPv6: Bool, attemptDelay: Duration = .milliseconds(250)) {
+        self.addresses = AddressOrder.interleaved(addresses, prefersIPv6: prefersIPv6)
+        self.attemptDelay = attemptDelay
+    }
+
+    /// What to do now. An attempt counts as begun once it was named here.
+    package mutating func next(_ now: MonotonicTime) -> Action {
+        switch state {
+        case .won(let index): return .won(index: index)
+        case .abandoned: return .exhausted
+        case .racing(let next):
+            guard attempts.count < addresses.count else { return isTrying ? .wait(until: nil) : .exhausted }
+            guard next <= now else { return .wait(until: next) }
+            attempts.append(Attempt(started: now, outcome: .trying))
+            state = .racing(next: now + attemptDelay)
+            return .attempt(index: attempts.count - 1)
+        }
+    }
+
+    /// The attempt was refused: the next address may be tried at once. It has no effect on an attempt that is over.
+    package mutating func failed(_ index: Int, errno: Int32, now: MonotonicTime) {
+        guard end(index, as: .failed(errno: errno), now: now) else { return }
+        switch state {
+        case .racing: state = .racing(next: now)
+        case .won, .abandoned: break
+        }
+    }
+
+    /// The attempt stands: it wins, and those that still try are abandoned. It has no effect on an attempt that is
+    /// over, so one that succeeds after another won stays abandoned.
+    package mutating func succeeded(_ index: Int, now: MonotonicTime) {
+        guard end(index, as: .won, now: now) else { return }
+        abandonAttempts(now: now)
+        state = .won(index: index)
+    }
+
+    /// The connect is given up, for its timeout or by its caller: attempts that still try are abandoned. It has no
+    /// effect when one has won.
+    package mutating func abandon(now: MonotonicTime) {
+        switch state {
+        case .racing:
+            abandonAttempts(now: now)
+            state = .abandoned
+        case .won, .abandoned: break
+        }
+    }
+
+    /// When to ask `next` again; nil: not before an attempt is answered.
+    package var deadline: MonotonicTime? {
+        switch state {
+        case .racing(let next): attempts.count < addresses.count ? next : nil
+        case .won, .abandoned: nil
+        }
+    }
+
+    /// Every attempt so far, for the error of a connect that failed; their index is that of `addresses`.
+    package func attempts(_ now: MonotonicTime) -> [SocketError.Attempt] {
+        zip(addresses, attempts).map { address, attempt in
+            SocketError.Attempt(
+                address: address, errno: attempt.outcome.errno, duration: (attempt.ended ?? now) - attempt.started)
+        }
+    }
+
+    /// The plan as it is now; `resolvedIn` is how long the resolver took.
+    package func snapshot(resolvedIn: Duration?, now: MonotonicTime) -> ConnectSnapshot {
+        ConnectSnapshot(
+            resolvedIn: resolvedIn, addressCount: addresses.count,
+            attempts: zip(addresses, attempts).map { address, attempt in
+                ConnectSnapshot.Attempt(
+                    address: address, outcome: attempt.outcome, duration: (attempt.ended ?? now) - attempt.started)
+            })
+    }
+
+    private var isTrying: Bool { attempts.contains { $0.outcome == .trying } }
+
+    private mutating func end(_ index: Int, as outcome: ConnectSnapshot.Attempt.Outcome, now: MonotonicTime) -> Bool {
+        guard attempts.indices.contains(index), attempts[index].outcome == .trying else { return false }
+        attempts[index].outcome = outcome
+        attempts[index].ended = now
+        return true
+    }
+
+    private mutating func abandonAttempts(now: MonotonicTime) {
+        for index in attempts.indices { _ = end(index, as: .abandoned, now: now) }
+    }
+}
+
+extension ConnectSnapshot.Attempt.Outcome {
+    /// The errno it failed with; nil where it did not fail.
+    fileprivate var errno: Int32? {
+        switch self {
+        case .failed(let errno): errno
+        case .trying, .won, .abandoned: nil
+        }
+    }
+}

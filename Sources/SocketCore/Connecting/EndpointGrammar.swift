@@ -1,0 +1,120 @@
+/// Why a text names no endpoint: the text, and what would be right.
+public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was given.
+    public let text: String
+    /// What is wrong with it and what would be right, as the second half of a sentence.
+    public let problem: String
+
+    /// Both, as one line: `localhost:99999: the port must be 1 to 65535`.
+    public var description: String { "\(text.isEmpty ? "an empty address" : text): \(problem)" }
+}
+
+/// The text forms of an endpoint: `host:80`, `[::1]:80`, `[fe80::1%lo]:80`, `:80`, `tcp://host:80`, `unix:/path`,
+/// `unix:@name` and a bare `/path`. Host names are taken as they are; nothing is resolved here.
+extension Endpoint {
+    /// The most bytes that the path or name of a Unix-domain socket can have (`sun_path` holds 108, one ends it).
+    public static let longestUnixPath = 107
+
+    /// Reads one endpoint. Port 0 (any free port) makes sense only to a listener, which allows it.
+    /// - Throws: an `EndpointError` that names the text and says what would be right.
+    public static func parse(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
+        func refuse(_ problem: String) -> EndpointError { EndpointError(text: text, problem: problem) }
+        if text.isEmpty { throw refuse("write host:port, [::1]:port, :port, unix:/path or unix:@name") }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            throw EndpointError(
+                text: String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) }),
+                problem: "an address holds no control characters")
+        }
+        do throws(Problem) {
+            if text.hasPrefix("/") { return try unix(text) }
+            if let path = rest(of: text, after: "unix:") { return try unix(rest(of: path, after: "//") ?? path) }
+            var address = rest(of: text, after: "tcp://") ?? text
+            if address.count < text.count, address.hasSuffix("/") { address.removeLast() }
+            return try tcp(address, lowestPort: allowsPortZero ? 0 : 1)
+        } catch {
+            throw refuse(error.text)
+        }
+    }
+
+    private struct Problem: Error { let text: String }
+
+    /// What follows `prefix`, whose letters may be of either case.
+    private static func rest(of text: String, after prefix: String) -> String? {
+        guard text.lowercased().hasPrefix(prefix) else { return nil }
+        return String(text.dropFirst(prefix.count))
+    }
+
+    private static func unix(_ path: String) throws(Problem) -> Endpoint {
+        let isAbstract = path.hasPrefix("@")
+        let name = isAbstract ? String(path.dropFirst()) : path
+        guard !name.isEmpty else { throw Problem(text: "a path or @name must follow, as in unix:/run/name.sock") }
+        guard name.utf8.count <= longestUnixPath else {
+            throw Problem(
+                text: "a Unix-domain socket's path has at most \(longestUnixPath) bytes, this one \(name.utf8.count)")
+        }
+        return isAbstract ? .abstract(name: name) : .unix(path: name)
+    }
+
+    private static func tcp(_ text: String, lowestPort: UInt16) throws(Problem) -> Endpoint {
+        if text.contains("://") { throw Problem(text: "only tcp:// and unix: are known here; write host:port") }
+        let host: String
+        let tail: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { throw Problem(text: "the ] after the address is missing") }
+            host = String(text[text.index(after: text.startIndex)..<end])
+            tail = text[text.index(after: end)...]
+            guard isNumericV6(host) else { throw Problem(text: "[\(host)] is no IPv6 address; write [::1]:80") }
+        } else {
+            let colon = text.firstIndex(of: ":") ?? text.endIndex
+            host = String(text[..<colon])
+            tail = text[colon...]
+            if tail.dropFirst().contains(":") {
+                throw Problem(text: "an IPv6 address stands in brackets, as in [::1]:80")
+            }
+            try checkName(host)
+        }
+        guard tail.first == ":" else {
+            throw Problem(text: "the port is missing; write \(host.contains(":") ? "[\(host)]" : host):80")
+        }
+        return .tcp(host: host, port: try port(tail.dropFirst(), lowest: lowestPort))
+    }
+
+    private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
+        guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty, digits.utf8.count <= 9,
+            let port = UInt16(digits), port >= lowest
+        else { throw Problem(text: "the port must be \(lowest) to 65535") }
+        return port
+    }
+
+    private static func checkName(_ host: String) throws(Problem) {
+        let unfit = host.unicodeScalars.first { $0.value <= 0x20 || "/@?#[]\\%\"'<>,;".unicodeScalars.contains($0) }
+        if let unfit {
+            throw Problem(text: unfit == " " ? "a host name holds no space" : "a host name holds no \(unfit)")
+        }
+        if host.utf8.count > 253 { throw Problem(text: "a host name has at most 253 bytes") }
+    }
+
+    /// Whether this is an IPv6 address in one of its text forms, `%scope` allowed.
+    private static func isNumericV6(_ text: String) -> Bool {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2, parts[1].isEmpty || parts[1].contains("%") { return false }
+        let halves = parts[0].split(separator: "::", omittingEmptySubsequences: false)
+        let groups = halves.map { $0.isEmpty ? [] : $0.split(separator: ":", omittingEmptySubsequences: false) }
+        let flat = Array(groups.joined())
+        var count = flat.count
+        for (index, group) in flat.enumerated() where !isHexGroup(group) {
+            guard index == flat.count - 1, isDotted(group) else { return false }
+            count += 1
+        }
+        return halves.count == 1 ? count == 8 : halves.count == 2 && count <= 7
+    }
+
+    private static func isHexGroup(_ group: Substring) -> Bool {
+        (1...4).contains(group.utf8.count) && group.unicodeScalars.allSatisfy { $0.properties.isASCIIHexDigit }
+    }
+
+    private static func isDotted(_ text: Substring) -> Bool {
+        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers.allSatisfy { UInt8($0) != nil && $0.utf8.first != 0x2B }
+    }
+}

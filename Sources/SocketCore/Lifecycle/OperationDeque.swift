@@ -1,0 +1,82 @@
+/// Operations that wait behind the one in hand, first in, first out, in O(1) each.
+///
+/// An array with a head index. It owns no memory until something waits, and gives back what a burst made it take.
+package struct OperationDeque<Operation> {
+    /// Slots before `head` are vacated at once, so that an operation that left keeps no bytes alive.
+    private var slots: [Operation?] = []
+    private var head = 0
+
+    /// An empty deque, which owns no memory.
+    package init() {}
+
+    /// How many wait.
+    package var count: Int { slots.count - head }
+
+    /// Whether none waits.
+    package var isEmpty: Bool { slots.isEmpty }
+
+    /// For how many operations it owns memory.
+    package var reserved: Int { slots.capacity }
+
+    /// The one that waits `index` places behind the first. Traps when there is none.
+    package subscript(index: Int) -> Operation {
+        guard let operation = slots[head + index] else { fatalError("slot \(index) of \(count) is vacant") }
+        return operation
+    }
+
+    /// The one that waits at the end; nil when none waits.
+    package var last: Operation? { slots.last ?? nil }
+
+    /// Puts one at the end.
+    package mutating func append(_ operation: Operation) {
+        if head >= OperationDeque.keptCapacity, head >= count { compact() }
+        slots.append(operation)
+    }
+
+    /// Puts one before that at the end. Traps when none waits.
+    package mutating func insertBeforeLast(_ operation: Operation) {
+        append(operation)
+        slots.swapAt(slots.count - 1, slots.count - 2)
+    }
+
+    /// Takes the first out; nil when none waits.
+    package mutating func popFirst() -> Operation? {
+        guard head < slots.count else { return nil }
+        let first = slots[head].take()
+        head += 1
+        shrinkWhenEmpty()
+        return first
+    }
+
+    /// Takes that at the end out; nil when none waits.
+    package mutating func popLast() -> Operation? {
+        let last = slots.popLast() ?? nil
+        shrinkWhenEmpty()
+        return last
+    }
+
+    /// Takes the first for which `matches` holds out of its place, in O(n); nil when there is none.
+    package mutating func remove(where matches: (Operation) -> Bool) -> Operation? {
+        guard let index = slots.indices.first(where: { $0 >= head && slots[$0].map(matches) == true }) else {
+            return nil
+        }
+        let removed = slots.remove(at: index)
+        shrinkWhenEmpty()
+        return removed
+    }
+
+    /// Room for so many operations is kept when all have left, so that short queues do not allocate again and again.
+    private static var keptCapacity: Int { 4 }
+
+    /// Done when as many slots are vacant as are filled, so each move was paid for by an operation that left.
+    private mutating func compact() {
+        slots.removeSubrange(0..<head)
+        head = 0
+    }
+
+    private mutating func shrinkWhenEmpty() {
+        guard head == slots.count else { return }
+        slots.removeAll(keepingCapacity: slots.capacity <= OperationDeque.keptCapacity)
+        head = 0
+    }
+}

@@ -1,0 +1,44 @@
+extension ReadRequest {
+    /// Bytes in all; nil where that is not known.
+    package var total: Int? {
+        switch kind {
+        case .length(let count): count
+        case .available, .delimiter: nil
+        }
+    }
+
+    /// Why this read can never be carried out; nil when it can.
+    package var fault: SocketError? {
+        if let timeout, timeout < .zero {
+            return Self.fault("timeout \(timeout): must not be negative; nil means none")
+        }
+        switch kind {
+        case .available(let limit):
+            guard let limit, limit < 1 else { return nil }
+            return Self.fault("limit \(limit): must be at least 1; nil means none")
+        case .length(let count):
+            return count < 1 ? Self.fault("length \(count): must be at least 1") : nil
+        case .delimiter(let terminator, let limit):
+            if terminator.isEmpty { return Self.fault("delimiter: must hold at least one byte") }
+            guard let limit, limit < terminator.count else { return nil }
+            return Self.fault("limit \(limit): must be at least the delimiter's \(terminator.count) bytes")
+        }
+    }
+
+    private static func fault(_ detail: String) -> SocketError {
+        SocketError(.badParameter, operation: "read", detail: detail)
+    }
+}
+
+extension WriteRequest {
+    /// Why this write can never be carried out; nil when it can.
+    package var fault: SocketError? {
+        if let timeout, timeout < .zero {
+            return SocketError(
+                .badParameter, operation: "write",
+                detail: "timeout \(timeout): must not be negative; nil means none")
+        }
+        guard bytes.isEmpty else { return nil }
+        return SocketError(.badParameter, operation: "write", detail: "bytes: must hold at least one byte")
+    }
+}

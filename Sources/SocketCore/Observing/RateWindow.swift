@@ -1,0 +1,70 @@
+/// A rate smoothed over one second, from samples of a total that only grows.
+///
+/// An exponential average whose weight depends on how far two samples lie apart, so that it comes to the same however
+/// often it is sampled.
+package struct RateWindow {
+    private enum State {
+        case empty
+        case sampled(total: UInt64, time: MonotonicTime)
+        case measured(total: UInt64, time: MonotonicTime, perSecond: Double)
+    }
+
+    private var state = State.empty
+
+    /// Nothing sampled yet.
+    package init() {}
+
+    /// How much the total grows a second; nil until there are two samples at least 50 ms apart. 0 is exact: what falls
+    /// below half a unit a second counts as nothing.
+    package var perSecond: Double? {
+        switch state {
+        case .empty, .sampled: nil
+        case .measured(_, _, let perSecond): perSecond
+        }
+    }
+
+    /// Takes a sample. One that comes less than 50 ms after the last one is left to the next; a total below the last
+    /// one counts as no growth.
+    package mutating func sample(total: UInt64, now: MonotonicTime) {
+        switch state {
+        case .empty:
+            state = .sampled(total: total, time: now)
+        case .sampled(let lastTotal, let time):
+            guard now - time >= RateWindow.leastInterval else { return }
+            let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
+            measured(rate, total: total, time: now)
+        case .measured(let lastTotal, let time, let average):
+            guard now - time >= RateWindow.leastInterval else { return }
+            let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
+            let kept = RateWindow.decay(after: (now - time).inSeconds / RateWindow.timeConstant)
+            measured(rate + (average - rate) * kept, total: total, time: now)
+        }
+    }
+
+    private static let leastInterval = Duration.milliseconds(50)
+    /// In seconds.
+    private static let timeConstant = 1.0
+
+    private mutating func measured(_ perSecond: Double, total: UInt64, time: MonotonicTime) {
+        state = .measured(total: total, time: time, perSecond: perSecond < 0.5 ? 0 : perSecond)
+    }
+
+    private static func rate(from earlier: UInt64, to later: UInt64, in interval: Duration) -> Double {
+        Double(later > earlier ? later - earlier : 0) / interval.inSeconds
+    }
+
+    /// e to the power of minus `x`, to nine digits, for `x` >= 0. Pure code has no libm: the fraction is halved until
+    /// five terms of the series do, and the result squared as often.
+    private static func decay(after x: Double) -> Double {
+        guard x < 40 else { return 0 }
+        var part = x
+        var halvings = 0
+        while part > 0.03125 {
+            part /= 2
+            halvings += 1
+        }
+        var result = 1 - part * (1 - part / 2 * (1 - part / 3 * (1 - part / 4 * (1 - part / 5))))
+        for _ in 0..<halvings { result *= result }
+        return result
+    }
+}

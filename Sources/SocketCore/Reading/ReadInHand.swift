@@ -1,0 +1,166 @@
+/// The read in hand: what it has so far, and whether that is enough.
+///
+/// Bytes of an available or length read are gathered here, so that they are copied once. Those of a delimiter read
+/// stay in the prebuffer, of which it claims the first `gathered`: whatever follows the delimiter is then in its place.
+struct ReadInHand {
+    /// What a look at the bytes came to.
+    enum Step {
+        /// More bytes are needed, and there is nothing new to report.
+        case wait
+        /// So many bytes came since the last report, but more are needed.
+        case progress(Int)
+        /// The read is done, with these bytes.
+        case finish([UInt8])
+        /// The limit is reached and there is no delimiter.
+        case overrun
+    }
+
+    /// What was asked for.
+    let read: QueuedRead
+    /// Its clock.
+    var timer: OperationTimer
+    private var bytes: [UInt8] = []
+    /// Of a delimiter read: the bytes of the prebuffer that are its own; no delimiter ends within them.
+    private(set) var gathered = 0
+    private var reported = 0
+    /// Means something only while `done` is more than 0.
+    private var lastProgress: MonotonicTime
+
+    /// Takes a read in hand: its time counts from now on.
+    init(_ read: QueuedRead, now: MonotonicTime) {
+        self.read = read
+        timer = OperationTimer(limit: read.limit, now: now)
+        lastProgress = now
+    }
+
+    /// Bytes so far.
+    var done: Int { bytes.count + gathered }
+
+    /// The bytes that it can still take; nil: no bound.
+    var missing: Int? {
+        switch read.kind {
+        case .available(let limit), .delimiter(_, let limit): limit.map { $0 - done }
+        case .length(let length): length - done
+        }
+    }
+
+    /// Takes what it may hold itself of bytes that follow those it has, and says how many that were. The most that is
+    /// set aside before the bytes are there is 1 MiB, so that a length that a peer announced costs no more.
+    mutating func receive(_ new: UnsafeRawBufferPointer, now: MonotonicTime) -> Int {
+        switch read.kind {
+        case .available, .length: break
+        case .delimiter: return 0
+        }
+        let amount = min(new.count, missing ?? .max)
+        guard amount > 0, !timer.isAsking else { return 0 }
+        if bytes.isEmpty { bytes.reserveCapacity(max(amount, min(read.total ?? 0, 1 << 20))) }
+        new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
+        lastProgress = now
+        return amount
+    }
+
+    /// Takes from the prebuffer what it needs, and says how it stands then.
+    mutating func step(_ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
+        switch read.kind {
+        case .available(let limit):
+            if bytes.isEmpty { bytes = preBuffer.take(min(preBuffer.count, limit ?? .max)) }
+            return bytes.isEmpty ? .wait : .finish(bytes)
+        case .length(let length):
+            fill(upTo: length, from: &preBuffer, now: now)
+            return bytes.count == length ? .finish(bytes) : report()
+        case .delimiter(let terminator, let limit):
+            let window = min(preBuffer.count, limit ?? .max)
+            switch search(terminator, in: preBuffer, window: window) {
+            case .found(let end): return .finish(preBuffer.take(end))
+            case .missing:
+                claim(window, now: now)
+                return window == limit ? overrun() : report()
+            }
+        }
+    }
+
+    /// Whether `step` would finish or overrun it now; nothing is taken.
+    func isDecided(by preBuffer: PreBuffer) -> Bool {
+        switch read.kind {
+        case .available: return done + preBuffer.count > 0
+        case .length(let length): return done + preBuffer.count >= length
+        case .delimiter(let terminator, let limit):
+            let window = min(preBuffer.count, limit ?? .max)
+            return window == limit || search(terminator, in: preBuffer, window: window) != .missing(resumeAt: window)
+        }
+    }
+
+    /// Gives all its bytes back to the prebuffer, as if it had never been in hand.
+    mutating func giveBack(to preBuffer: inout PreBuffer) {
+        preBuffer.prepend(bytes)
+        bytes = []
+        gathered = 0
+    }
+
+    /// Takes its bytes, for a read that will not complete.
+    mutating func takeBytes(_ preBuffer: inout PreBuffer) -> [UInt8] {
+        let taken = bytes + preBuffer.take(gathered)
+        bytes = []
+        gathered = 0
+        return taken
+    }
+
+    /// Its first bytes, at most so many, copied: an array made of a slice might share the storage, and the next byte
+    /// would then copy all of it.
+    func prefix(_ most: Int, _ preBuffer: PreBuffer) -> [UInt8] {
+        gathered > 0 ? preBuffer.prefix(min(most, gathered)) : bytes.withUnsafeBytes { [UInt8]($0.prefix(most)) }
+    }
+
+    /// This read as it is shown.
+    func snapshot(_ preBuffer: PreBuffer) -> OperationSnapshot {
+        var shown = read.snapshot
+        shown.done = done
+        shown.isAsking = timer.isAsking
+        shown.timeout = timer.limit.duration
+        shown.started = timer.started
+        shown.deadline = timer.deadline
+        shown.lastProgress = done > 0 ? lastProgress : nil
+        shown.preview = prefix(32, preBuffer)
+        return shown
+    }
+
+    private mutating func fill(upTo length: Int, from preBuffer: inout PreBuffer, now: MonotonicTime) {
+        let amount = min(preBuffer.count, length - bytes.count)
+        guard amount > 0 else { return }
+        lastProgress = now
+        guard !bytes.isEmpty else {
+            bytes = preBuffer.take(amount)
+            return
+        }
+        preBuffer.withUnsafeBytes { bytes.append(contentsOf: $0[..<amount]) }
+        preBuffer.consume(amount)
+    }
+
+    private func search(_ terminator: [UInt8], in preBuffer: PreBuffer, window: Int) -> TerminatorSearch.Outcome {
+        preBuffer.withUnsafeBytes {
+            TerminatorSearch.find(terminator, in: UnsafeRawBufferPointer(rebasing: $0[..<window]), from: gathered)
+        }
+    }
+
+    private mutating func claim(_ window: Int, now: MonotonicTime) {
+        guard window > gathered else { return }
+        gathered = window
+        lastProgress = now
+    }
+
+    /// Bytes that were not reported yet are reported before the failure.
+    private mutating func overrun() -> Step {
+        switch report() {
+        case .progress(let increment): .progress(increment)
+        case .wait, .finish, .overrun: .overrun
+        }
+    }
+
+    /// A standing read reports only what is complete.
+    private mutating func report() -> Step {
+        let increment = done - reported
+        guard increment > 0, !read.isStanding else { return .wait }
+        reported = done
+        return .progress(increment)
+    }
+}

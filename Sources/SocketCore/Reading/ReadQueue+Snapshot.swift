@@ -1,0 +1,34 @@
+/// What can be seen of the queue from outside.
+extension ReadQueue {
+    /// Whether a read is in hand; a standing one counts.
+    package var hasCurrent: Bool { inHand != nil }
+
+    /// Whether no read is in hand or queued; a standing read counts only while there are bytes for it.
+    package var isDrained: Bool {
+        guard waiting.isEmpty else { return false }
+        return inHand.map { $0.read.isStanding && $0.done == 0 && preBuffer.isEmpty } ?? true
+    }
+
+    /// Bytes read ahead that no read has taken; those gathered by a delimiter read in hand are not counted.
+    package var prebuffered: Int { preBuffer.count - (inHand?.gathered ?? 0) }
+
+    /// The read in hand, bytes so far and when it was taken in hand; nil when there is none.
+    package var currentOperation:
+        (operation: OperationID, tag: Int, kind: ReadRequest.Kind, done: Int, started: MonotonicTime)?
+    {
+        inHand.map { ($0.read.operation, $0.read.tag, $0.read.kind, $0.done, $0.timer.started) }
+    }
+
+    /// The first bytes that the read in hand has so far, at most so many.
+    package func currentPrefix(_ most: Int) -> [UInt8] {
+        inHand?.prefix(most, preBuffer) ?? []
+    }
+
+    /// The queue as it is now, with at most `listing` of the reads that wait.
+    package func snapshot(listing: Int) -> QueueSnapshot {
+        QueueSnapshot(
+            current: inHand?.snapshot(preBuffer),
+            pending: (0..<max(0, min(listing, waiting.count))).map { waiting[$0].snapshot },
+            pendingCount: waiting.count, completed: completed)
+    }
+}

@@ -1,0 +1,191 @@
+/// The reads of one connection: the one in hand, those behind it, and the bytes read ahead.
+///
+/// Reads complete in the order in which they were queued. The shell asks `wanted`, takes at most so many bytes from the
+/// kernel, gives them to `receive`, and performs what `advance` says until it says `.none`; after `enqueue`, `answer`
+/// and `failAsking` it calls `advance` as well. It wakes at `deadline`, calls `advance` and then `expire`.
+///
+/// A standing read is the filler: it is in hand only while no other read is queued. When one is queued, it gives back
+/// the bytes it had gathered and waits; its time and its bytes then count anew.
+package struct ReadQueue {
+    /// nil: nothing is queued, or a read overran its limit.
+    private(set) var inHand: ReadInHand?
+    /// In order; a standing read is the last.
+    private(set) var waiting = OperationDeque<QueuedRead>()
+    private(set) var preBuffer = PreBuffer()
+    /// Whether no more bytes shall be taken from the kernel. Bytes that are here already are still delivered, and
+    /// timeouts go on counting.
+    package var isPausedByHand = false
+    /// Whether a delimiter read overran its limit: the connection has to close, so nothing is taken in hand any more.
+    private var hasOverrun = false
+    /// Reads completed so far; each item of a standing read counts.
+    package private(set) var completed: UInt64 = 0
+
+    /// An empty queue, which owns no memory.
+    package init() {}
+
+    /// Queues a read, and takes it in hand when no other is.
+    ///
+    /// A standing read replaces the one that stood before, which then failed: its failure is returned, and what it had
+    /// gathered goes to the reads that follow. Traps on a request that could never complete: a length or limit below
+    /// 1, an empty delimiter, or a limit shorter than the delimiter.
+    @discardableResult
+    package mutating func enqueue(
+        _ request: ReadRequest, as operation: OperationID, now: MonotonicTime
+    ) -> FailedOperation? {
+        let read = QueuedRead(request, as: operation)
+        let replaced = read.isStanding ? removeStanding() : nil
+        if !read.isStanding { setStandingAside() }
+        if inHand == nil, !hasOverrun {
+            inHand = ReadInHand(read, now: now)
+        } else if !read.isStanding, waiting.last?.isStanding == true {
+            waiting.insertBeforeLast(read)
+        } else {
+            waiting.append(read)
+        }
+        return replaced?.failed(
+            SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read"))
+    }
+
+    /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by
+    /// hand; `Int.max`: no bound. It holds once `advance` has said `.none`.
+    package var wanted: Int {
+        guard !isPausedByHand, let inHand, !inHand.timer.isAsking else { return 0 }
+        guard let missing = inHand.missing else { return .max }
+        return max(0, missing - prebuffered)
+    }
+
+    /// Adds bytes that came behind all that are here. More than were wanted, and bytes that no read wanted, are kept
+    /// for the reads that follow.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
+        let taken = preBuffer.isEmpty ? (inHand?.receive(bytes, now: now) ?? 0) : 0
+        if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+    }
+
+    /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
+    /// for ever after `.exceeded`.
+    package mutating func advance(now: MonotonicTime) -> ReadAction {
+        guard inHand?.timer.isAsking == false, let step = inHand?.step(&preBuffer, now: now) else { return .none }
+        switch step {
+        case .wait: return .none
+        case .progress(let increment): return partial(increment)
+        case .finish(let bytes): return finish(with: bytes, now: now)
+        case .overrun: return overrun()
+        }
+    }
+
+    /// The unread bytes of the prebuffer, taken out, for a connection that closes; those that belong to the read in
+    /// hand stay, for `failNext`.
+    package mutating func takeUnread() -> [UInt8] {
+        let claimed = preBuffer.take(inHand?.gathered ?? 0)
+        let unread = preBuffer.take(preBuffer.count)
+        preBuffer.prepend(claimed)
+        return unread
+    }
+
+    // MARK: Timeouts
+
+    /// When the read in hand times out; nil: never, or it is asking.
+    package var deadline: MonotonicTime? { inHand?.timer.deadline }
+
+    /// Whether the read in hand timed out and waits for a verdict.
+    package var isAsking: Bool { inHand?.timer.isAsking ?? false }
+
+    /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
+    /// when the bytes that are here complete it, which `advance` then does.
+    package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
+        guard inHand?.timer.isDue(now) == true, inHand?.isDecided(by: preBuffer) == false else { return nil }
+        inHand?.timer.ask()
+        return inHand.map {
+            TimedOutOperation(
+                operation: $0.read.operation, kind: .read($0.read.kind), tag: $0.read.tag, done: $0.done,
+                total: $0.read.total, elapsed: $0.timer.limit.duration ?? .zero)
+        }
+    }
+
+    /// Lets the asking read go on for so much longer, counted from now. False, and nothing changes, when that operation
+    /// is not asking or the extension is not more than zero.
+    package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
+        guard isAsking(operation), interval > .zero else { return false }
+        inHand?.timer.extend(by: interval, now: now)
+        return true
+    }
+
+    /// Ends the asking read, with the bytes it had, and takes the next in hand; nil, and nothing changes, when that
+    /// operation is not asking. A standing read ends for good.
+    package mutating func failAsking(
+        _ operation: OperationID, error: SocketError, now: MonotonicTime
+    ) -> FailedOperation? {
+        guard isAsking(operation) else { return nil }
+        let failed = failInHand(error)
+        inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        return failed
+    }
+
+    /// Ends every read, one a call, that in hand first and a standing one last; nil when none is left. For a connection
+    /// that closes: the following ones are not taken in hand.
+    package mutating func failNext(error: SocketError) -> FailedOperation? {
+        failInHand(error) ?? waiting.popFirst()?.failed(error)
+    }
+
+    /// The last read that is queued or in hand; nil: there is none.
+    package var lastQueued: OperationID? { waiting.last?.operation ?? inHand?.read.operation }
+
+    /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow. nil, and
+    /// nothing changes, when it is not here any more.
+    package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
+        guard inHand?.read.operation == operation else {
+            return waiting.remove { $0.operation == operation }?.failed(error)
+        }
+        inHand?.giveBack(to: &preBuffer)
+        let failed = failInHand(error)
+        inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        return failed
+    }
+
+    private func isAsking(_ operation: OperationID) -> Bool {
+        isAsking && inHand?.read.operation == operation
+    }
+
+    // MARK: Actions
+
+    private func partial(_ increment: Int) -> ReadAction {
+        guard let inHand else { return .none }
+        return .partial(
+            operation: inHand.read.operation, tag: inHand.read.tag, increment: increment, done: inHand.done)
+    }
+
+    private mutating func finish(with bytes: [UInt8], now: MonotonicTime) -> ReadAction {
+        guard let done = inHand.take() else { return .none }
+        completed += 1
+        let next = done.read.isStanding ? done.read : waiting.popFirst()
+        inHand = next.map { ReadInHand($0, now: now) }
+        return .deliver(
+            ReadDelivery(
+                operation: done.read.operation, tag: done.read.tag, kind: done.read.kind, bytes: bytes,
+                started: done.timer.started, isStanding: done.read.isStanding))
+    }
+
+    private mutating func overrun() -> ReadAction {
+        hasOverrun = true
+        let error = inHand.map { SocketError(.readMaxedOut, operation: "read", detail: $0.read.overrunDetail) }
+        return error.flatMap { failInHand($0) }.map { .exceeded($0) } ?? .none
+    }
+
+    private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
+        guard var ended = inHand.take() else { return nil }
+        return ended.read.failed(error, with: ended.takeBytes(&preBuffer))
+    }
+
+    // MARK: The standing read
+
+    private mutating func setStandingAside() {
+        guard inHand?.read.isStanding == true, var standing = inHand.take() else { return }
+        standing.giveBack(to: &preBuffer)
+        waiting.append(standing.read)
+    }
+
+    private mutating func removeStanding() -> QueuedRead? {
+        setStandingAside()
+        return waiting.last?.isStanding == true ? waiting.popLast() : nil
+    }
+}

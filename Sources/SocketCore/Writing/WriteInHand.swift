@@ -1,0 +1,83 @@
+/// A write that was asked for, in the form in which it waits: `WriteRequest` with its name, packed.
+struct QueuedWrite {
+    /// The bytes to be written.
+    let bytes: [UInt8]
+    /// How long it may be the one in hand.
+    let limit: TimeLimit
+    /// The caller's number.
+    let tag: Int
+    /// Its name within the engine.
+    let operation: OperationID
+
+    /// Packs a request. Traps on one without bytes: whoever queues it has to refuse it before.
+    init(_ request: WriteRequest, as operation: OperationID) {
+        precondition(!request.bytes.isEmpty, "write \(operation): no bytes")
+        bytes = request.bytes
+        limit = TimeLimit(request.timeout)
+        tag = request.tag
+        self.operation = operation
+    }
+
+    /// The failure of this write, of which so many bytes were written.
+    func failed(_ error: SocketError, done: Int) -> FailedOperation {
+        FailedOperation(
+            operation: operation, kind: .write, tag: tag, done: done, total: bytes.count, bytes: [], error: error)
+    }
+
+    /// This write as it is shown while it waits.
+    var snapshot: OperationSnapshot {
+        OperationSnapshot(
+            id: operation, kind: .write, tag: tag, total: bytes.count, timeout: limit.duration,
+            preview: Array(bytes.prefix(32)))
+    }
+}
+
+/// The write in hand, and how far it has come.
+struct WriteInHand {
+    /// What was asked for.
+    let write: QueuedWrite
+    /// Its clock.
+    var timer: OperationTimer
+    /// Bytes written.
+    private(set) var done = 0
+    private var reported = 0
+    /// Means something only while `done` is more than 0.
+    private var lastProgress: MonotonicTime
+
+    /// Takes a write in hand: its time counts from now on.
+    init(_ write: QueuedWrite, now: MonotonicTime) {
+        self.write = write
+        timer = OperationTimer(limit: write.limit, now: now)
+        lastProgress = now
+    }
+
+    /// Bytes not written yet.
+    var missing: Int { write.bytes.count - done }
+
+    /// Counts what is its own of so many bytes written, and says how many that were.
+    mutating func wrote(_ count: Int, now: MonotonicTime) -> Int {
+        let own = min(count, missing)
+        guard own > 0 else { return 0 }
+        done += own
+        lastProgress = now
+        return own
+    }
+
+    /// The bytes written since the last report.
+    mutating func takeIncrement() -> Int {
+        defer { reported = done }
+        return done - reported
+    }
+
+    /// This write as it is shown.
+    var snapshot: OperationSnapshot {
+        var shown = write.snapshot
+        shown.done = done
+        shown.isAsking = timer.isAsking
+        shown.timeout = timer.limit.duration
+        shown.started = timer.started
+        shown.deadline = timer.deadline
+        shown.lastProgress = done > 0 ? lastProgress : nil
+        return shown
+    }
+}

@@ -1,0 +1,25 @@
+/// What can be seen of the queue from outside.
+extension WriteQueue {
+    /// Whether no write is in hand or queued.
+    package var isEmpty: Bool { inHand == nil && waiting.isEmpty }
+
+    /// The write in hand, bytes written, bytes in all and when it was taken in hand; nil when there is none.
+    package var currentOperation: (operation: OperationID, tag: Int, done: Int, total: Int, started: MonotonicTime)? {
+        inHand.map { ($0.write.operation, $0.write.tag, $0.done, $0.write.bytes.count, $0.timer.started) }
+    }
+
+    /// The queue as it is now, with at most `listing` of the writes that wait.
+    package func snapshot(listing: Int) -> QueueSnapshot {
+        QueueSnapshot(
+            current: inHand?.snapshot, pending: (0..<max(0, min(listing, waiting.count))).map { waiting[$0].snapshot },
+            pendingCount: waiting.count, pendingBytes: pendingBytes, completed: completed)
+    }
+}
+
+extension WriteQueue {
+    /// The first bytes of the write in hand that the kernel has, at most `most`.
+    package func currentPrefix(_ most: Int) -> [UInt8] {
+        guard let inHand else { return [] }
+        return Array(inHand.write.bytes.prefix(min(most, inHand.done)))
+    }
+}

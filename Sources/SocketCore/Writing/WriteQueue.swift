@@ -1,0 +1,190 @@
+/// The writes of one connection: the one in hand, and those behind it.
+///
+/// Their bytes go out in the order in which they were queued, and may go out together. The shell sends what
+/// `withUnsent` lends while `wantsToSend`, tells `wrote` how many bytes the kernel took, and performs what `advance`
+/// says until it says `.none`. It wakes at `deadline`, calls `advance` and then `expire`.
+package struct WriteQueue {
+    private(set) var inHand: WriteInHand?
+    private(set) var waiting = OperationDeque<QueuedWrite>()
+    /// Bytes written since the write in hand became full; they belong to those behind it, in order.
+    private var excess = 0
+    /// Bytes queued that the kernel has not taken, those of the write in hand included.
+    package private(set) var pendingBytes = 0
+    /// Writes completed so far.
+    package private(set) var completed: UInt64 = 0
+
+    /// An empty queue, which owns no memory.
+    package init() {}
+
+    /// Queues a write, and takes it in hand when no other is. Traps on a request without bytes.
+    package mutating func enqueue(_ request: WriteRequest, as operation: OperationID, now: MonotonicTime) {
+        let write = QueuedWrite(request, as: operation)
+        pendingBytes += write.bytes.count
+        if inHand == nil, waiting.isEmpty {
+            inHand = WriteInHand(write, now: now)
+        } else {
+            waiting.append(write)
+        }
+    }
+
+    /// Counts bytes that the kernel took, which may fill several writes. Traps on more than are pending.
+    package mutating func wrote(_ count: Int, now: MonotonicTime) {
+        precondition(0...pendingBytes ~= count, "wrote \(count) of \(pendingBytes) pending bytes")
+        pendingBytes -= count
+        excess += count - (inHand?.wrote(count, now: now) ?? 0)
+    }
+
+    /// What the shell has to do next: each write that is wholly with the kernel, in order, then what the one in hand
+    /// got out since the last report. Call it until it says `.none`.
+    package mutating func advance(now: MonotonicTime) -> WriteAction {
+        guard let missing = inHand?.missing else { return .none }
+        if missing == 0 { return complete(now: now) }
+        guard let increment = inHand?.takeIncrement(), increment > 0, let inHand else { return .none }
+        return .partial(
+            operation: inHand.write.operation, tag: inHand.write.tag, increment: increment, done: inHand.done)
+    }
+
+    /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
+    package var wantsToSend: Bool { pendingBytes > 0 && inHand?.timer.isAsking == false }
+
+    // MARK: Timeouts
+
+    /// When the write in hand times out; nil: never, or it is asking.
+    package var deadline: MonotonicTime? { inHand?.timer.deadline }
+
+    /// Whether the write in hand timed out and waits for a verdict.
+    package var isAsking: Bool { inHand?.timer.isAsking ?? false }
+
+    /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
+    /// when it is wholly with the kernel, so that `advance` completes it.
+    package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
+        guard let due = inHand, due.timer.isDue(now), due.missing > 0 else { return nil }
+        inHand?.timer.ask()
+        return TimedOutOperation(
+            operation: due.write.operation, kind: .write, tag: due.write.tag, done: due.done,
+            total: due.write.bytes.count, elapsed: due.timer.limit.duration ?? .zero)
+    }
+
+    /// Lets the asking write go on for so much longer, counted from now. False, and nothing changes, when that
+    /// operation is not asking or the extension is not more than zero.
+    package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
+        guard isAsking(operation), interval > .zero else { return false }
+        inHand?.timer.extend(by: interval, now: now)
+        return true
+    }
+
+    /// Ends the asking write and takes the next in hand; nil, and nothing changes, when that operation is not asking.
+    ///
+    /// Its unsent bytes are dropped. When some were sent already, the peer sees the next write in the middle of this
+    /// one: harmless only to a protocol that can tell.
+    package mutating func failAsking(
+        _ operation: OperationID, error: SocketError, now: MonotonicTime
+    ) -> FailedOperation? {
+        guard isAsking(operation) else { return nil }
+        let failed = failInHand(error)
+        takeNextInHand(now: now)
+        return failed
+    }
+
+    /// Ends every write, one a call, that in hand first; nil when none is left. For a connection that closes: the
+    /// following ones are not taken in hand.
+    package mutating func failNext(error: SocketError) -> FailedOperation? {
+        if let failed = failInHand(error) { return failed }
+        guard let write = waiting.popFirst() else { return nil }
+        let done = min(excess, write.bytes.count)
+        excess -= done
+        pendingBytes -= write.bytes.count - done
+        return write.failed(error, done: done)
+    }
+
+    /// Ends one write of which no byte was sent, in hand or waiting. nil, and nothing changes, when it is not here any
+    /// more, or when its first bytes are sent: the rest of it must follow, or the peer would take the next for it.
+    package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
+        guard excess == 0 else { return nil }
+        if inHand?.write.operation == operation {
+            guard inHand?.done == 0 else { return nil }
+            let failed = failInHand(error)
+            takeNextInHand(now: now)
+            return failed
+        }
+        guard let write = waiting.remove(where: { $0.operation == operation }) else { return nil }
+        pendingBytes -= write.bytes.count
+        return write.failed(error, done: 0)
+    }
+
+    /// The last write of which no byte was sent; nil: there is none.
+    package var lastUnsent: OperationID? {
+        waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil)
+    }
+
+    private func isAsking(_ operation: OperationID) -> Bool {
+        isAsking && inHand?.write.operation == operation
+    }
+
+    private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
+        guard let ended = inHand.take() else { return nil }
+        pendingBytes -= ended.missing
+        return ended.write.failed(error, done: ended.done)
+    }
+
+    private mutating func complete(now: MonotonicTime) -> WriteAction {
+        guard let done = inHand.take() else { return .none }
+        completed += 1
+        takeNextInHand(now: now)
+        return .complete(
+            WriteCompletion(
+                operation: done.write.operation, tag: done.write.tag, bytes: done.write.bytes,
+                started: done.timer.started))
+    }
+
+    private mutating func takeNextInHand(now: MonotonicTime) {
+        inHand = waiting.popFirst().map { WriteInHand($0, now: now) }
+        excess -= inHand?.wrote(excess, now: now) ?? 0
+    }
+}
+
+/// The bytes to be sent, where they lie.
+extension WriteQueue {
+    /// Lends the unsent parts of the first writes, in order, at most `most` of them, for the length of the call; none
+    /// when there is nothing to send, also while the write in hand is asking.
+    ///
+    /// Each buffer of the list takes a frame of the stack, so `most` should stay in the hundreds. No memory is
+    /// allocated for one buffer, nor for up to 64.
+    package func withUnsent<R>(
+        buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> R
+    ) -> R {
+        guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
+        let (index, offset) = firstUnsent
+        let writes = waiting.count + 1 - index
+        return withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
+            lend($0, filled: 0, from: index, offset: offset, body)
+        }
+    }
+
+    /// The first write that has unsent bytes (0: that in hand), and how many of its bytes are written. Traps when there
+    /// is none.
+    private var firstUnsent: (index: Int, offset: Int) {
+        guard let inHand else { fatalError("\(pendingBytes) bytes pending without a write in hand") }
+        guard inHand.missing == 0 else { return (0, inHand.done) }
+        var index = 1
+        var offset = excess
+        while offset >= waiting[index - 1].bytes.count {
+            offset -= waiting[index - 1].bytes.count
+            index += 1
+        }
+        return (index, offset)
+    }
+
+    /// Pins the bytes of the write at `index`, those before `offset` left out, while it goes on to the next.
+    private func lend<R>(
+        _ list: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, filled: Int, from index: Int, offset: Int,
+        _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> R
+    ) -> R {
+        guard filled < list.count else { return body(UnsafeBufferPointer(list)) }
+        let bytes = index == 0 ? inHand?.write.bytes ?? [] : waiting[index - 1].bytes
+        return bytes.withUnsafeBytes {
+            list.initializeElement(at: filled, to: UnsafeRawBufferPointer(rebasing: $0[offset...]))
+            return lend(list, filled: filled + 1, from: index + 1, offset: 0, body)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import SocketCore
+
+/// One session of a listener: one descriptor, or one for each family when it listens on every interface.
+final class Acceptor {
+    /// Connections taken before other sockets get their share of the turn.
+    private static let acceptBudget = 64
+    /// How long to wait before accepting again when descriptors or memory have run out.
+    private static let backOff = Duration.milliseconds(100)
+
+    /// Owns one descriptor; a class, since arrays cannot hold what cannot be copied.
+    final class Listening {
+        let socket: SocketHandle
+        init(_ socket: consuming SocketHandle) {
+            self.socket = socket
+        }
+    }
+
+    let id: SocketID
+    unowned let engine: EngineState
+    weak var handle: SocketListener?
+    let target: String
+    let configuration: SocketConfiguration
+    let opened: MonotonicTime
+    private var sockets: [Listening]
+    /// The socket file to remove when the listener closes.
+    private let path: String?
+    private let local: SocketAddress?
+    private var accepted: UInt64 = 0
+    private var resumes: MonotonicTime?
+
+    init(
+        id: SocketID, engine: EngineState, handle: SocketListener, target: String, sockets: [Listening],
+        path: String?, configuration: SocketConfiguration
+    ) {
+        self.id = id
+        self.engine = engine
+        self.handle = handle
+        self.target = target
+        self.configuration = configuration
+        self.sockets = sockets
+        self.path = path
+        opened = engine.now
+        local = sockets.first.flatMap { engine.kernel.localAddress($0.socket.descriptor) }
+        engine.record(.listening, id)
+    }
+
+    /// Watches every descriptor; 0, or the errno of the first that could not be watched.
+    func watch() -> Int32 {
+        for (index, listening) in sockets.enumerated() {
+            let failure = engine.reactor.add(listening.socket.descriptor, .read, ReactorToken(id, UInt16(index)))
+            if failure != 0 { return failure }
+        }
+        return 0
+    }
+
+    /// Takes what waits. What is left is reported again, since reports are level-triggered.
+    func isReady() {
+        guard resumes == nil else { return }
+        for listening in sockets {
+            for _ in 0..<Self.acceptBudget {
+                guard acceptOnce(listening.socket.descriptor) else { break }
+            }
+        }
+    }
+
+    private func acceptOnce(_ listener: Int32) -> Bool {
+        switch engine.kernel.accept(listener) {
+        case .accepted(let descriptor, let peer):
+            adopt(SocketHandle(descriptor, kernel: engine.kernel), peer: peer)
+            return true
+        case .wouldBlock:
+            return false
+        case .failed(let errno):
+            engine.record(.acceptFailed, id, Int(errno))
+            // These say that one connection went away while it waited; others may wait behind it.
+            if [ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH].contains(errno) { return true }
+            backOff()
+            return false
+        }
+    }
+
+    private func adopt(_ socket: consuming SocketHandle, peer: SocketAddress) {
+        accepted += 1
+        let id = engine.nextSocketID()
+        engine.record(.accepted, self.id, Int(id.number))
+        guard let handle else { return }
+        let child = AsyncSocket(acceptedBy: handle, session: id)
+        let connection = Connection(
+            id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
+            configuration: configuration)
+        configuration.prepare(socket.descriptor, for: peer, by: engine.kernel)
+        connection.peer = peer
+        connection.socket = consume socket
+        engine.connections[id] = connection
+        engine.outbox.append(.listener(handle, .accepted(child)))
+        connection.didConnect()
+        connection.finishStep()
+    }
+
+    /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
+    private func backOff() {
+        for listening in sockets { engine.reactor.remove(listening.socket.descriptor) }
+        let time = engine.now + Self.backOff
+        resumes = time
+        engine.schedule(time, for: id)
+    }
+
+    func deadlineCame() {
+        guard let time = resumes, time <= engine.now else { return }
+        resumes = nil
+        let failure = watch()
+        if failure != 0 { close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }
+    }
+
+    /// Stops listening. Connections that were accepted go on.
+    func close(error: SocketError?, mode: CloseMode?, isReleased: Bool = false) {
+        var picture = snapshot(withKernel: false)
+        sockets = []
+        if let path { _ = engine.kernel.removeSocketFile(path) }
+        engine.acceptors[id] = nil
+        engine.counters.closed += 1
+        engine.record(.closed, id)
+        picture.phase = .closed
+        picture.descriptor = nil
+        picture.flags = []
+        picture.closed = CloseRecord(time: engine.now, error: error, mode: mode)
+        engine.closed.append(picture, traffic: nil)
+        if let handle, !isReleased { engine.outbox.append(.listener(handle, .stopped(error))) }
+        handle?.sessionEnded(id)
+    }
+
+    func snapshot(withKernel: Bool) -> SocketSnapshot {
+        var picture = SocketSnapshot(id: id, role: .listener, phase: .listening, target: target, opened: opened)
+        picture.name = configuration.name
+        picture.local = local
+        picture.descriptor = sockets.first?.socket.descriptor
+        picture.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
+        picture.accepted = accepted
+        if withKernel, let descriptor = sockets.first?.socket.descriptor {
+            picture.kernel = engine.kernel.describe(descriptor, isTCP: local.map { !$0.isUnix } ?? false)
+        }
+        return picture
+    }
+}

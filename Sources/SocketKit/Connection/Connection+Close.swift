@@ -1,0 +1,191 @@
+import Glibc
+import SocketCore
+
+/// Interprets timeouts and the ways to close.
+extension Connection {
+    /// How long a drained connection waits for the peer's FIN, so that no reset destroys what the peer has not read.
+    private static let lingerTime = Duration.seconds(2)
+
+    /// Bytes handed over at the end, at most (the last receive may exceed it).
+    private static let unreadLimit = 1 << 20
+
+    // MARK: Timeouts
+
+    /// Asks about the operations whose time is up.
+    func expireOperations() {
+        performReads()
+        guard machine.isOpen else { return }
+        if let operation = machine.reading.expire(now: engine.now) {
+            record(.readTimedOut, tag: operation.tag, operation.done, operation.elapsed.wholeMilliseconds)
+            ask(operation)
+        }
+        if machine.isOpen, let operation = machine.writing.expire(now: engine.now) {
+            record(.writeTimedOut, tag: operation.tag, operation.done, operation.elapsed.wholeMilliseconds)
+            ask(operation)
+        }
+    }
+
+    private func ask(_ operation: TimedOutOperation) {
+        if handle == nil { answer(.close, to: operation.operation) } else { notify(.timedOut(operation)) }
+    }
+
+    /// Carries out a verdict, unless the operation it is about asks no more.
+    func answer(_ verdict: TimeoutVerdict, to operation: OperationID) {
+        switch verdict {
+        case .later:
+            return
+        case .extend(let time) where time > .zero:
+            let extended =
+                machine.reading.answer(operation, extendBy: time, now: engine.now)
+                || machine.writing.answer(operation, extendBy: time, now: engine.now)
+            guard extended else { return }
+            record(.timeoutExtended, time.wholeMilliseconds)
+        case .failOperation:
+            guard failAsking(operation) != nil else { return }
+        case .extend, .close:
+            guard let error = failAsking(operation) else { return }
+            close(error: error)
+        }
+        readingChanged()
+        askForFlush()
+        finishStep()
+    }
+
+    private func failAsking(_ operation: OperationID) -> SocketError? {
+        let read = SocketError(.readTimeout, operation: "read", detail: "timed out, and nobody extended it")
+        let write = SocketError(.writeTimeout, operation: "write", detail: "timed out, and nobody extended it")
+        guard
+            let failed = machine.reading.failAsking(operation, error: read, now: engine.now)
+                ?? machine.writing.failAsking(operation, error: write, now: engine.now)
+        else { return nil }
+        fail(failed)
+        return failed.error
+    }
+
+    /// Reports an operation that ended without completing.
+    func fail(_ failed: FailedOperation) {
+        switch failed.kind {
+        case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
+        case .write: record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
+        }
+        if failed.done > 0 { log(failed) }
+        notify(.failed(failed))
+    }
+
+    private func log(_ failed: FailedOperation) {
+        let direction: TrafficItem.Direction
+        switch failed.kind {
+        case .read: direction = .received
+        case .write: direction = .sent
+        }
+        traffic?.record(
+            failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,
+            total: failed.total, state: .failed(failed.error.detail), now: engine.now
+        ) { Array(failed.bytes.prefix($0)) }
+    }
+
+    // MARK: Closing
+
+    /// Closes as asked: at once, or when the named queues are empty.
+    func askToClose(_ mode: CloseMode) {
+        guard !machine.isClosed else { return }
+        record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
+        closeMode = mode
+        switch mode {
+        case .now: return close(error: nil)
+        case .reset:
+            if let descriptor = socket?.descriptor { _ = engine.kernel.set(.resetOnClose, on: descriptor) }
+            return close(error: nil)
+        case .afterReading: machine.closeAfter(.reads)
+        case .afterWriting: machine.closeAfter(.writes)
+        case .afterBoth: machine.closeAfter([.reads, .writes])
+        }
+        finishStep()
+    }
+
+    /// Everything is written: FIN, and wait for the peer's, so that unread input cannot turn the close into a reset.
+    func beginLinger() {
+        sendFIN()
+        guard !machine.isClosed else { return }
+        guard !machine.hasEndOfStream else { return close(error: nil) }
+        lingerDeadline = engine.now + Self.lingerTime
+        isReadInterestOff = false
+        discardAvailable()
+    }
+
+    /// Reads and throws away what comes while lingering.
+    func discardAvailable() {
+        guard let descriptor = socket?.descriptor else { return }
+        for _ in 0..<16 {
+            switch engine.kernel.receive(descriptor, into: engine.scratch, peek: false) {
+            case .bytes(0), .failed: return close(error: nil)
+            case .bytes(let count):
+                received += UInt64(count)
+                engine.counters.received += UInt64(count)
+            case .wouldBlock: return
+            }
+        }
+    }
+
+    /// Ends the session: every operation ends, the descriptor is closed, and only then the ending is told.
+    func close(error: SocketError?) {
+        guard !machine.isClosed else { return }
+        machine.didClose()
+        endConnect()
+        let kept = ending(error: error)
+        if let error { notify(.disconnecting(error, unread: takeUnread())) }
+        // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
+        socket = nil
+        watched = nil
+        engine.connections[id] = nil
+        engine.counters.closed += 1
+        record(.closed)
+        engine.closed.append(kept, traffic: traffic?.snapshot)
+        notify(.disconnected(error))
+        handle?.sessionEnded(id)
+        handle = nil
+    }
+
+    /// Fails what is queued, and makes the picture that is kept.
+    private func ending(error: SocketError?) -> SocketSnapshot {
+        let cause = error ?? SocketError(.disconnected, operation: "close", detail: "closed by this side")
+        var readsLost = 0
+        var writesLost = 0
+        while let failed = machine.failNext(error: cause) {
+            switch failed.kind {
+            case .read: readsLost += failed.isStanding ? 0 : 1
+            case .write: writesLost += 1
+            }
+            fail(failed)
+        }
+        var picture = snapshot(withKernel: false)
+        picture.phase = .closed
+        picture.descriptor = nil
+        picture.flags = []
+        picture.receiveRate = nil
+        picture.sendRate = nil
+        picture.prebuffered = 0
+        picture.closed = CloseRecord(
+            time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
+            readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)
+        return picture
+    }
+
+    /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
+    private func takeUnread() -> [UInt8] {
+        var unread = machine.reading.takeUnread()
+        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream else { return unread }
+        while unread.count < Self.unreadLimit {
+            guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
+                count > 0
+            else { break }
+            unread += engine.scratch[..<count]
+        }
+        return unread
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded down.
+    var wholeMilliseconds: Int { Int(wholeNanoseconds / 1_000_000) }
+}

@@ -1,0 +1,203 @@
+import Glibc
+import SocketCore
+
+/// Interprets the connect plan.
+extension Connection {
+    // MARK: Beginning
+
+    /// Connects to addresses that are known already, or to a name once it is resolved; from the next turn on.
+    func connect(to target: ConnectTarget, from localAddresses: [SocketAddress]?, timeout: Duration?) {
+        connector = Connector(
+            started: engine.now, timeout: timeout, localAddresses: localAddresses)
+        let mailbox = engine.mailbox
+        let requestTurn = engine.requestTurn
+        switch target {
+        case .addresses(let addresses):
+            if mailbox.post(.begin(id, addresses)) { requestTurn() }
+        case .name(let host, let port):
+            record(.resolving)
+            engine.resolver.resolve(host: host, port: port) { [id] result in
+                if mailbox.post(.resolved(id, result)) { requestTurn() }
+            }
+        }
+        finishStep()
+    }
+
+    func begin(with addresses: [SocketAddress]) {
+        guard machine.isConnecting else { return }
+        race(addresses)
+        finishStep()
+    }
+
+    func nameResolved(_ result: Result<[SocketAddress], SocketError>) {
+        guard let connector, machine.isConnecting else { return }
+        switch result {
+        case .success(let addresses):
+            connector.resolvedIn = engine.now - connector.started
+            record(.resolved, addresses.count)
+            let allowed = addresses.filter { configuration.allows($0) && connector.canReach($0) }
+            if allowed.isEmpty {
+                close(error: noAddress(of: addresses.count))
+            } else {
+                race(allowed)
+            }
+        case .failure(let error):
+            close(error: error)
+        }
+        finishStep()
+    }
+
+    private func noAddress(of found: Int) -> SocketError {
+        SocketError(
+            .other, operation: "connect",
+            detail: "\(target): none of its \(found) addresses is of a family that can be used")
+    }
+
+    private func race(_ addresses: [SocketAddress]) {
+        guard let connector else { return }
+        connector.plan = ConnectPlan(addresses, prefersIPv6: configuration.prefersIPv6)
+        followPlan()
+    }
+
+    // MARK: Racing
+
+    private func followPlan() {
+        while let connector, machine.isConnecting, let action = connector.plan?.next(engine.now) {
+            switch action {
+            case .attempt(let index):
+                begin(index)
+            case .wait(let until):
+                connector.nextAttempt = until
+                return
+            case .won(let index):
+                return won(index)
+            case .exhausted:
+                return exhausted()
+            }
+        }
+    }
+
+    private func begin(_ index: Int) {
+        guard let connector, let address = connector.plan?.addresses[index] else { return }
+        record(.connectAttempt, index)
+        switch engine.kernel.openStream(for: address) {
+        case .bytes(let descriptor):
+            let socket = SocketHandle(Int32(descriptor), kernel: engine.kernel)
+            let number = socket.descriptor
+            configuration.prepare(number, for: address, by: engine.kernel)
+            let failure = bindLocal(number, toReach: address)
+            guard failure == 0 else { return failed(index, errno: failure) }
+            connector.attempts.append(Connector.Attempt(index: index, socket: socket))
+            connected(index, status: engine.kernel.connect(number, to: address), descriptor: number)
+        case .failed(let errno):
+            failed(index, errno: errno)
+        case .wouldBlock:
+            failed(index, errno: EAGAIN)
+        }
+    }
+
+    /// Binds our end as the configuration wants it; 0, or an errno.
+    private func bindLocal(_ descriptor: Int32, toReach address: SocketAddress) -> Int32 {
+        guard let own = connector?.localAddresses?.first(where: { $0.isSameFamily(as: address) }) else {
+            return connector?.localAddresses == nil || address.isUnix ? 0 : EADDRNOTAVAIL
+        }
+        if own.port != 0 { _ = engine.kernel.set(.reuseAddress, on: descriptor) }
+        return engine.kernel.bind(descriptor, to: own)
+    }
+
+    private func connected(_ index: Int, status: Int32, descriptor: Int32) {
+        switch status {
+        case 0:
+            connector?.plan?.succeeded(index, now: engine.now)
+        case EINPROGRESS:
+            // Only now: a descriptor that is not connecting yet would be reported as hung up.
+            let failure = engine.reactor.add(descriptor, .write, ReactorToken(id, UInt16(index)))
+            if failure != 0 { failed(index, errno: failure) }
+        default:
+            failed(index, errno: status)
+        }
+    }
+
+    /// The reactor reported an attempt: it ended, one way or the other.
+    func attemptIsReady(_ readiness: Readiness) {
+        let index = Int(readiness.token.index)
+        guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }),
+            let descriptor = attempt.socket?.descriptor
+        else { return }
+        engine.reactor.remove(descriptor)
+        let errno = engine.kernel.pendingError(descriptor)
+        if errno == 0 {
+            connector.plan?.succeeded(index, now: engine.now)
+        } else {
+            failed(index, errno: errno)
+        }
+        followPlan()
+        finishStep()
+    }
+
+    private func failed(_ index: Int, errno: Int32) {
+        record(.connectRefused, index, Int(errno))
+        connector?.plan?.failed(index, errno: errno, now: engine.now)
+        connector?.attempts.removeAll { $0.index == index }
+    }
+
+    // MARK: Ending
+
+    private func won(_ index: Int) {
+        guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }) else { return }
+        socket = attempt.socket.take()
+        // Closing a descriptor takes it out of the reactor's set; the losers go here.
+        endConnect()
+        didConnect()
+    }
+
+    /// Gives up what is still trying, and keeps how it went for the snapshots to come.
+    func endConnect() {
+        guard let connector else { return }
+        connector.plan?.abandon(now: engine.now)
+        connector.summary = connector.snapshot(now: engine.now)
+        connector.plan = nil
+        connector.attempts = []
+        connector.nextAttempt = nil
+    }
+
+    /// The connection stands, by whatever way it came about.
+    func didConnect() {
+        guard let descriptor = socket?.descriptor else { return }
+        local = engine.kernel.localAddress(descriptor)
+        peer = engine.kernel.peerAddress(descriptor) ?? peer
+        connected = engine.now
+        machine.didConnect(now: engine.now)
+        record(.connected)
+        if role == .client, let peer { notify(.connected(peer)) }
+        performReads()
+        askForFlush()
+    }
+
+    private func exhausted() {
+        guard let connector, let plan = connector.plan else { return }
+        let attempts = plan.attempts(engine.now)
+        let last = attempts.last { $0.errno != nil }
+        let errno = last?.errno ?? EADDRNOTAVAIL
+        let subject = last?.address.description ?? target
+        let others = attempts.count > 1 ? " (the last of \(attempts.count) addresses tried)" : ""
+        close(
+            error: SocketError(
+                .system(errno: errno), operation: "connect",
+                detail: "\(subject): \(String(cString: strerror(errno)))\(others)", attempts: attempts))
+    }
+
+    func connectDeadlineCame() {
+        guard let connector else { return }
+        if let timesOut = connector.timesOut, timesOut <= engine.now {
+            let attempts = connector.plan?.attempts(engine.now) ?? []
+            let what = connector.plan == nil ? "still resolving the name" : "no address answered"
+            return close(
+                error: SocketError(
+                    .connectTimeout, operation: "connect",
+                    detail: "\(target): \(what) after \(connector.timeout ?? .zero)", attempts: attempts))
+        }
+        connector.nextAttempt = nil
+        followPlan()
+    }
+}

@@ -1,0 +1,162 @@
+import Glibc
+import SocketCore
+
+/// Interprets the read queue.
+extension Connection {
+    /// Receives at a time before other sockets get their share of the turn.
+    private static let receiveBudget = 16
+
+    /// Queues a read, and tries it at once where bytes are known to wait.
+    func queue(_ request: ReadRequest, as operation: OperationID) {
+        record(.readQueued, tag: request.tag, Int(operation.number))
+        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        readingChanged()
+        finishStep()
+    }
+
+    /// Something other than bytes changed what the read queue can do.
+    func readingChanged() {
+        guard machine.isOpen else { return }
+        performReads()
+        if isReadInterestOff || isHungUp, machine.reading.wanted > 0 {
+            if isReadInterestOff {
+                isReadInterestOff = false
+                record(.readInterestOn)
+            }
+            receiveAvailable()
+        }
+    }
+
+    /// Takes what the kernel has, as far as reads want it.
+    func receiveAvailable() {
+        guard !machine.isLingering else { return discardAvailable() }
+        guard machine.isOpen, !machine.hasEndOfStream else { return }
+        // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
+        for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
+            let wanted = machine.reading.wanted
+            guard wanted > 0 else { return noTaker() }
+            guard receiveOnce(atMost: wanted) else { return }
+        }
+    }
+
+    /// One receive; false when there is nothing more to take now.
+    private func receiveOnce(atMost wanted: Int) -> Bool {
+        guard let descriptor = socket?.descriptor else { return false }
+        let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
+        switch engine.kernel.receive(descriptor, into: room, peek: false) {
+        case .bytes(0):
+            endOfStream()
+            return false
+        case .bytes(let count):
+            count > 0 ? take(UnsafeRawBufferPointer(rebasing: room[..<count])) : ()
+            // A short read emptied the socket, save where FIN or an error lies behind the bytes.
+            return machine.isOpen && (count == room.count || knowsPeerClosed || isHungUp)
+        case .wouldBlock:
+            return false
+        case .failed(let errno):
+            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            return false
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        received += UInt64(bytes.count)
+        lastActivity = engine.now
+        engine.counters.received += UInt64(bytes.count)
+        machine.reading.receive(bytes, now: engine.now)
+        performReads()
+    }
+
+    private func endOfStream() {
+        record(.peerClosed)
+        knowsPeerClosed = true
+        machine.didReachEndOfStream()
+    }
+
+    /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
+    /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
+    private func noTaker() {
+        guard let descriptor = socket?.descriptor else { return }
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking {
+            let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
+            switch engine.kernel.receive(descriptor, into: first, peek: true) {
+            case .bytes(0): return endOfStream()
+            case .bytes: break
+            case .wouldBlock: return
+            case .failed(let errno):
+                return close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            }
+        }
+        guard !isReadInterestOff else { return }
+        isReadInterestOff = true
+        record(.readInterestOff)
+    }
+
+    /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
+    func peerClosedIsKnown() {
+        let wasKnown = knowsPeerClosed
+        knowsPeerClosed = true
+        guard isReadInterestOff, !wasKnown else { return }
+        record(.peerClosed, 1)
+        notify(.peerClosed)
+    }
+
+    /// Performs what the read queue asks for, until it asks for nothing.
+    func performReads() {
+        while machine.isOpen {
+            switch machine.reading.advance(now: engine.now) {
+            case .none:
+                return
+            case .deliver(let delivery):
+                record(.readDone, tag: delivery.tag, delivery.bytes.count)
+                log(delivery)
+                notify(.read(delivery))
+            case .partial(let operation, let tag, let increment, let done):
+                record(.readPartial, tag: tag, increment, done)
+                logPartialRead(operation)
+                notify(.readPartial(operation, tag: tag, increment: increment))
+            case .exceeded(let failed):
+                fail(failed)
+                close(error: failed.error)
+            }
+        }
+    }
+
+    /// Ends what was asked to end.
+    func cancel(_ target: SocketCommand.CancelTarget) {
+        while let failed = machine.cancelNext(target, now: engine.now) { fail(failed) }
+        readingChanged()
+        askForFlush()
+        finishStep()
+    }
+
+    /// Takes no more bytes from the kernel, or takes them again.
+    func pauseReading(_ pause: Bool) {
+        guard machine.reading.isPausedByHand != pause, !machine.isClosed else { return }
+        machine.reading.isPausedByHand = pause
+        record(pause ? .readingPaused : .readingResumed)
+        readingChanged()
+        finishStep()
+    }
+
+    // MARK: What is kept for a person to look at
+
+    private func log(_ delivery: ReadDelivery) {
+        traffic?.record(
+            delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind),
+            done: delivery.bytes.count, total: ReadRequest(delivery.kind).total,
+            state: .complete(after: engine.now - delivery.started), now: engine.now
+        ) { Array(delivery.bytes.prefix($0)) }
+    }
+
+    private func logPartialRead(_ operation: OperationID) {
+        guard traffic != nil, let current = machine.reading.currentOperation, current.operation == operation else {
+            return
+        }
+        let reading = machine.reading
+        traffic?.record(
+            operation, direction: .received, tag: current.tag, kind: .read(current.kind), done: current.done,
+            total: ReadRequest(current.kind).total, state: .inProgress, now: engine.now
+        ) { reading.currentPrefix($0) }
+    }
+}

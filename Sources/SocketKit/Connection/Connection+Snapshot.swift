@@ -1,0 +1,55 @@
+import SocketCore
+
+extension Connection {
+    /// This session at this instant.
+    func snapshot(withKernel: Bool) -> SocketSnapshot {
+        var picture = SocketSnapshot(id: id, role: role, phase: phase, target: target, opened: opened)
+        picture.parent = parent
+        picture.name = configuration.name
+        picture.local = local
+        picture.peer = peer
+        picture.descriptor = socket?.descriptor
+        picture.connected = connected
+        picture.flags = flags
+        picture.isReadingPaused = machine.reading.isPausedByHand
+        picture.isWriteShut = machine.isWriteShut
+        picture.reading = machine.readingSnapshot()
+        picture.writing = machine.writingSnapshot()
+        picture.prebuffered = machine.reading.prebuffered
+        picture.received = received
+        picture.sent = sent
+        receiveRate.sample(total: received, now: engine.now)
+        sendRate.sample(total: sent, now: engine.now)
+        picture.receiveRate = receiveRate.perSecond
+        picture.sendRate = sendRate.perSecond
+        picture.connect = connector?.snapshot(now: engine.now)
+        if withKernel, let descriptor = socket?.descriptor {
+            picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
+        }
+        return picture
+    }
+
+    private var phase: SocketPhase {
+        if machine.isConnecting { return connector?.plan == nil ? .resolving : .connecting }
+        if machine.isLingering { return .lingering }
+        return machine.isClosed ? .closed : .connected
+    }
+
+    /// GCDAsyncSocket's flags, as its own code would have set them.
+    private var flags: SocketFlags {
+        var flags: SocketFlags = [.socketStarted]
+        let isUsable = machine.isOpen || machine.isLingering
+        if isUsable { flags.insert(.connected) }
+        if !machine.drain.isEmpty { flags.insert(.forbidReadsWrites) }
+        if machine.drain.contains(.reads) { flags.insert(.disconnectAfterReads) }
+        if machine.drain.contains(.writes) { flags.insert(.disconnectAfterWrites) }
+        if machine.reading.isAsking { flags.insert(.readsPaused) }
+        if machine.writing.isAsking { flags.insert(.writesPaused) }
+        if isUsable, !isWriteBlocked, !isHungUp { flags.insert(.socketCanAcceptBytes) }
+        if isUsable, !(watched?.contains(.read) ?? false) { flags.insert(.readSourceSuspended) }
+        if isUsable, !(watched?.contains(.write) ?? false) { flags.insert(.writeSourceSuspended) }
+        if machine.hasEndOfStream { flags.insert(.socketHasReadEOF) }
+        if machine.hasReportedEndOfStream { flags.insert(.readStreamClosed) }
+        return flags
+    }
+}

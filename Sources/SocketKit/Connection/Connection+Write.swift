@@ -1,0 +1,147 @@
+import Glibc
+import SocketCore
+
+/// Interprets the write queue.
+extension Connection {
+    /// Sends at a time before other sockets get their share of the turn.
+    private static let sendBudget = 16
+    /// Writes that one system call may carry.
+    private static let gatherLimit = 16
+
+    /// Queues a write; it is tried at the end of the turn, together with others of this turn.
+    func queue(_ request: WriteRequest, as operation: OperationID) {
+        record(.writeQueued, tag: request.tag, request.bytes.count)
+        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        askForFlush()
+        finishStep()
+    }
+
+    func askForFlush() {
+        guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked, !isQueuedForFlush else { return }
+        isQueuedForFlush = true
+        engine.unflushed.append(self)
+    }
+
+    /// The turn's end: sends what can be sent.
+    func flush() {
+        isQueuedForFlush = false
+        sendPending()
+        finishStep()
+    }
+
+    /// The reactor reported room, or that it will report nothing more.
+    func kernelHasRoom() {
+        if isWriteBlocked {
+            isWriteBlocked = false
+            record(.writeUnblocked)
+        }
+        isSendBudgetSpent = false
+        sendPending()
+    }
+
+    private func sendPending() {
+        for _ in 0..<Self.sendBudget {
+            guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked else { return }
+            sendOnce()
+        }
+        // The budget is used up: write interest makes the reactor come back, behind everybody else.
+        if machine.isOpen, machine.writing.wantsToSend { isSendBudgetSpent = true }
+    }
+
+    private func sendOnce() {
+        guard let descriptor = socket?.descriptor else { return }
+        var offered = 0
+        let result = machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
+            for buffer in buffers { offered += buffer.count }
+            return engine.kernel.send(descriptor, buffers)
+        }
+        switch result {
+        case .bytes(let count):
+            sent += UInt64(count)
+            lastActivity = engine.now
+            engine.counters.sent += UInt64(count)
+            machine.writing.wrote(count, now: engine.now)
+            performWrites()
+            if count < offered { writeIsBlocked() }
+        case .wouldBlock:
+            writeIsBlocked()
+        case .failed(let errno):
+            close(error: .system(errno, operation: "write", subject: peer?.description ?? target))
+        }
+    }
+
+    private func writeIsBlocked() {
+        guard machine.isOpen else { return }
+        isWriteBlocked = true
+        record(.writeBlocked, machine.writing.pendingBytes)
+    }
+
+    /// Performs what the write queue asks for, until it asks for nothing.
+    private func performWrites() {
+        while machine.isOpen {
+            switch machine.writing.advance(now: engine.now) {
+            case .none:
+                return
+            case .complete(let completion):
+                record(.writeDone, tag: completion.tag, completion.bytes.count)
+                log(completion)
+                notify(.wrote(completion.operation, tag: completion.tag))
+            case .partial(let operation, let tag, let increment, let done):
+                record(.writePartial, tag: tag, increment, done)
+                logPartialWrite(operation)
+                notify(.wrotePartial(operation, tag: tag, increment: increment))
+            }
+        }
+    }
+
+    /// Reports when the queue crosses a watermark.
+    func updateWatermark() {
+        guard let marks = configuration.writeWatermarks else { return }
+        let pending = machine.writing.pendingBytes
+        if !isAboveHighMark, pending > marks.high {
+            isAboveHighMark = true
+            notify(.writable(false))
+        } else if isAboveHighMark, pending <= marks.low {
+            isAboveHighMark = false
+            notify(.writable(true))
+        }
+    }
+
+    // MARK: Half-close
+
+    /// Sends FIN once every queued write is out.
+    func halfClose() {
+        guard machine.isOpen || machine.isConnecting, machine.shutWriteWhenDrained() else { return }
+        finishStep()
+    }
+
+    func sendFIN() {
+        guard let descriptor = socket?.descriptor else { return }
+        let failure = engine.kernel.shutdownWrite(descriptor)
+        record(.halfClosed)
+        // ENOTCONN: the peer reset the connection; the next receive says so.
+        if failure != 0, failure != ENOTCONN {
+            close(error: .system(failure, operation: "shutdown", subject: peer?.description ?? target))
+        }
+    }
+
+    // MARK: What is kept for a person to look at
+
+    private func log(_ completion: WriteCompletion) {
+        traffic?.record(
+            completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
+            total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
+        ) { Array(completion.bytes.prefix($0)) }
+    }
+
+    private func logPartialWrite(_ operation: OperationID) {
+        guard traffic != nil, let current = machine.writing.currentOperation, current.operation == operation else {
+            return
+        }
+        let writing = machine.writing
+        traffic?.record(
+            operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
+            state: .inProgress, now: engine.now
+        ) { writing.currentPrefix($0) }
+    }
+}

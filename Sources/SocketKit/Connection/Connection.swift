@@ -1,0 +1,204 @@
+import Glibc
+import SocketCore
+
+/// One session of a stream socket: it owns the machines and the descriptor, performs what the machines ask for, and
+/// records each action where it is performed. Lives on the engine's queue.
+///
+/// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
+final class Connection {
+    let id: SocketID
+    /// The engine owns its connections, and outlives them.
+    unowned let engine: EngineState
+    /// Where callbacks go; nil once the user let go of the handle.
+    weak var handle: AsyncSocket?
+    var machine: ConnectionMachine
+    let role: SocketRole
+    let parent: SocketID?
+    let target: String
+    let opened: MonotonicTime
+    let configuration: SocketConfiguration
+
+    /// The connect in progress, or how it went.
+    var connector: Connector?
+    var socket: SocketHandle?
+    var local: SocketAddress?
+    var peer: SocketAddress?
+    var connected: MonotonicTime?
+
+    /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
+    var watched: Interest?
+    /// The kernel refused bytes; write interest is on until it has room again.
+    var isWriteBlocked = false
+    /// There is more to send and room for it, but other sockets come first.
+    var isSendBudgetSpent = false
+    /// Bytes (or the end of the stream) are there, but no read takes them.
+    var isReadInterestOff = false
+    /// The peer's FIN was reported while unread bytes lie before it.
+    var knowsPeerClosed = false
+    /// More bytes are queued for writing than the high watermark allows.
+    var isAboveHighMark = false
+    /// When a byte last passed, either way.
+    var lastActivity: MonotonicTime
+    /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
+    var isHungUp = false
+    var isQueuedForFlush = false
+    var scheduledDeadline: MonotonicTime?
+    var lingerDeadline: MonotonicTime?
+    var closeMode: CloseMode?
+
+    var received: UInt64 = 0
+    var sent: UInt64 = 0
+    var receiveRate = RateWindow()
+    var sendRate = RateWindow()
+    var traffic: TrafficLog?
+
+    init(
+        id: SocketID, engine: EngineState, handle: AsyncSocket?, role: SocketRole, parent: SocketID? = nil,
+        target: String, configuration: SocketConfiguration
+    ) {
+        self.id = id
+        self.engine = engine
+        self.handle = handle
+        self.role = role
+        self.parent = parent
+        self.target = target
+        self.configuration = configuration
+        opened = engine.now
+        lastActivity = engine.now
+        machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
+        if engine.capturesTraffic { traffic = TrafficLog() }
+    }
+
+    /// Of the connection that stands; attempts count from 0.
+    private var token: ReactorToken { ReactorToken(id, .max) }
+
+    // MARK: From the reactor and the clock
+
+    func isReady(_ readiness: Readiness) {
+        guard !machine.isConnecting else { return attemptIsReady(readiness) }
+        // A report of an attempt that lost in this very batch says nothing about the one that won.
+        guard readiness.token == token else { return }
+        if readiness.hungUp { isHungUp = true }
+        if readiness.peerClosed { peerClosedIsKnown() }
+        if readiness.readable || readiness.hungUp { receiveAvailable() }
+        if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
+        finishStep()
+    }
+
+    func deadlineCame() {
+        scheduledDeadline = nil
+        if machine.isConnecting {
+            connectDeadlineCame()
+        } else if let lingerDeadline, lingerDeadline <= engine.now {
+            close(error: nil)
+        } else {
+            expireOperations()
+            expireIdleness()
+        }
+        finishStep()
+    }
+
+    /// The handle is gone: nobody can be told, so nothing is worth waiting for.
+    func wasReleased() {
+        handle = nil
+        close(error: nil)
+    }
+
+    // MARK: The end of each step
+
+    /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
+    func finishStep() {
+        performLifecycle()
+        guard !machine.isClosed else { return }
+        updateInterest()
+        updateDeadline()
+        updateWatermark()
+    }
+
+    private func performLifecycle() {
+        while true {
+            switch machine.next() {
+            case .none: return
+            case .shutWrite: sendFIN()
+            case .linger: beginLinger()
+            case .reportPeerClosed: notify(.closedReadStream)
+            case .close(let error): close(error: error)
+            }
+        }
+    }
+
+    /// Watches for what can be used. A descriptor in a state that cannot be masked (hung up) leaves the set.
+    private func updateInterest() {
+        guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
+        let wanted = wantedInterest
+        guard wanted != watched else { return }
+        switch (watched, wanted) {
+        case (nil, nil): return
+        case (nil, let interest?): must(engine.reactor.add(descriptor, interest, token))
+        case (_?, let interest?): must(engine.reactor.modify(descriptor, interest, token))
+        case (_?, nil): engine.reactor.remove(descriptor)
+        }
+        watched = wanted
+    }
+
+    private var wantedInterest: Interest? {
+        guard !isHungUp else { return nil }
+        var interest: Interest = []
+        if !machine.hasEndOfStream {
+            if !isReadInterestOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
+        }
+        if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }
+        return interest
+    }
+
+    private func must(_ failure: Int32) {
+        guard failure != 0 else { return }
+        close(error: .system(failure, operation: "epoll_ctl", subject: target))
+    }
+
+    private func updateDeadline() {
+        let operations = machine.isConnecting ? connector?.deadline : machine.deadline
+        guard let deadline = lingerDeadline ?? earlier(operations, idleDeadline),
+            scheduledDeadline.map({ deadline < $0 }) ?? true
+        else { return }
+        scheduledDeadline = deadline
+        engine.schedule(deadline, for: id)
+    }
+
+    private var idleDeadline: MonotonicTime? {
+        guard machine.isOpen else { return nil }
+        return configuration.idleTimeout.map { lastActivity + $0 }
+    }
+
+    private func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    private func expireIdleness() {
+        guard let idleDeadline, idleDeadline <= engine.now else { return }
+        let time = configuration.idleTimeout ?? .zero
+        close(
+            error: SocketError(
+                .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))
+    }
+
+    // MARK: Telling
+
+    func notify(_ notice: SocketNotice) {
+        guard let handle else { return }
+        engine.outbox.append(.socket(handle, notice))
+    }
+
+    func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
+        engine.record(kind, id, tag: tag, first, second)
+    }
+}
+
+extension SocketError {
+    /// A failed system call, in words: `connect 127.0.0.1:1: Connection refused`.
+    static func system(_ errno: Int32, operation: String, subject: String) -> SocketError {
+        SocketError(
+            .system(errno: errno), operation: operation, detail: "\(subject): \(String(cString: strerror(errno)))")
+    }
+}

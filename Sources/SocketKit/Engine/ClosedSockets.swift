@@ -1,0 +1,44 @@
+import SocketCore
+
+/// Sessions that are over, kept for a while with their reason. Bounded in number and in time.
+struct ClosedSockets {
+    private let limit: Int
+    private let retention: Duration
+    private var sockets: [SocketSnapshot] = []
+    private var head = 0
+    /// What was kept of the traffic of the last of them: a bound on memory, not on what is worth a look.
+    private var traffic: [SocketID: TrafficSnapshot] = [:]
+    private static let trafficLimit = 64
+
+    init(limit: Int, retention: Duration) {
+        self.limit = limit
+        self.retention = retention
+    }
+
+    mutating func append(_ socket: SocketSnapshot, traffic log: TrafficSnapshot?) {
+        guard limit > 0 else { return }
+        sockets.append(socket)
+        traffic[socket.id] = log
+        let outdated = sockets.count - 1 - Self.trafficLimit
+        if outdated >= head { traffic[sockets[outdated].id] = nil }
+        if sockets.count - head > limit { dropFirst() }
+    }
+
+    /// Those that closed less than `retention` ago, oldest first.
+    mutating func list(now: MonotonicTime) -> ArraySlice<SocketSnapshot> {
+        while head < sockets.count, let time = sockets[head].closed?.time, now - time > retention { dropFirst() }
+        return sockets[head...]
+    }
+
+    func traffic(of id: SocketID) -> TrafficSnapshot? {
+        traffic[id]
+    }
+
+    private mutating func dropFirst() {
+        traffic[sockets[head].id] = nil
+        head += 1
+        guard head > 256, head * 2 > sockets.count else { return }
+        sockets.removeFirst(head)
+        head = 0
+    }
+}

@@ -1,0 +1,23 @@
+import Dispatch
+
+/// A box that hands out its content only on one serial queue.
+///
+/// This is the one place where the compiler is told to trust us. Proof: the content is reachable only through
+/// `callAsFunction`, which traps off the queue, and the queue is serial, so no two threads ever touch it at once and
+/// each sees what the one before it wrote. The content is a class, so a call from within a call (user code that runs
+/// inside a turn) is a second reference, not a second exclusive access.
+final class Confined<Content: AnyObject>: @unchecked Sendable {
+    private let queue: DispatchQueue
+    private let content: Content
+
+    init(_ content: sending Content, to queue: DispatchQueue) {
+        self.content = content
+        self.queue = queue
+    }
+
+    /// Runs `body` with the content; traps when called off the queue.
+    func callAsFunction<R>(_ body: (Content) throws -> R) rethrows -> R {
+        dispatchPrecondition(condition: .onQueue(queue))
+        return try body(content)
+    }
+}

@@ -1,0 +1,226 @@
+import Glibc
+import SocketCore
+
+/// Calls that begin a session, and can be refused.
+extension EngineState {
+    func connect(_ handle: AsyncSocket, to endpoint: Endpoint, timeout: Duration?) throws(SocketError) {
+        let configuration = handle.configuration
+        let plan = try connectPlan(endpoint, configuration)
+        try checkIdle(handle.session, operation: "connect")
+        if let timeout, timeout < .zero {
+            throw .refused("connect", "timeout \(timeout): must not be negative; nil means none")
+        }
+        let own = try localAddresses(configuration)
+        let connection = Connection(
+            id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
+            configuration: configuration)
+        connections[connection.id] = connection
+        handle.sessionBegan(connection.id)
+        connection.connect(to: plan, from: own, timeout: timeout)
+    }
+
+    /// Checks the arguments, in GCDAsyncSocket's order: the host first, then the families.
+    private func connectPlan(
+        _ endpoint: Endpoint, _ configuration: SocketConfiguration
+    ) throws(SocketError) -> ConnectTarget {
+        switch endpoint {
+        case .unix(let path): return .addresses([try unixAddress(path: path, operation: "connect")])
+        case .abstract(let name): return .addresses([try abstractAddress(name, operation: "connect")])
+        case .tcp(let host, let port):
+            if host.isEmpty { throw .refused("connect", "host: must not be empty") }
+            if port == 0 { throw .refused("connect", "\(host):0: the port must be 1 to 65535") }
+            try checkFamilies(configuration, operation: "connect")
+            guard let address = SystemResolver.numeric(host: host, port: port) else { return .name(host, port) }
+            guard configuration.allows(address) else {
+                throw .refused("connect", "\(host): its address family is switched off")
+            }
+            return .addresses([address])
+        }
+    }
+
+    /// What our end is bound to; nil: the kernel chooses.
+    private func localAddresses(_ configuration: SocketConfiguration) throws(SocketError) -> [SocketAddress]? {
+        guard let text = configuration.interface else { return nil }
+        guard let interface = InterfaceText(text) else {
+            throw .refused("connect", "interface \(text): what follows the colon must be a port, 1 to 65535")
+        }
+        guard let name = interface.name else {
+            let port = interface.port ?? 0
+            return [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
+        }
+        let addresses = resolver.addresses(ofInterface: name).filter(configuration.allows)
+        if addresses.isEmpty { throw .refused("connect", "interface \(name): there is none of that name or address") }
+        return addresses.map { $0.withPort(interface.port) }
+    }
+
+    func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
+        try checkIdle(handle.session, operation: "adopt")
+        guard let peer = kernel.peerAddress(descriptor) else {
+            throw SocketError(.other, operation: "adopt", detail: "descriptor \(descriptor): not a connected socket")
+        }
+        let failure = kernel.makeNonBlocking(descriptor)
+        guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
+        let connection = Connection(
+            id: nextSocketID(), engine: self, handle: handle, role: .client, target: peer.description,
+            configuration: handle.configuration)
+        connections[connection.id] = connection
+        handle.sessionBegan(connection.id)
+        connection.peer = peer
+        connection.socket = SocketHandle(descriptor, kernel: kernel)
+        connection.didConnect()
+        connection.finishStep()
+    }
+
+    // MARK: Listening
+
+    func listen(_ handle: SocketListener, on endpoint: Endpoint) throws(SocketError) {
+        let configuration = handle.configuration
+        try checkIdle(handle.session, operation: "listen")
+        let addresses = try listenAddresses(endpoint, configuration)
+        var sockets: [Acceptor.Listening] = []
+        for address in addresses {
+            let port = sockets.first.flatMap { kernel.localAddress($0.socket.descriptor)?.port }
+            do {
+                sockets.append(try open(address.withPort(port), configuration))
+            } catch {
+                // A machine without IPv6 still has its IPv4 half.
+                let isOptional = !sockets.isEmpty && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
+                if !isOptional { throw error }
+            }
+        }
+        let path: String? = if case .unix(let path) = endpoint { path } else { nil }
+        let acceptor = Acceptor(
+            id: nextSocketID(), engine: self, handle: handle, target: endpoint.description, sockets: sockets,
+            path: path, configuration: configuration)
+        acceptors[acceptor.id] = acceptor
+        handle.sessionBegan(acceptor.id)
+        let failure = acceptor.watch()
+        if failure != 0 {
+            acceptor.close(error: nil, mode: nil, isReleased: true)
+            throw .system(failure, operation: "epoll_ctl", subject: endpoint.description)
+        }
+    }
+
+    private func open(
+        _ address: SocketAddress, _ configuration: SocketConfiguration
+    ) throws(SocketError) -> Acceptor.Listening {
+        let opened = kernel.openStream(for: address)
+        guard case .bytes(let descriptor) = opened else {
+            guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
+            throw .system(errno, operation: "socket", subject: address.description)
+        }
+        let listening = Acceptor.Listening(SocketHandle(Int32(descriptor), kernel: kernel))
+        let number = listening.socket.descriptor
+        if !address.isUnix { _ = kernel.set(.reuseAddress, on: number) }
+        if configuration.options.reusePort { _ = kernel.set(.reusePort, on: number) }
+        if case .v6 = address { _ = kernel.set(.onlyIPv6, on: number) }
+        var failure = kernel.bind(number, to: address)
+        if failure == EADDRINUSE, case .unix(let path) = address, try removeStale(path) {
+            failure = kernel.bind(number, to: address)
+        }
+        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
+        failure = kernel.listen(number, backlog: max(1, configuration.options.backlog))
+        guard failure == 0 else { throw .system(failure, operation: "listen", subject: address.description) }
+        return listening
+    }
+
+    /// Removes a socket file that nobody listens on; false when somebody does.
+    private func removeStale(_ path: String) throws(SocketError) -> Bool {
+        guard case .bytes(let descriptor) = kernel.openStream(for: .unix(path: path)) else { return false }
+        let probe = SocketHandle(Int32(descriptor), kernel: kernel)
+        guard kernel.connect(probe.descriptor, to: .unix(path: path)) == ECONNREFUSED else { return false }
+        switch kernel.removeSocketFile(path) {
+        case 0: return true
+        case ENOTSOCK: throw .refused("listen", "unix:\(path): something that is not a socket is there")
+        case let errno: throw .system(errno, operation: "unlink", subject: "unix:\(path)")
+        }
+    }
+
+    private func listenAddresses(
+        _ endpoint: Endpoint, _ configuration: SocketConfiguration
+    ) throws(SocketError) -> [SocketAddress] {
+        switch endpoint {
+        case .unix(let path): return [try unixAddress(path: path, operation: "listen")]
+        case .abstract(let name): return [try abstractAddress(name, operation: "listen")]
+        case .tcp(let host, let port):
+            try checkFamilies(configuration, operation: "listen")
+            let addresses: [SocketAddress]
+            switch host {
+            case "", "*": addresses = [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
+            case "localhost", "loopback":
+                addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
+            default:
+                let interface = resolver.addresses(ofInterface: host).map { $0.withPort(port) }
+                let numeric = SystemResolver.numeric(host: host, port: port).map { [$0] }
+                addresses = numeric ?? interface
+                if addresses.isEmpty {
+                    throw .refused(
+                        "listen",
+                        "\(host): must be a numeric address, an interface's name, localhost, or empty for all")
+                }
+            }
+            let allowed = addresses.filter(configuration.allows)
+            if allowed.isEmpty { throw .refused("listen", "\(host): its address family is switched off") }
+            return allowed
+        }
+    }
+
+    // MARK: Checks
+
+    private func checkIdle(_ session: SocketID?, operation: String) throws(SocketError) {
+        guard let session else { return }
+        let what = acceptors[session] == nil ? "has a connection" : "listens"
+        throw SocketError(
+            .badConfiguration, operation: operation, detail: "the socket \(what) already (\(session)); close it first")
+    }
+
+    private func checkFamilies(_ configuration: SocketConfiguration, operation: String) throws(SocketError) {
+        if configuration.isIPv4Enabled || configuration.isIPv6Enabled { return }
+        throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are switched off")
+    }
+
+    private func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
+        if path.isEmpty { throw .refused(operation, "path: must not be empty") }
+        if path.utf8.count > Sockaddr.longestUnixName {
+            throw .refused(operation, "unix:\(path): \(path.utf8.count) bytes; a path has at most 107")
+        }
+        return .unix(path: path)
+    }
+
+    private func abstractAddress(_ name: String, operation: String) throws(SocketError) -> SocketAddress {
+        if name.isEmpty { throw .refused(operation, "name: must not be empty") }
+        if name.utf8.count > Sockaddr.longestUnixName {
+            throw .refused(operation, "unix:@\(name): \(name.utf8.count) bytes; a name has at most 107")
+        }
+        return .abstract(name: name)
+    }
+}
+
+extension SocketConfiguration {
+    /// Whether the family of `address` is switched on.
+    func allows(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .v4: isIPv4Enabled
+        case .v6: isIPv6Enabled
+        case .unix, .abstract, .unnamed: true
+        }
+    }
+}
+
+extension SocketAddress {
+    /// The same host with another port, for the second half of a pair; unchanged when there is none to take over.
+    fileprivate func withPort(_ port: UInt16?) -> SocketAddress {
+        guard let port else { return self }
+        return switch self {
+        case .v4(let host, _): .v4(host: host, port: port)
+        case .v6(let host, _): .v6(host: host, port: port)
+        case .unix, .abstract, .unnamed: self
+        }
+    }
+}
+
+extension SocketError {
+    static func refused(_ operation: String, _ detail: String) -> SocketError {
+        SocketError(.badParameter, operation: operation, detail: detail)
+    }
+}

@@ -1,0 +1,129 @@
+import SocketCore
+
+extension EngineState {
+    /// Rounds of callbacks and what they asked for before the reactor is looked at again, so that a delegate which
+    /// always has more to write cannot keep the engine from reading.
+    private static let roundLimit = 64
+
+    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last.
+    func turn(_ batch: [Readiness]) {
+        mailbox.wake()
+        beginTurn()
+        counters.readinessEvents += UInt64(batch.count)
+        for readiness in batch { dispatch(readiness) }
+        settle()
+        expireDeadlines()
+        flushWrites()
+        runCallbacks()
+        armTimer()
+    }
+
+    /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
+    /// reactor's turn again.
+    private func runCallbacks() {
+        for _ in 0..<Self.roundLimit {
+            deliverOutbox()
+            settle()
+            if outbox.isEmpty, mailbox.sleep() { return }
+        }
+        requestTurn()
+    }
+
+    /// Reads the clock and counts.
+    func beginTurn() {
+        now = clock.now
+        counters.turns += 1
+    }
+
+    /// Carries out what was posted and tries every write that came of it: after this, state is up to date.
+    func settle() {
+        for letter in mailbox.take() { perform(letter) }
+        flushWrites()
+    }
+
+    private func dispatch(_ readiness: Readiness) {
+        // A session that closed earlier in this batch is simply not found.
+        if let connection = connections[readiness.token.socket] {
+            connection.isReady(readiness)
+        } else if let acceptor = acceptors[readiness.token.socket] {
+            acceptor.isReady()
+        }
+    }
+
+    func flushWrites() {
+        while !unflushed.isEmpty {
+            let connections = unflushed
+            unflushed.removeAll(keepingCapacity: true)
+            for connection in connections { connection.flush() }
+        }
+    }
+
+    private func expireDeadlines() {
+        while let id = deadlines.popDue(now) {
+            connections[id]?.deadlineCame()
+            acceptors[id]?.deadlineCame()
+        }
+    }
+
+    private func deliverOutbox() {
+        // A callback that runs in here may enter the engine again and add to the outbox; it never delivers.
+        guard !outbox.isDelivering else { return }
+        outbox.isDelivering = true
+        defer { outbox.isDelivering = false }
+        var left = outbox.count
+        while left > 0, let callback = outbox.popFirst() {
+            callback.run()
+            left -= 1
+        }
+    }
+
+    /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
+    func armTimer() {
+        if let armed = armedDeadline, armed <= now { armedDeadline = nil }
+        guard let earliest = deadlines.earliest, armedDeadline.map({ earliest < $0 }) ?? true else { return }
+        armedDeadline = earliest
+        reactor.wake(at: earliest)
+    }
+
+    // MARK: Letters
+
+    private func perform(_ letter: Letter) {
+        switch letter {
+        case .command(let command): perform(command)
+        case .ask(let handle, let command, let operation):
+            if connections[command.socket] == nil, let failed = command.failure(as: operation) {
+                outbox.append(.socket(handle, .failed(failed)))
+            } else {
+                perform(command, as: operation)
+            }
+        case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
+        case .resolved(let id, let result): connections[id]?.nameResolved(result)
+        case .released(let id):
+            connections[id]?.wasReleased()
+            acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
+        case .snapshot(let request, let answer):
+            let snapshot = snapshot(request)
+            outbox.append(.answer(snapshot, answer))
+        }
+    }
+
+    /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
+    /// over it does nothing: its handle knows that already.
+    func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
+        counters.commands += 1
+        if let acceptor = acceptors[command.socket] {
+            if case .close(_, let mode) = command { acceptor.close(error: nil, mode: mode, isReleased: false) }
+            return
+        }
+        guard let connection = connections[command.socket] else { return }
+        switch command {
+        case .read(_, let request): connection.queue(request, as: operation ?? operations.next())
+        case .write(_, let request): connection.queue(request, as: operation ?? operations.next())
+        case .close(_, let mode): connection.askToClose(mode)
+        case .halfClose: connection.halfClose()
+        case .pauseReading(_, let pause): connection.pauseReading(pause)
+        case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
+        case .cancel(_, let target): connection.cancel(target)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import SocketCore
+
+/// All that an engine owns. It lives on the engine's queue and nowhere else; `Confined` sees to that.
+final class EngineState {
+    let kernel: any Kernel
+    let clock: any EngineClock
+    let reactor: any Reactor
+    let resolver: any Resolver
+    let mailbox: Mailbox
+    let operations: OperationNames
+    let configuration: EngineConfiguration
+    /// Asks for a turn later on. Set once the engine stands.
+    var requestTurn: @Sendable () -> Void = {}
+
+    /// The time of this turn: read once, the same for all that happens in it.
+    var now: MonotonicTime
+    var connections: [SocketID: Connection] = [:]
+    var acceptors: [SocketID: Acceptor] = [:]
+    var closed: ClosedSockets
+    var counters = EngineCounters()
+    var ring: EventRing
+    var capturesTraffic: Bool
+
+    /// Connections with writes that were queued in this turn: flushed together at its end.
+    var unflushed: [Connection] = []
+    /// Callbacks to run when all state is settled.
+    var outbox = Outbox()
+    var deadlines = DeadlineHeap()
+    /// What the reactor's timer is set to.
+    var armedDeadline: MonotonicTime?
+    private var lastSocket: UInt64 = 0
+    /// Every receive goes here first, so that an idle connection needs no buffer of its own.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
+    init(
+        kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
+        operations: OperationNames, configuration: EngineConfiguration
+    ) {
+        self.kernel = kernel
+        self.clock = clock
+        self.reactor = reactor
+        self.resolver = resolver
+        self.mailbox = mailbox
+        self.operations = operations
+        self.configuration = configuration
+        now = clock.now
+        ring = EventRing(capacity: configuration.eventCapacity)
+        closed = ClosedSockets(limit: configuration.closedLimit, retention: configuration.closedRetention)
+        capturesTraffic = configuration.capturesTraffic
+    }
+
+    deinit {
+        scratch.deallocate()
+    }
+
+    func nextSocketID() -> SocketID {
+        lastSocket += 1
+        counters.opened += 1
+        return SocketID(lastSocket)
+    }
+
+    func record(_ kind: SocketEvent.Kind, _ socket: SocketID, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
+        ring.record(kind, of: socket, at: now, tag: tag, first: first, second: second)
+    }
+
+    /// Asks for a wake-up of `socket`, if none is due by then.
+    func schedule(_ deadline: MonotonicTime, for socket: SocketID) {
+        deadlines.insert(deadline, socket)
+    }
+
+    /// Closes everything without a word: the engine itself is being released.
+    func shutDown() {
+        reactor.stop()
+        connections = [:]
+        acceptors = [:]
+        unflushed = []
+        requestTurn = {}
+    }
+}

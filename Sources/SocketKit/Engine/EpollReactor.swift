@@ -1,0 +1,109 @@
+import CSystem
+import Glibc
+import SocketCore
+import Synchronization
+
+/// One thread in epoll_wait. It enters the engine by `turn`, which is `queue.sync`, so the turn runs on this very
+/// thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd ends
+/// the thread.
+package final class EpollReactor: Reactor {
+    private let epoll: Int32
+    private let timer: Int32
+    private let ending: Int32
+    private static let timerMark = UInt64.max
+    private static let endingMark = UInt64.max - 1
+    private static let batchLimit = 256
+
+    package init() {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC))
+        ending = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        precondition(epoll >= 0 && timer >= 0 && ending >= 0, "no descriptors left for an engine: errno \(errno)")
+    }
+
+    deinit {
+        close(epoll)
+        close(timer)
+        close(ending)
+    }
+
+    package func start(_ turn: @escaping @Sendable ([Readiness]) -> Void) -> Int32 {
+        let failure = control(EPOLL_CTL_ADD, timer, EPOLLIN.rawValue, Self.timerMark)
+        guard failure == 0 else { return failure }
+        let ended = control(EPOLL_CTL_ADD, ending, EPOLLIN.rawValue, Self.endingMark)
+        guard ended == 0 else { return ended }
+        return ReactorThread.start(name: "SocketKit") { [self] in run(turn) }
+    }
+
+    private func run(_ turn: @Sendable ([Readiness]) -> Void) {
+        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.batchLimit)
+        defer { events.deallocate() }
+        var batch: [Readiness] = []
+        batch.reserveCapacity(Self.batchLimit)
+        while true {
+            let count = epoll_wait(epoll, events.baseAddress, Int32(Self.batchLimit), -1)
+            guard count >= 0 else {
+                precondition(errno == EINTR, "epoll_wait: errno \(errno)")
+                continue
+            }
+            batch.removeAll(keepingCapacity: true)
+            for event in events.prefix(Int(count)) {
+                if event.data.u64 == Self.endingMark { return }
+                if event.data.u64 == Self.timerMark { drainTimer() } else { batch.append(Self.readiness(event)) }
+            }
+            turn(batch)
+        }
+    }
+
+    private static func readiness(_ event: epoll_event) -> Readiness {
+        let bits = event.events
+        let mark = event.data.u64
+        return Readiness(
+            ReactorToken(SocketID(mark >> 16), UInt16(truncatingIfNeeded: mark)),
+            readable: bits & EPOLLIN.rawValue != 0, writable: bits & EPOLLOUT.rawValue != 0,
+            peerClosed: bits & EPOLLRDHUP.rawValue != 0,
+            hungUp: bits & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0)
+    }
+
+    package func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
+        control(EPOLL_CTL_ADD, descriptor, Self.bits(interest), token.socket.number << 16 | UInt64(token.index))
+    }
+
+    package func modify(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
+        control(EPOLL_CTL_MOD, descriptor, Self.bits(interest), token.socket.number << 16 | UInt64(token.index))
+    }
+
+    package func remove(_ descriptor: Int32) {
+        _ = control(EPOLL_CTL_DEL, descriptor, 0, 0)
+    }
+
+    private static func bits(_ interest: Interest) -> UInt32 {
+        (interest.contains(.read) ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0)
+            | (interest.contains(.write) ? EPOLLOUT.rawValue : 0)
+            | (interest.contains(.peerClosed) ? EPOLLRDHUP.rawValue : 0)
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, _ bits: UInt32, _ mark: UInt64) -> Int32 {
+        var event = epoll_event(events: bits, data: epoll_data_t(u64: mark))
+        return epoll_ctl(epoll, operation, descriptor, &event) < 0 ? errno : 0
+    }
+
+    package func wake(at deadline: MonotonicTime?) {
+        // A zero time would disarm the timer; one nanosecond is as much in the past as zero.
+        let nanoseconds = deadline.map { max(1, $0.nanoseconds) } ?? 0
+        var setting = itimerspec()
+        setting.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
+        setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        timerfd_settime(timer, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+    }
+
+    private func drainTimer() {
+        var expirations: UInt64 = 0
+        _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
+    }
+
+    package func stop() {
+        var one: UInt64 = 1
+        _ = write(ending, &one, MemoryLayout<UInt64>.size)
+    }
+}

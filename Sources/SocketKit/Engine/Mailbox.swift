@@ -1,0 +1,58 @@
+import SocketCore
+
+/// What other threads ask of the engine, in the order in which they asked.
+enum Letter: Sendable {
+    case command(SocketCommand)
+    /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
+    case ask(AsyncSocket, SocketCommand, OperationID)
+    /// A connect to addresses that are known begins, so that it never fails before the caller knows its session.
+    case begin(SocketID, [SocketAddress])
+    /// A name was resolved, or could not be.
+    case resolved(SocketID, Result<[SocketAddress], SocketError>)
+    /// The handle of this session is gone: close it without telling anybody.
+    case released(SocketID)
+    case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
+}
+
+/// Holds letters until the engine's next turn. Posting costs one lock, and at most one wake-up for all letters that
+/// are posted before the engine gets to them.
+final class Mailbox: Sendable {
+    private struct State {
+        var letters: [Letter] = []
+        /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
+        var isAwake = false
+    }
+
+    private let state = Lock(State())
+
+    /// Adds a letter; true when the caller has to ask for a turn.
+    func post(_ letter: Letter) -> Bool {
+        state.withLock { state in
+            state.letters.append(letter)
+            defer { state.isAwake = true }
+            return !state.isAwake
+        }
+    }
+
+    /// Marks that a turn is under way.
+    func wake() {
+        state.withLock { $0.isAwake = true }
+    }
+
+    /// Takes all letters.
+    func take() -> [Letter] {
+        state.withLock { state in
+            guard !state.letters.isEmpty else { return [] }
+            defer { state.letters = [] }
+            return state.letters
+        }
+    }
+
+    /// Marks the end of a turn; false when letters came meanwhile, so that the turn must go on.
+    func sleep() -> Bool {
+        state.withLock { state in
+            state.isAwake = !state.letters.isEmpty
+            return state.letters.isEmpty
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import SocketCore
+
+/// A call of user code that waits for the end of the turn.
+enum Callback {
+    case socket(AsyncSocket, SocketNotice)
+    case listener(SocketListener, ListenerNotice)
+    case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
+
+    func run() {
+        switch self {
+        case .socket(let socket, let notice): socket.deliver(notice)
+        case .listener(let listener, let notice): listener.deliver(notice)
+        case .answer(let snapshot, let answer): answer(snapshot)
+        }
+    }
+}
+
+/// Callbacks in the order in which the engine decided them.
+struct Outbox {
+    private var callbacks: [Callback] = []
+    private var head = 0
+    /// Whether a callback runs right now.
+    var isDelivering = false
+
+    var isEmpty: Bool { head == callbacks.count }
+    var count: Int { callbacks.count - head }
+
+    mutating func append(_ callback: Callback) {
+        callbacks.append(callback)
+    }
+
+    mutating func popFirst() -> Callback? {
+        guard head < callbacks.count else { return nil }
+        let callback = callbacks[head]
+        head += 1
+        if head == callbacks.count {
+            callbacks.removeAll(keepingCapacity: callbacks.capacity <= 1_024)
+            head = 0
+        }
+        return callback
+    }
+}

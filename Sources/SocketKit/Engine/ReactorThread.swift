@@ -1,0 +1,40 @@
+import CSystem
+import Glibc
+
+/// Starts a detached thread that blocks every signal, so that signals reach the program's own threads.
+enum ReactorThread {
+    private final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// 0, or the errno of pthread_create. `name` is cut to the 15 bytes that Linux shows.
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let start = Unmanaged.passRetained(Start(name: String(name.prefix(15)), body: body))
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, &attributes,
+            { @Sendable argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                var everything = sigset_t()
+                sigfillset(&everything)
+                // The faults stay open: blocking them would make the kernel kill the program without a word.
+                for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&everything, fault) }
+                pthread_sigmask(SIG_BLOCK, &everything, nil)
+                csystem_name_thread(start.name)
+                start.body()
+                return nil
+            }, start.toOpaque())
+        if status != 0 { start.release() }
+        return status
+    }
+}

@@ -1,0 +1,62 @@
+import SocketCore
+
+/// What a call that moves bytes came to.
+package enum IOResult: Equatable {
+    /// So many bytes; of a receive, 0 is the end of the stream.
+    case bytes(Int)
+    /// Nothing can be moved now. Never an error.
+    case wouldBlock
+    case failed(errno: Int32)
+}
+
+/// What accept came to.
+package enum AcceptResult: Equatable {
+    case accepted(Int32, peer: SocketAddress)
+    case wouldBlock
+    case failed(errno: Int32)
+}
+
+/// What can be set on a socket.
+package enum SocketOption: Equatable {
+    case reuseAddress
+    /// The IPv6 socket of a pair leaves IPv4 to the other one (IPV6_V6ONLY).
+    case onlyIPv6
+    case noDelay
+    /// Bytes, as asked for; the kernel doubles them and holds them within its limits.
+    case sendBuffer(Int)
+    case receiveBuffer(Int)
+    /// Seconds of silence, seconds between probes, and how many of them.
+    case keepAlive(idle: Int32, interval: Int32, count: Int32)
+    case reusePort
+    /// Seconds that close() may go on sending in the background.
+    case linger(Int32)
+    /// close() sends RST and throws away what is queued (SO_LINGER, 0 s).
+    case resetOnClose
+}
+
+/// The seam through which every system call on a socket goes, so that tests can record calls and force errors.
+///
+/// Implementations retry EINTR, and trap on errnos that can only be a fault of ours (EBADF, EFAULT). Calls that return
+/// a bare `Int32` return 0 or an errno. Descriptors are made non-blocking and close-on-exec.
+package protocol Kernel: AnyObject, Sendable {
+    /// socket(2) for the family of `address`, as a stream; the descriptor, or the errno as a failure.
+    func openStream(for address: SocketAddress) -> IOResult
+    func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32
+    func listen(_ descriptor: Int32, backlog: Int32) -> Int32
+    func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32
+    /// SO_ERROR: how a connect that was in progress ended.
+    func pendingError(_ descriptor: Int32) -> Int32
+    func accept(_ listener: Int32) -> AcceptResult
+    func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool) -> IOResult
+    func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult
+    func shutdownWrite(_ descriptor: Int32) -> Int32
+    func close(_ descriptor: Int32)
+    func set(_ option: SocketOption, on descriptor: Int32) -> Int32
+    func makeNonBlocking(_ descriptor: Int32) -> Int32
+    func localAddress(_ descriptor: Int32) -> SocketAddress?
+    func peerAddress(_ descriptor: Int32) -> SocketAddress?
+    /// What the kernel says of a socket that `isTCP` or is of the Unix domain.
+    func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot
+    /// Removes a socket file; anything else at that path stays. 0, or an errno (ENOTSOCK: it is something else).
+    func removeSocketFile(_ path: String) -> Int32
+}

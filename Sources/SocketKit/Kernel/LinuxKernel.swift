@@ -1,0 +1,140 @@
+import CSystem
+import Glibc
+import SocketCore
+
+/// The real kernel.
+package final class LinuxKernel: Kernel {
+    package init() {}
+
+    package func openStream(for address: SocketAddress) -> IOResult {
+        let family =
+            switch address {
+            case .v4: AF_INET
+            case .v6: AF_INET6
+            case .unix, .abstract, .unnamed: AF_UNIX
+            }
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = Glibc.socket(family, kind, 0)
+        return descriptor < 0 ? .failed(errno: errno) : .bytes(Int(descriptor))
+    }
+
+    package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        Sockaddr.with(address) { check(Glibc.bind(descriptor, $0, $1)) } ?? EINVAL
+    }
+
+    package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 {
+        check(Glibc.listen(descriptor, backlog))
+    }
+
+    /// EINTR is not retried: the attempt goes on without us (connect(2)), as after EINPROGRESS.
+    package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        let status = Sockaddr.with(address) { check(Glibc.connect(descriptor, $0, $1)) } ?? EINVAL
+        return status == EINTR ? EINPROGRESS : status
+    }
+
+    package func pendingError(_ descriptor: Int32) -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let status = check(getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &length))
+        return status == 0 ? value : status
+    }
+
+    package func accept(_ listener: Int32) -> AcceptResult {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let descriptor = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                retry {
+                    csystem_accept4(
+                        listener, address, &length, Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue))
+                }
+            }
+        }
+        guard descriptor >= 0 else { return errno == EAGAIN ? .wouldBlock : .failed(errno: errno) }
+        return .accepted(descriptor, peer: Sockaddr.read(&storage, length: length) ?? .unnamed)
+    }
+
+    package func receive(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
+    ) -> IOResult {
+        outcome(retry { recv(descriptor, buffer.baseAddress, buffer.count, peek ? Int32(MSG_PEEK) : 0) })
+    }
+
+    package func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult {
+        let flags = Int32(MSG_NOSIGNAL)
+        if buffers.count == 1 {
+            return outcome(retry { Glibc.send(descriptor, buffers[0].baseAddress, buffers[0].count, flags) })
+        }
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: buffers.count) { parts in
+            for (index, buffer) in buffers.enumerated() {
+                let base = UnsafeMutableRawPointer(mutating: buffer.baseAddress)
+                parts.initializeElement(at: index, to: iovec(iov_base: base, iov_len: buffer.count))
+            }
+            var message = msghdr()
+            message.msg_iov = parts.baseAddress
+            message.msg_iovlen = parts.count
+            return outcome(retry { sendmsg(descriptor, &message, flags) })
+        }
+    }
+
+    package func shutdownWrite(_ descriptor: Int32) -> Int32 {
+        check(shutdown(descriptor, Int32(SHUT_WR)))
+    }
+
+    /// close(2) is never retried: on Linux the descriptor is gone also after EINTR.
+    package func close(_ descriptor: Int32) {
+        if Glibc.close(descriptor) < 0 { precondition(errno != EBADF, "closed a descriptor twice: \(descriptor)") }
+    }
+
+    package func makeNonBlocking(_ descriptor: Int32) -> Int32 {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0 else { return errno }
+        guard fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0 else { return errno }
+        return check(fcntl(descriptor, F_SETFD, FD_CLOEXEC))
+    }
+
+    package func localAddress(_ descriptor: Int32) -> SocketAddress? {
+        name(getsockname, of: descriptor)
+    }
+
+    package func peerAddress(_ descriptor: Int32) -> SocketAddress? {
+        name(getpeername, of: descriptor)
+    }
+
+    private func name(
+        _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, of descriptor: Int32
+    ) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call(descriptor, $0, &length) }
+        }
+        return status == 0 ? Sockaddr.read(&storage, length: length) : nil
+    }
+
+    package func removeSocketFile(_ path: String) -> Int32 {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return errno }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { return ENOTSOCK }
+        return check(unlink(path))
+    }
+
+    private func outcome(_ count: Int) -> IOResult {
+        guard count < 0 else { return .bytes(count) }
+        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
+        return errno == EAGAIN ? .wouldBlock : .failed(errno: errno)
+    }
+
+    private func check(_ status: Int32) -> Int32 {
+        guard status < 0 else { return 0 }
+        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
+        return errno
+    }
+
+    private func retry<Count: SignedInteger>(_ call: () -> Count) -> Count {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}

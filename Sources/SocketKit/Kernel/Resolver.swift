@@ -1,0 +1,60 @@
+import Dispatch
+import Glibc
+import SocketCore
+
+/// Finds the addresses of a host name. A seam, so that tests can script names.
+package protocol Resolver: AnyObject, Sendable {
+    /// Calls `answer` once, on any thread, with at least one address in the resolver's order, or why there is none.
+    func resolve(
+        host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void)
+    /// The first IPv4 and the first IPv6 address of an interface, named by its name or by one of its numeric addresses;
+    /// empty: there is no such interface. Does not block.
+    func addresses(ofInterface name: String) -> [SocketAddress]
+}
+
+/// getaddrinfo(3), on Dispatch's own threads, since it blocks.
+///
+/// `localhost` and `loopback` always mean both loopback addresses (RFC 6761 section 6.3, and GCDAsyncSocket), whatever
+/// the hosts file lists.
+package final class SystemResolver: Resolver {
+    package init() {}
+
+    package func resolve(
+        host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
+    ) {
+        if host == "localhost" || host == "loopback" {
+            return answer(.success([.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]))
+        }
+        DispatchQueue.global().async { answer(Self.lookUp(host: host, port: port, flags: 0)) }
+    }
+
+    /// The one address that a numeric host stands for; nil for a name. Does not block.
+    static func numeric(host: String, port: UInt16) -> SocketAddress? {
+        try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
+    }
+
+    private static func lookUp(host: String, port: UInt16, flags: Int32) -> Result<[SocketAddress], SocketError> {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_protocol = Int32(IPPROTO_TCP)
+        hints.ai_flags = flags | AI_NUMERICSERV
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &found)
+        guard status == 0, let first = found else {
+            let words = status == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(status))
+            return .failure(
+                SocketError(.resolver(code: status), operation: "getaddrinfo", detail: "\(host): \(words)"))
+        }
+        defer { freeaddrinfo(first) }
+        return .success(sequence(first: first) { $0.pointee.ai_next }.compactMap(address))
+    }
+
+    private static func address(_ entry: UnsafeMutablePointer<addrinfo>) -> SocketAddress? {
+        guard let source = entry.pointee.ai_addr else { return nil }
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: source, count: Int(entry.pointee.ai_addrlen)))
+        }
+        return Sockaddr.read(&storage, length: entry.pointee.ai_addrlen)
+    }
+}

@@ -1,0 +1,283 @@
+import Dispatch
+import SocketCore
+
+/// A TCP or Unix-domain stream socket.
+///
+/// It is a handle: it holds an engine and the number of its present session, and may be used from any thread. Reads and
+/// writes are queued and return at once; `connect`, `disconnect` and the getters wait for the engine's queue, and may be
+/// called on it. What one thread asks for happens in the order in which it asked. Releasing the last reference closes
+/// the connection. GCDAsyncSocket: the class of that name.
+public final class AsyncSocket: Sendable {
+    /// The engine that it lives on.
+    public let engine: SocketEngine
+    private let state: Lock<HandleState>
+
+    private struct HandleState {
+        var session: SocketID?
+        weak var delegate: (any AsyncSocketDelegate)?
+        var pump: DelegatePump?
+        var configuration: SocketConfiguration
+        var userData: (any Sendable)?
+        var awaited = AwaitedAnswers()
+    }
+
+    /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
+    public init(
+        engine: SocketEngine, delegate: (any AsyncSocketDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
+        configuration: SocketConfiguration = SocketConfiguration()
+    ) {
+        self.engine = engine
+        state = Lock(
+            HandleState(
+                delegate: delegate, pump: Self.pump(delegateQueue, engine: engine), configuration: configuration))
+    }
+
+    /// A connection that a listener took.
+    init(acceptedBy listener: SocketListener, session: SocketID) {
+        engine = listener.engine
+        state = Lock(
+            HandleState(
+                session: session, pump: Self.pump(listener.delegateQueue, engine: listener.engine),
+                configuration: listener.configuration))
+    }
+
+    deinit {
+        if let session = state.withLock({ $0.session }) { engine.post(.released(session)) }
+    }
+
+    private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
+        guard let queue, queue !== engine.queue else { return nil }
+        return DelegatePump(queue)
+    }
+
+    // MARK: Settings
+
+    /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
+    public var delegate: (any AsyncSocketDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
+    public var delegateQueue: DispatchQueue? {
+        get { state.withLock { $0.pump?.queue } }
+        set { state.withLock { $0.pump = Self.pump(newValue, engine: engine) } }
+    }
+
+    /// Settings that outlive sessions; a change takes effect at the next connect.
+    public var configuration: SocketConfiguration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0.configuration = newValue } }
+    }
+
+    /// Anything of the caller's; never looked at.
+    public var userData: (any Sendable)? {
+        get { state.withLock { $0.userData } }
+        set { state.withLock { $0.userData = newValue } }
+    }
+
+    // MARK: Facts
+
+    /// The present session; nil when there is none.
+    public var session: SocketID? { state.withLock { $0.session } }
+
+    /// Whether there is no session: neither connected nor about to be.
+    public var isDisconnected: Bool { fact { $0 == nil } }
+
+    /// Whether bytes can pass.
+    public var isConnected: Bool { fact { $0?.machine.isOpen ?? false } }
+
+    /// The peer's address; nil when not connected.
+    public var peerAddress: SocketAddress? { fact { $0?.peer } }
+
+    /// Our own address; nil when not connected.
+    public var localAddress: SocketAddress? { fact { $0?.local } }
+
+    /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
+    public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
+
+    private func fact<R>(_ body: (Connection?) -> R) -> R {
+        engine.enter { state in
+            // Read here, since commands that were posted before may have ended the session.
+            body(session.flatMap { state.connections[$0] })
+        }
+    }
+
+    // MARK: Connecting
+
+    /// Begins to connect to a host name or numeric address; `didConnectTo` or `didDisconnect` tells how it went. Reads
+    /// and writes may be queued at once. `timeout` covers resolving and connecting; nil: none but the system's.
+    ///
+    /// Throws `badParameter` for an empty host or port 0, `badConfiguration` when there is a session already or both
+    /// families are switched off. GCDAsyncSocket: `connectToHost:onPort:withTimeout:error:`.
+    public func connect(toHost host: String, port: UInt16, timeout: Duration? = nil) throws(SocketError) {
+        try connect(to: .tcp(host: host, port: port), timeout: timeout)
+    }
+
+    /// Begins to connect, as `connect(toHost:port:timeout:)` does, to TCP or to a Unix-domain socket.
+    public func connect(to endpoint: Endpoint, timeout: Duration? = nil) throws(SocketError) {
+        try engine.enter { state in
+            Result { () throws(SocketError) in try state.connect(self, to: endpoint, timeout: timeout) }
+        }.get()
+    }
+
+    /// Takes over a connected stream socket of any family. It belongs to this socket from now on, unless this throws:
+    /// `badConfiguration` when there is a session already, `system` when it is not connected. `didConnectTo` is called.
+    /// GCDAsyncSocket: `socketFromConnectedSocketFD:`.
+    public func adopt(descriptor: Int32) throws(SocketError) {
+        try engine.enter { state in
+            Result { () throws(SocketError) in try state.adopt(descriptor, for: self) }
+        }.get()
+    }
+
+    // MARK: Reading and writing
+
+    /// Queues a read and names it. When it is refused (no session, closing, or an argument that makes no sense)
+    /// `didFail` says why.
+    @discardableResult
+    public func read(_ request: ReadRequest) -> OperationID {
+        ask { .read($0, request) }
+    }
+
+    /// Queues a write and names it. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
+    @discardableResult
+    public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+        ask { .write($0, WriteRequest(bytes, timeout: timeout, tag: tag)) }
+    }
+
+    /// Ends operations before they complete: `didFail` with `cancelled`, and of a read in hand with the bytes it had.
+    /// What has completed meanwhile stays completed, and a write of which bytes were sent goes on.
+    public func cancel(_ target: SocketCommand.CancelTarget) {
+        ask { .cancel($0, target) }
+    }
+
+    /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
+    public func answerTimeout(of operation: OperationID, _ verdict: TimeoutVerdict) {
+        ask { .answerTimeout($0, operation, verdict) }
+    }
+
+    /// Stops taking bytes from the kernel, or goes on. Timeouts go on counting.
+    public func pauseReading(_ pause: Bool) {
+        ask { .pauseReading($0, pause) }
+    }
+
+    // MARK: Closing
+
+    /// Closes at once and waits until that is done; `didDisconnect` follows. Queued operations fail. No effect without
+    /// a session. What was queued from this thread before is tried first.
+    public func disconnect() {
+        engine.enter { state in
+            if let session { state.perform(.close(session, .now)) }
+        }
+    }
+
+    /// Closes as the mode says, without waiting. New operations are refused from now on. No effect without a session.
+    public func disconnect(_ mode: CloseMode) {
+        ask { .close($0, mode) }
+    }
+
+    /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
+    public func closeWrite() {
+        ask { .halfClose($0) }
+    }
+
+    /// Posts a command for the present session; without one, for a session that is never found.
+    @discardableResult
+    private func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
+        let operation = engine.operations.next()
+        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+        return operation
+    }
+
+    // MARK: For those who await
+
+    /// Posts a command whose completion goes to `answer` instead of the delegate.
+    func ask(_ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer) {
+        let session = state.withLock { state in
+            state.awaited.operations[operation] = answer
+            return state.session
+        }
+        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+    }
+
+    /// Calls `answer` once, when the present session is connected (nil) or over; at once when there is none.
+    func whenConnected(_ answer: @escaping @Sendable (SocketError?) -> Void) {
+        let isOver = state.withLock { state in
+            if state.session != nil { state.awaited.connections.append(answer) }
+            return state.session == nil
+        }
+        if isOver { answer(SocketError(.notConnected, operation: "connect", detail: "the socket is not connected")) }
+    }
+
+    // MARK: For the engine
+
+    func sessionBegan(_ id: SocketID) {
+        state.withLock { $0.session = id }
+    }
+
+    func sessionEnded(_ id: SocketID) {
+        state.withLock { if $0.session == id { $0.session = nil } }
+    }
+
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
+    func deliver(_ notice: SocketNotice) {
+        let (delegate, pump, session, resume) = state.withLock { state in
+            (state.delegate, state.pump, state.session, state.awaited.take(notice))
+        }
+        resume.forEach { $0() }
+        guard !notice.isCompletion || resume.isEmpty else { return }
+        guard let pump else { return call(delegate, notice, session: session) }
+        pump.append { [self] in call(delegate, notice, session: session) }
+    }
+
+    private func call(_ delegate: (any AsyncSocketDelegate)?, _ notice: SocketNotice, session: SocketID?) {
+        switch notice {
+        case .connected(let address): delegate?.socket(self, didConnectTo: address)
+        case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
+        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
+        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
+        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
+        case .failed(let operation): delegate?.socket(self, didFail: operation)
+        case .timedOut(let operation):
+            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
+            if let session { engine.post(.answerTimeout(session, operation.operation, verdict)) }
+        case .closedReadStream: delegate?.socketDidCloseReadStream(self)
+        case .peerClosed: delegate?.socketPeerDidClose(self)
+        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .disconnecting(let error, let unread):
+            delegate?.socket(self, willDisconnect: error, unread: unread)
+        case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
+        }
+    }
+}
+
+extension AsyncSocket: CustomStringConvertible {
+    /// One line for a person: session, ends, and what is queued.
+    public var description: String {
+        let picture: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
+        guard let picture else { return "AsyncSocket (disconnected)" }
+        let ends = "\(picture.local?.description ?? "-") > \(picture.peer?.description ?? picture.target)"
+        let reads = picture.reading.pendingCount + (picture.reading.current == nil ? 0 : 1)
+        let writes = picture.writing.pendingCount + (picture.writing.current == nil ? 0 : 1)
+        return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
+            + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
+            + "received \(picture.received), sent \(picture.sent)"
+    }
+}
+
+extension SocketCommand {
+    /// How a read or write ends whose session is over; nil for commands that have no completion.
+    func failure(as id: OperationID) -> FailedOperation? {
+        switch self {
+        case .read(_, let request):
+            FailedOperation(
+                operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
+                error: SocketError(.notConnected, operation: "read", detail: "the socket is not connected"))
+        case .write(_, let request):
+            FailedOperation(
+                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
+                error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
+        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel: nil
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import SocketCore
+
+/// What a socket tells.
+///
+/// All methods are optional. They are called on the delegate queue, or, when there is none, on the engine's queue at
+/// the end of its turn; then they must not block. The order of one session: `didConnectTo` first; reads complete in the
+/// order in which they were queued, and so do writes, with no order between the two; all partial reports of an
+/// operation come before its completion; every operation ends in exactly one completion, `didRead`, `didWrite` or
+/// `didFail`; `didDisconnect` is last, and comes when the descriptor is closed.
+///
+/// Completions of operations that were queued by an `await` go to the one who awaits them and to nobody else; all other
+/// calls come here, whoever else waits for them.
+public protocol AsyncSocketDelegate: AnyObject, Sendable {
+    /// The connection stands. Not called for accepted connections.
+    func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
+    /// A read completed.
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int)
+    /// A length or delimiter read got `count` more bytes but is not done. Not called for the pass that completes it,
+    /// nor for standing reads.
+    func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int)
+    /// A write is wholly with the kernel, which does not mean that the peer has it.
+    func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int)
+    /// The kernel took `count` more bytes of a write, but not its last. Not called for the pass that completes it.
+    func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int)
+    /// An operation ended without completing.
+    func socket(_ socket: AsyncSocket, didFail operation: FailedOperation)
+    /// An operation's time is up; it is paused until there is a verdict. Not answering means `.close`. After `.later`,
+    /// `answerTimeout(of:_:)` gives the verdict.
+    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict
+    /// The peer ended its stream, all of it was delivered, and the connection stays open for writing. Only where
+    /// `SocketConfiguration.allowsHalfOpen` is set; at most once a session.
+    func socketDidCloseReadStream(_ socket: AsyncSocket)
+    /// The peer sent FIN, but bytes before it are not read yet, since no read wants them. At most once a session; the
+    /// end itself is told once they are read.
+    func socketPeerDidClose(_ socket: AsyncSocket)
+    /// The bytes queued for writing rose above the high watermark (false), or fell to the low one again (true). Only
+    /// where `SocketConfiguration.writeWatermarks` is set.
+    func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool)
+    /// The session is about to end in an error; `didDisconnect` follows. `unread` is what had arrived and was delivered
+    /// to no read, up to 1 MiB of what the kernel held included; what a read in hand had is in its `didFail`.
+    func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8])
+    /// The session is over. `error` is nil when this side asked for it. The socket may connect again at once.
+    func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?)
+}
+
+extension AsyncSocketDelegate {
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {}
+    /// Gives the verdict of the configuration, which is to close unless it was changed.
+    public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
+        socket.configuration.timeoutVerdict
+    }
+    /// Does nothing.
+    public func socketPeerDidClose(_ socket: AsyncSocket) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {}
+    /// Does nothing.
+    public func socketDidCloseReadStream(_ socket: AsyncSocket) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {}
+}
+
+/// What a listener tells, on the queues that `AsyncSocketDelegate` names.
+public protocol SocketListenerDelegate: AnyObject, Sendable {
+    /// A connection was taken. It closes at once when nobody keeps `socket`. It has no delegate yet, and the listener's
+    /// delegate queue; set its delegate here, and no callback of it is missed.
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket)
+    /// The listener is closed. `error` is nil when this side asked for it.
+    func listener(_ listener: SocketListener, didStop error: SocketError?)
+}
+
+extension SocketListenerDelegate {
+    /// Does nothing.
+    public func listener(_ listener: SocketListener, didStop error: SocketError?) {}
+}
+
+/// One call of an `AsyncSocketDelegate`.
+enum SocketNotice: Sendable {
+    case connected(SocketAddress)
+    case read(ReadDelivery)
+    case readPartial(OperationID, tag: Int, increment: Int)
+    case wrote(OperationID, tag: Int)
+    case wrotePartial(OperationID, tag: Int, increment: Int)
+    case failed(FailedOperation)
+    case timedOut(TimedOutOperation)
+    case closedReadStream
+    case peerClosed
+    case writable(Bool)
+    case disconnecting(SocketError, unread: [UInt8])
+    case disconnected(SocketError?)
+}
+
+/// One call of a `SocketListenerDelegate`.
+enum ListenerNotice: Sendable {
+    case accepted(AsyncSocket)
+    case stopped(SocketError?)
+}

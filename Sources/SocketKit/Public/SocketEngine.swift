@@ -1,0 +1,103 @@
+import Dispatch
+import SocketCore
+
+/// One serial queue, one thread that waits for the kernel, and all sockets made on it.
+///
+/// Everything about its sockets happens on `queue`; what a socket does is the same whether it is asked by a handle, a
+/// delegate, or a person at a screen. Use one engine; more engines make use of more cores, never more threads of one.
+/// The engine lives as long as somebody holds it or a socket of it; then it closes what is open.
+public final class SocketEngine: Sendable {
+    /// The queue that everything runs on. Work may be added to it; it delays every socket of the engine.
+    public let queue: DispatchQueue
+    /// The name given at the start.
+    public let name: String
+    private let confined: Confined<EngineState>
+    private let mailbox: Mailbox
+    private let mark: DispatchSpecificKey<Bool>
+    let operations: OperationNames
+
+    /// Starts an engine. Traps when the process has no descriptors or threads left for one.
+    public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
+        self.init(
+            configuration, kernel: LinuxKernel(), clock: SystemClock(), reactor: EpollReactor(),
+            resolver: SystemResolver())
+    }
+
+    /// Starts an engine on another kernel, clock, reactor and resolver.
+    package init(
+        _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
+        resolver: any Resolver
+    ) {
+        let queue = DispatchQueue(label: configuration.name)
+        let mailbox = Mailbox()
+        let mark = DispatchSpecificKey<Bool>()
+        let operations = OperationNames()
+        queue.setSpecific(key: mark, value: true)
+        let confined = Confined(
+            EngineState(
+                kernel: kernel, clock: clock, reactor: reactor, resolver: resolver, mailbox: mailbox,
+                operations: operations, configuration: configuration), to: queue)
+        self.queue = queue
+        self.mailbox = mailbox
+        self.mark = mark
+        self.operations = operations
+        self.confined = confined
+        name = configuration.name
+        queue.sync {
+            // A cycle, which `shutDown` breaks.
+            confined { $0.requestTurn = { queue.async { confined { $0.turn([]) } } } }
+        }
+        let failure = reactor.start { batch in queue.sync { confined { $0.turn(batch) } } }
+        precondition(failure == 0, "the engine's thread could not be started: errno \(failure)")
+    }
+
+    deinit {
+        queue.async { [confined] in confined { $0.shutDown() } }
+    }
+
+    /// Whether the caller runs on the engine's queue, or on one that targets it.
+    public var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil }
+
+    /// Posts a command. It is carried out on the queue after all that was posted before it, by whomever; for a session
+    /// that is over it has no effect.
+    public func post(_ command: SocketCommand) {
+        post(.command(command))
+    }
+
+    /// A picture of every session at this instant, after all that this thread has asked for so far. Waits for the
+    /// queue; may be called on it.
+    public func snapshot(_ request: SnapshotRequest = SnapshotRequest()) -> EngineSnapshot {
+        enter { $0.snapshot(request) }
+    }
+
+    /// Like `snapshot(_:)`, without waiting: `answer` is called once, on the engine's queue.
+    public func requestSnapshot(
+        _ request: SnapshotRequest, then answer: @escaping @Sendable (EngineSnapshot) -> Void
+    ) {
+        post(.snapshot(request, answer))
+    }
+
+    func post(_ letter: Letter) {
+        guard mailbox.post(letter) else { return }
+        queue.async { [confined] in confined { $0.turn([]) } }
+    }
+
+    /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.
+    func enter<R>(_ body: (EngineState) -> R) -> R {
+        if isOnQueue { return confined { $0.enter(body) } }
+        return queue.sync { confined { $0.enter(body) } }
+    }
+}
+
+extension EngineState {
+    /// Carries out what was posted, then `body`; callbacks are left to a turn.
+    func enter<R>(_ body: (EngineState) -> R) -> R {
+        beginTurn()
+        settle()
+        let result = body(self)
+        flushWrites()
+        armTimer()
+        if !outbox.isEmpty, !outbox.isDelivering { requestTurn() }
+        return result
+    }
+}

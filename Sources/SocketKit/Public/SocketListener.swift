@@ -1,0 +1,99 @@
+import Dispatch
+import SocketCore
+
+/// Takes connections on a TCP port or a Unix-domain name.
+///
+/// It is a handle, as `AsyncSocket` is one. Releasing the last reference stops it; connections that were taken go on.
+/// GCDAsyncSocket: `acceptOnInterface:port:error:`, `acceptOnUrl:error:`.
+public final class SocketListener: Sendable {
+    /// The engine that it lives on, and on which the connections it takes live.
+    public let engine: SocketEngine
+    private let state: Lock<HandleState>
+
+    private struct HandleState {
+        var session: SocketID?
+        weak var delegate: (any SocketListenerDelegate)?
+        var pump: DelegatePump?
+        var configuration: SocketConfiguration
+    }
+
+    /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
+    public init(
+        engine: SocketEngine, delegate: (any SocketListenerDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
+        configuration: SocketConfiguration = SocketConfiguration()
+    ) {
+        self.engine = engine
+        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0) }
+        state = Lock(HandleState(delegate: delegate, pump: pump, configuration: configuration))
+    }
+
+    deinit {
+        if let session = state.withLock({ $0.session }) { engine.post(.released(session)) }
+    }
+
+    /// Whom callbacks go to; held weakly.
+    public var delegate: (any SocketListenerDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
+    public var delegateQueue: DispatchQueue? { state.withLock { $0.pump?.queue } }
+
+    /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.
+    public var configuration: SocketConfiguration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0.configuration = newValue } }
+    }
+
+    /// The present session; nil when not listening.
+    public var session: SocketID? { state.withLock { $0.session } }
+
+    /// Where it listens, with the port that the kernel chose for port 0; nil when not listening.
+    public var localAddress: SocketAddress? {
+        engine.enter { state in session.flatMap { state.acceptors[$0]?.snapshot(withKernel: false).local } }
+    }
+
+    /// Begins to listen; when this returns, peers can connect.
+    ///
+    /// An empty host means every interface, by a descriptor for each family that share the port; `localhost` means both
+    /// loopback addresses; any other host must be a numeric address of this machine or the name of an interface (`lo`). Port 0 lets the kernel choose. A
+    /// socket file that nobody listens on any more is replaced; anything else at the path is left alone and refused.
+    /// Throws `badConfiguration` when it listens already or both families are switched off, `badParameter` for a host
+    /// that is not numeric or a path of more than 107 bytes, `system` with the errno of socket, bind or listen.
+    public func listen(on endpoint: Endpoint) throws(SocketError) {
+        try engine.enter { state in
+            Result { () throws(SocketError) in try state.listen(self, on: endpoint) }
+        }.get()
+    }
+
+    /// Stops listening and waits until that is done; `didStop` follows. No effect when not listening.
+    public func stop() {
+        engine.enter { state in
+            if let session { state.perform(.close(session, .now)) }
+        }
+    }
+
+    // MARK: For the engine
+
+    func sessionBegan(_ id: SocketID) {
+        state.withLock { $0.session = id }
+    }
+
+    func sessionEnded(_ id: SocketID) {
+        state.withLock { if $0.session == id { $0.session = nil } }
+    }
+
+    func deliver(_ notice: ListenerNotice) {
+        let (delegate, pump) = state.withLock { ($0.delegate, $0.pump) }
+        guard let pump else { return call(delegate, notice) }
+        pump.append { [self] in call(delegate, notice) }
+    }
+
+    private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
+        switch notice {
+        case .accepted(let socket): delegate?.listener(self, didAccept: socket)
+        case .stopped(let error): delegate?.listener(self, didStop: error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import SocketKit
+
+/// The real kernel, save for the answers that a test puts in its place.
+package final class FaultyKernel: Kernel {
+    /// A call whose answer can be forced.
+    package enum Call: Hashable, Sendable {
+        case openStream, accept, receive, send
+    }
+
+    private struct State {
+        var faults: [Call: [Int32]] = [:]
+        var counts: [Call: Int] = [:]
+        var longestSend = Int.max
+        var open: Set<Int32> = []
+    }
+
+    private let real = LinuxKernel()
+    private let state = Lock(State())
+
+    package init() {}
+
+    /// Makes the next calls of this kind fail with these errnos, one each.
+    package func fail(_ call: Call, with errnos: [Int32]) {
+        state.withLock { $0.faults[call, default: []] += errnos }
+    }
+
+    /// Lets one send take at most so many bytes.
+    package func limitSends(to bytes: Int) {
+        state.withLock { $0.longestSend = bytes }
+    }
+
+    /// How often a call was made.
+    package func count(_ call: Call) -> Int {
+        state.withLock { $0.counts[call, default: 0] }
+    }
+
+    /// Descriptors that were opened or accepted here and are not closed yet.
+    package var openDescriptors: Set<Int32> { state.withLock { $0.open } }
+
+    private func fault(_ call: Call) -> Int32? {
+        state.withLock { state in
+            state.counts[call, default: 0] += 1
+            guard let first = state.faults[call]?.first else { return nil }
+            state.faults[call]?.removeFirst()
+            return first
+        }
+    }
+
+    package func openStream(for address: SocketAddress) -> IOResult {
+        let result = fault(.openStream).map { .failed(errno: $0) } ?? real.openStream(for: address)
+        if case .bytes(let descriptor) = result { _ = state.withLock { $0.open.insert(Int32(descriptor)) } }
+        return result
+    }
+
+    package func accept(_ listener: Int32) -> AcceptResult {
+        let result = fault(.accept).map { .failed(errno: $0) } ?? real.accept(listener)
+        if case .accepted(let descriptor, _) = result { _ = state.withLock { $0.open.insert(descriptor) } }
+        return result
+    }
+
+    package func receive(
+        _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
+    ) -> IOResult {
+        fault(.receive).map { .failed(errno: $0) } ?? real.receive(descriptor, into: buffer, peek: peek)
+    }
+
+    package func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult {
+        if let errno = fault(.send) { return .failed(errno: errno) }
+        let longest = state.withLock { $0.longestSend }
+        guard longest < Int.max, let first = buffers.first else { return real.send(descriptor, buffers) }
+        let short = UnsafeRawBufferPointer(rebasing: first.prefix(longest))
+        return withUnsafePointer(to: short) { real.send(descriptor, UnsafeBufferPointer(start: $0, count: 1)) }
+    }
+
+    package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 { real.bind(descriptor, to: address) }
+    package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 { real.listen(descriptor, backlog: backlog) }
+    package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        real.connect(descriptor, to: address)
+    }
+    package func pendingError(_ descriptor: Int32) -> Int32 { real.pendingError(descriptor) }
+    package func shutdownWrite(_ descriptor: Int32) -> Int32 { real.shutdownWrite(descriptor) }
+    package func close(_ descriptor: Int32) {
+        // Before the real one: from then on the number may be somebody else's.
+        _ = state.withLock { $0.open.remove(descriptor) }
+        real.close(descriptor)
+    }
+    package func set(_ option: SocketOption, on descriptor: Int32) -> Int32 { real.set(option, on: descriptor) }
+    package func makeNonBlocking(_ descriptor: Int32) -> Int32 { real.makeNonBlocking(descriptor) }
+    package func localAddress(_ descriptor: Int32) -> SocketAddress? { real.localAddress(descriptor) }
+    package func peerAddress(_ descriptor: Int32) -> SocketAddress? { real.peerAddress(descriptor) }
+    package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
+        real.describe(descriptor, isTCP: isTCP)
+    }
+    package func removeSocketFile(_ path: String) -> Int32 { real.removeSocketFile(path) }
+}

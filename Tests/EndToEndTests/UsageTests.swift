@@ -1,0 +1,61 @@
+import Glibc
+import SocketTestSupport
+import Testing
+
+@Suite("The command line", .timeLimit(.minutes(1)))
+struct UsageTests {
+    @Test(
+        "a mistake gets one line that names it, and status 2",
+        arguments: [
+            (["--sise", "80x24"], "socktui: --sise: no such option; did you mean --size?\n"),
+            (["listn", ":80"], "socktui: listn: no such command; did you mean listen?\n"),
+            (["connect"], "socktui: connect: an address is missing, as in socktui connect localhost:6379\n"),
+            (["connect", "localhost:99999"], "socktui: localhost:99999: the port must be 1 to 65535\n"),
+            (["demo"], "socktui: stdout is no terminal; use --json or --script FILE\n"),
+            (["--script", "/nonexistent"], "socktui: /nonexistent: No such file or directory\n"),
+        ])
+    func mistakes(arguments: [String], line: String) throws {
+        let outcome = try ChildProcess.run([Program.path] + arguments)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors == line)
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test("--help and --version go to stdout")
+    func help() throws {
+        let help = try Program.run("--help")
+        #expect(help.status == 0)
+        #expect(help.output.contains("listen ADDRESS..."))
+        #expect(try Program.run("--version").output == "socktui 0.1\n")
+    }
+
+    @Test(
+        "a terminal that cannot be used is refused in one line, untouched",
+        .enabled(if: Tmux.isUsable, "tmux is missing"), arguments: ["dumb", "nonexistent"])
+    func unusable(type: String) throws {
+        let tmux = try Tmux("TERM=\(type) \(Program.path); echo ended $?; exec cat")
+        #expect(try tmux.waitFor("ended 2"))
+        #expect(try tmux.text().hasPrefix("socktui: "))
+        #expect(try tmux.text().contains("TERM=\(type)"))
+        #expect(try tmux.format("#{alternate_on} #{cursor_flag}") == "0 1")
+    }
+
+    @Test("a script runs without a terminal and says which line failed")
+    func script() throws {
+        let folder = try Program.folder()
+        let script = "\(folder)/script"
+        func run(_ text: String) throws -> ChildProcess.Outcome {
+            _ = try ChildProcess.run(["sh", "-c", "printf '%s' \"$0\" > \(script)", text])
+            return try Program.run("--script", script, "--size", "100x30")
+        }
+        #expect(try run("# nothing\nkey ^C\n").status == 0)
+        let failed = try run("wait 0.2 no such text\n")
+        #expect(failed.status == 1)
+        #expect(failed.errors == "socktui: \(script):1: waited 0.2 seconds for \"no such text\"\n")
+        let wrong = try run("\nkeys x\n")
+        #expect(wrong.status == 2)
+        #expect(wrong.errors.hasPrefix("socktui: \(script):2: keys: no such step"))
+        let dumped = try run("dump\n")
+        #expect(dumped.output.split(separator: "\n", omittingEmptySubsequences: false).count == 31)
+    }
+}

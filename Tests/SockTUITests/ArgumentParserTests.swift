@@ -1,0 +1,90 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@testable import SockTUI
+
+@Suite("The command line")
+struct ArgumentParserTests {
+    private func parse(_ line: String) throws(UsageError) -> Invocation {
+        try ArgumentParser.parse(line.split(separator: " ").map(String.init))
+    }
+
+    @Test("nothing means the start screen")
+    func nothing() throws {
+        #expect(try parse("") == Invocation())
+    }
+
+    @Test("options stand before and after the addresses they are for")
+    func order() throws {
+        let wanted = OpenRequest(
+            .tcp(host: "h", port: 1), timeout: .milliseconds(500), standingRead: false, allowsHalfOpen: true)
+        for line in [
+            "connect h:1 --no-read --timeout 0.5 --half-open", "--half-open --timeout=0.5 connect --no-read h:1",
+        ] {
+            #expect(try parse(line).opening == [.connect(wanted)])
+        }
+    }
+
+    @Test("several addresses, and any free port to listen on")
+    func several() throws {
+        #expect(
+            try parse("listen :0 unix:@a").opening == [
+                .listen(OpenRequest(.tcp(host: "", port: 0))), .listen(OpenRequest(.abstract(name: "a"))),
+            ])
+        #expect(try parse("demo").opening == [.startDemo])
+        #expect(try parse("connect -- h:1").opening == [.connect(OpenRequest(.tcp(host: "h", port: 1)))])
+    }
+
+    @Test("modes")
+    func modes() throws {
+        #expect(try parse("--script f --size 100x30 demo").mode == .script("f"))
+        #expect(try parse("--script f --size 100x30 demo").size == Size(100, 30))
+        #expect(try parse("--json demo").mode == .json)
+        #expect(try parse("connect nonsense --help").mode == .help)
+        #expect(try parse("--version").mode == .version)
+        #expect(try parse("--ascii").isASCII)
+        #expect(try parse("--trap-after-start main").trap == .main)
+    }
+
+    @Test(
+        "a mistake is named, with what would be right",
+        arguments: [
+            ("--nope", "--nope: no such option; see socktui --help"),
+            ("--hlep", "--hlep: no such option; did you mean --help?"),
+            ("conect h:1", "conect: no such command; did you mean connect?"),
+            ("localhost:80", "localhost:80: write socktui connect localhost:80"),
+            ("connect h:1 --timeout", "--timeout: needs SECONDS after it"),
+            ("connect h:1 --timeout soon", "--timeout: soon is no number of seconds; write 5 or 0.5"),
+            ("connect h:1 --timeout 0", "--timeout: 0 is no number of seconds; write 5 or 0.5"),
+            ("connect h:1 --timeout nan", "--timeout: nan is no number of seconds; write 5 or 0.5"),
+            ("listen :1 --timeout 5", "--timeout: goes with connect only"),
+            ("demo --no-read", "--no-read: goes with connect or listen only"),
+            ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
+            ("demo --size 80x24", "--size: goes with --script FILE only"),
+            ("demo --script f --size 80", "--size: 80 is no size; write columns x rows, as in 80x24"),
+            ("demo --script f --json", "--json: does not go with --script"),
+            ("--json", "--json: needs something to open: demo, connect ADDRESS or listen ADDRESS"),
+            ("demo a:1", "a:1: demo takes no address"),
+            ("connect h:0", "h:0: the port must be 1 to 65535"),
+            ("listen h:65536", "h:65536: the port must be 0 to 65535"),
+        ])
+    func mistakes(line: String, sentence: String) {
+        let error = #expect(throws: UsageError.self) { try parse(line) }
+        #expect(error?.description == sentence)
+    }
+
+    @Test("a mistake is one line whatever was typed")
+    func oneLine() {
+        #expect(UsageError("a\n\u{1B}[2J\u{202E}b", "no").description == "a??[2J?b: no")
+    }
+
+    @Test("the help names every command and option but hidden ones, within 80 columns")
+    func help() {
+        for command in CommandTable.commands { #expect(CommandTable.help.contains("\n  \(command.name) ")) }
+        for option in CommandTable.options {
+            #expect(CommandTable.help.contains("\n  \(option.name) ") == (option.help != nil))
+        }
+        #expect(CommandTable.help.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+}

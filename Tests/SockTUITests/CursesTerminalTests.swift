@@ -1,0 +1,166 @@
+import Glibc
+import InspectorCore
+import Testing
+
+@testable import SockTUI
+
+/// A terminal of a given type whose output is a file and whose input is a pipe. Curses is global, hence serialized.
+@Suite("Curses", .serialized)
+struct CursesTerminalTests {
+    private struct Fixture {
+        var terminal: CursesTerminal
+        var output: Int32
+        var keyboard: Int32
+
+        init(_ type: String = "xterm-256color", noColour: Bool = false) throws {
+            var name = Array("/tmp/socktui-curses-XXXXXX".utf8CString)
+            output = mkstemp(&name)
+            unlink(name)
+            var ends: [Int32] = [-1, -1]
+            try #require(output >= 0 && pipe(&ends) == 0)
+            keyboard = ends[1]
+            terminal = try CursesTerminal(
+                environment: TerminalEnvironment(input: ends[0], output: dup(output), type: type, noColour: noColour))
+        }
+
+        /// What was written since `offset`.
+        func written(since offset: Int = 0) -> String {
+            var bytes = [UInt8](repeating: 0, count: 256 << 10)
+            let count = pread(output, &bytes, bytes.count, off_t(offset))
+            return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+        }
+
+        var length: Int { Int(lseek(output, 0, SEEK_END)) }
+
+        func typed(_ text: String) -> [Message] {
+            Output.write(text, to: keyboard)
+            return terminal.input()
+        }
+
+        func keys(_ text: String) -> [Key] {
+            typed(text).compactMap { if case .key(let key) = $0 { key } else { nil } }
+        }
+    }
+
+    private func canvas(_ rows: [String], style: Style = .plain) -> Canvas {
+        var canvas = Canvas(Size(80, 24))
+        for (y, row) in rows.enumerated() {
+            var x = 0
+            for scalar in row.unicodeScalars {
+                let width: UInt32 = scalar.value >= 0x2E80 ? 2 : 1
+                canvas[x, y] = Cell(scalar, style: style, width: width)
+                if width == 2 {
+                    canvas[x + 1, y] = Cell("\0", style: style, width: 0)
+                    x += 1
+                }
+                x += 1
+            }
+        }
+        return canvas
+    }
+
+    @Test("the forms of keys that terminals send, with modifiers too")
+    func keys() throws {
+        let fixture = try Fixture()
+        #expect(fixture.keys("\u{1B}[A\u{1B}OA\u{1B}[1;5A") == [.up, .up, .up])
+        #expect(fixture.keys("\u{1B}[B\u{1B}[C\u{1B}[D\u{1B}[H\u{1B}[F") == [.down, .right, .left, .home, .end])
+        #expect(fixture.keys("\u{1B}[1~\u{1B}[4~\u{1B}[7~\u{1B}[8~\u{1B}OH") == [.home, .end, .home, .end, .home])
+        #expect(fixture.keys("\u{1B}[5~\u{1B}[6~\u{1B}[6;5~") == [.pageUp, .pageDown, .pageDown])
+        #expect(fixture.keys("\u{1B}[2~\u{1B}[3~\u{1B}[Z") == [.insert, .delete, .backTab])
+        #expect(fixture.keys("\u{1B}OP\u{1B}[12~\u{1B}[15~\u{1B}[18~\u{1B}[24~") == [1, 2, 5, 7, 12].map(Key.function))
+        #expect(fixture.keys("é漢😀\u{7F}\u{08}\r\n\u{03}\u{1A}\u{13}").count == 10)
+        #expect(fixture.keys("\u{1B}") == [.escape])
+        #expect(fixture.keys("\u{1B}5\u{1B}\r") == [.alt("5"), .altEnter])
+        #expect(fixture.keys("\u{1B}[99;5u").isEmpty)
+    }
+
+    @Test("a bracketed paste is one message")
+    func paste() throws {
+        let fixture = try Fixture()
+        #expect(fixture.written().contains("\u{1B}[?2004h"))
+        #expect(fixture.typed("\u{1B}[200~qu").isEmpty)
+        let messages = fixture.typed("it\r\u{1B}[201~")
+        guard case .paste(let text) = messages.first else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(text == "quit\n")
+        fixture.terminal.leave()
+        #expect(fixture.written().contains("\u{1B}[?2004l"))
+    }
+
+    @Test("a paste whose end never comes is handed over after a while of silence")
+    func lostEnd() throws {
+        let fixture = try Fixture()
+        #expect(fixture.typed("\u{1B}[200~text").isEmpty)
+        #expect((0..<30).contains { _ in !fixture.terminal.input().isEmpty })
+        #expect(fixture.keys("q") == [.character("q")])
+    }
+
+    @Test("an unchanged picture costs no byte, one changed cell a few, a repaint all")
+    func cost() throws {
+        let fixture = try Fixture()
+        let picture = canvas((0..<24).map { "row \($0) 漢字 é \u{2588}" })
+        fixture.terminal.show(picture)
+        let first = fixture.length
+        #expect(fixture.written().contains("row 23 漢字 é \u{2588}"))
+        fixture.terminal.show(picture)
+        #expect(fixture.length == first)
+        var changed = picture
+        changed[0, 12] = Cell("R", style: Style(.warn))
+        fixture.terminal.show(changed)
+        #expect((1..<60).contains(fixture.length - first))
+        let second = fixture.length
+        fixture.terminal.repaint()
+        fixture.terminal.show(changed)
+        #expect(fixture.written(since: second).contains("row 23 漢字 é"))
+    }
+
+    @Test("the cursor is shown where the picture has it, and nowhere else")
+    func cursor() throws {
+        let fixture = try Fixture()
+        var picture = canvas(["prompt"])
+        fixture.terminal.show(picture)
+        #expect(fixture.written().contains("\u{1B}[?25l"))
+        let before = fixture.length
+        picture.cursor = Canvas.Position(x: 6, y: 0)
+        fixture.terminal.show(picture)
+        #expect(fixture.written(since: before).contains("\u{1B}[?25h"))
+        #expect(fixture.written(since: before).contains("\u{1B}[1;7H"))
+    }
+
+    @Test("NO_COLOR and terminals without colours get none", arguments: [("xterm-256color", true), ("vt100", false)])
+    func noColour(type: String, noColour: Bool) throws {
+        let fixture = try Fixture(type, noColour: noColour)
+        for role in Role.allCases { fixture.terminal.show(canvas(["text \(role)"], style: Style(role))) }
+        #expect(!fixture.written().contains("\u{1B}[38"))
+        #expect(!fixture.written().contains("\u{1B}[3"))
+    }
+
+    @Test("control characters never reach the terminal")
+    func control() throws {
+        let fixture = try Fixture()
+        let before = fixture.length
+        fixture.terminal.show(canvas(["a\u{9B}b\u{07}c\u{7F}d"]))
+        #expect(fixture.written(since: before).contains("a.b.c.d"))
+    }
+
+    private static func environment(_ type: String) -> TerminalEnvironment {
+        TerminalEnvironment(input: -1, output: -1, type: type, noColour: false)
+    }
+
+    @Test("what a crash must write gives the screen and the cursor back")
+    func restoreBytes() throws {
+        let bytes = try CursesTerminal.restoreBytes(Self.environment("xterm-256color"))
+        for part in ["\u{1B}[?1049l", "\u{1B}[?25h", "\u{1B}[?2004l"] { #expect(bytes.contains(part)) }
+        #expect(bytes.utf8.count < 512)
+    }
+
+    @Test("a terminal that cannot be used is refused before anything is written", arguments: ["dumb", "nonexistent"])
+    func refused(type: String) {
+        let error = #expect(throws: CursesTerminal.Refused.self) {
+            try CursesTerminal.restoreBytes(Self.environment(type))
+        }
+        #expect(error?.sentence.contains("TERM=\(type)") == true)
+    }
+}

@@ -1,0 +1,83 @@
+import InspectorCore
+import Testing
+
+@testable import SockTUI
+
+@Suite("Scripts")
+struct ScriptTests {
+    @Test("every step, with comments and empty lines")
+    func steps() throws {
+        let script = try Script(
+            """
+            # a comment
+
+            key q
+              key Esc ^D Alt-1 Alt-Enter F7 # S-Tab
+            type some text\u{20}
+            wait 3 live
+            wait ESTAB now
+            wait-not 0.5 SYN-SENT
+            dump
+            dump picture.txt
+            resize 60x16
+            """)
+        #expect(
+            script.steps.map(\.step) == [
+                .key([.character("q")]),
+                .key([
+                    .escape, .control("d"), .alt("1"), .altEnter, .function(7), .character("#"), .backTab,
+                ]),
+                .type("some text "),
+                .wait("live", limit: .seconds(3)),
+                .wait("ESTAB now", limit: .seconds(10)),
+                .waitNot("SYN-SENT", limit: .milliseconds(500)),
+                .dump(nil), .dump("picture.txt"), .resize(Size(60, 16)),
+            ])
+        #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10, 11])
+    }
+
+    @Test(
+        "a line that makes no sense is named",
+        arguments: [
+            ("\n\nkeys q", 3, "keys: no such step; write key, type, wait, wait-not, dump or resize"),
+            ("key", 1, "key: needs a key, as in key Enter, key q, key ^D, key Alt-1"),
+            ("key Entre", 1, "Entre: no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1..."),
+            ("wait", 1, "wait: needs the text to look for"),
+            ("resize 80", 1, "resize: needs columns x rows, as in 80x24"),
+        ])
+    func mistakes(text: String, line: Int, sentence: String) {
+        #expect(throws: Script.Mistake(line: line, sentence: sentence)) { try Script(text) }
+    }
+}
+
+@Suite("The run loop under a script")
+struct ScriptDriverTests {
+    private func driver() -> ScriptDriver {
+        let screen = ScriptScreen(Size(80, 24))
+        let runner = EffectRunner(inspected: NothingInspected(), inbox: Inbox())
+        let model = Model(options: Model.Options(ascii: true, version: "test"))
+        return ScriptDriver(loop: RunLoop(model: model, screen: screen, runner: runner), screen: screen)
+    }
+
+    @Test("a wait in vain fails with its line, in its time")
+    func wait() throws {
+        let error = #expect(throws: ScriptDriver.Failure.self) {
+            try driver().run(try Script("wait 0.2 no such text"))
+        }
+        #expect(error?.line == 1)
+        #expect(error?.sentence == "waited 0.2 seconds for \"no such text\"")
+    }
+
+    @Test("the picture has the size that was asked for")
+    func resize() throws {
+        let driver = driver()
+        try driver.run(try Script("resize 100x30"))
+        #expect(driver.loop.canvas.size == Size(100, 30))
+    }
+
+    @Test("steps after the end are refused")
+    func end() throws {
+        let error = #expect(throws: ScriptDriver.Failure.self) { try driver().run(try Script("key ^C\nkey q")) }
+        #expect(error?.sentence == "the program has ended before this")
+    }
+}

@@ -1,0 +1,67 @@
+import SocketCore
+import Testing
+
+struct RateWindowTests {
+    @Test func thereIsNoRateBeforeTwoSamplesFiftyMillisecondsApart() {
+        var window = RateWindow()
+        #expect(window.perSecond == nil)
+        window.sample(total: 0, now: .at(0))
+        #expect(window.perSecond == nil)
+        window.sample(total: 100, now: .at(49))
+        #expect(window.perSecond == nil)
+        window.sample(total: 100, now: .at(50))
+        #expect(window.perSecond == 2_000)
+    }
+
+    @Test func aSteadyFlowHasASteadyRate() throws {
+        var window = RateWindow()
+        for tick in 0...100 { window.sample(total: UInt64(tick * 300), now: .at(Int64(tick) * 100)) }
+        let rate = try #require(window.perSecond)
+        #expect(abs(rate - 3_000) < 0.001)
+    }
+
+    @Test func afterOneSecondAChangeCountsForSixtyThreePercent() throws {
+        for interval in [Int64(50), 100, 250, 500, 1_000] {
+            var window = RateWindow()
+            window.sample(total: 0, now: .at(0))
+            window.sample(total: 10_000, now: .at(1_000))
+            for time in stride(from: 1_000 + interval, through: 2_000, by: Int(interval)) {
+                window.sample(total: 10_000, now: .at(time))
+            }
+            let rate = try #require(window.perSecond)
+            #expect(abs(rate - 3_678.794_412) < 0.001, "every \(interval) ms")
+        }
+    }
+
+    @Test func aQuietConnectionFallsToExactlyZero() {
+        var window = RateWindow()
+        window.sample(total: 0, now: .at(0))
+        window.sample(total: 1_000_000, now: .at(1_000))
+        for second in 2...15 { window.sample(total: 1_000_000, now: .at(Int64(second) * 1_000)) }
+        #expect(window.perSecond.map { $0 > 0 } == true)
+        for second in 16...17 { window.sample(total: 1_000_000, now: .at(Int64(second) * 1_000)) }
+        #expect(window.perSecond == 0)
+    }
+
+    @Test func aLongPauseLeavesNothingOfTheOldRate() {
+        var window = RateWindow()
+        window.sample(total: 0, now: .at(0))
+        window.sample(total: 1_000_000_000, now: .at(1_000))
+        window.sample(total: 1_000_000_000, now: .at(3_600_000))
+        #expect(window.perSecond == 0)
+    }
+
+    @Test func samplesThatComeTooSoonAreLeftToTheNext() {
+        var window = RateWindow()
+        window.sample(total: 0, now: .at(0))
+        for time in 1...99 { window.sample(total: UInt64(time), now: .at(Int64(time))) }
+        #expect(window.perSecond == 1_000)
+    }
+
+    @Test func aTotalThatShrinksCountsAsNoGrowth() {
+        var window = RateWindow()
+        window.sample(total: 100, now: .at(0))
+        window.sample(total: 50, now: .at(100))
+        #expect(window.perSecond == 0)
+    }
+}

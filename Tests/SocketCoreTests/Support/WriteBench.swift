@@ -1,0 +1,59 @@
+import SocketCore
+
+/// Does for a `WriteQueue` what the shell does: a pretended kernel takes as many bytes as it is told to.
+struct WriteBench {
+    var queue = WriteQueue()
+    /// What the kernel took.
+    private(set) var sent: [UInt8] = []
+    var now = MonotonicTime.zero
+    private var operations: UInt64 = 0
+
+    /// Queues a write and returns its name.
+    @discardableResult
+    mutating func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+        operations += 1
+        let operation = OperationID(operations)
+        queue.enqueue(WriteRequest(bytes, timeout: timeout, tag: tag), as: operation, now: now)
+        return operation
+    }
+
+    /// Queues a write and returns its name.
+    @discardableResult
+    mutating func write(_ text: String, timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+        write(Array(text.utf8), timeout: timeout, tag: tag)
+    }
+
+    /// The kernel takes up to `most` bytes of up to `buffers` writes; how many it took.
+    @discardableResult
+    mutating func send(_ most: Int, buffers: Int = 64) -> Int {
+        let taken = Array(unsent(buffers: buffers).joined().prefix(most))
+        sent += taken
+        queue.wrote(taken.count, now: now)
+        return taken.count
+    }
+
+    /// What the queue lends, buffer by buffer.
+    func unsent(buffers: Int = 64) -> [[UInt8]] {
+        queue.withUnsent(buffers: buffers) { list in list.map { [UInt8]($0) } }
+    }
+
+    /// Everything that the shell is asked to do now.
+    mutating func actions() -> [WriteAction] {
+        var actions: [WriteAction] = []
+        while true {
+            let action = queue.advance(now: now)
+            guard action != .none else { return actions }
+            actions.append(action)
+        }
+    }
+}
+
+extension WriteAction {
+    /// The completion; nil for the other actions.
+    var completion: WriteCompletion? {
+        switch self {
+        case .complete(let completion): completion
+        case .none, .partial: nil
+        }
+    }
+}

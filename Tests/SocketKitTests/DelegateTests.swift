@@ -1,0 +1,92 @@
+import Dispatch
+import SocketKit
+import SocketTestSupport
+import Testing
+
+@Suite struct DelegateTests {
+    @Test func callbacksComeOnTheDelegateQueueInTheEnginesOrder() throws {
+        let queue = DispatchQueue(label: "delegate")
+        let key = DispatchSpecificKey<Bool>()
+        queue.setSpecific(key: key, value: true)
+        let strays = Lock(0)
+        let recorder = Recorder(onCall: { _, _ in
+            if DispatchQueue.getSpecific(key: key) == nil { strays.withLock { $0 += 1 } }
+        })
+        let pair = try ConnectedPair(recorder: recorder)
+        pair.socket.delegateQueue = queue
+        for tag in 1...200 { pair.socket.read(ReadRequest(.length(1), tag: tag)) }
+        try pair.peerSends([UInt8](repeating: 65, count: 200))
+        pair.closePeer()
+        #expect(eventually { recorder.isDisconnected })
+        let reads = recorder.calls.compactMap { if case .read(_, let tag) = $0 { tag } else { nil } }
+        #expect(reads == Array(1...200))
+        #expect(recorder.calls.last == .disconnected(.closedByPeer))
+        #expect(strays.withLock { $0 } <= 1, "only didConnectTo was decided before the queue was set")
+    }
+
+    @Test func withoutADelegateQueueCallbacksComeOnTheEnginesQueue() throws {
+        let engine = SocketEngine()
+        let strays = Lock(0)
+        let recorder = Recorder(onCall: { _, _ in if !engine.isOnQueue { strays.withLock { $0 += 1 } } })
+        let pair = try ConnectedPair(engine: engine, recorder: recorder)
+        pair.socket.write([1], tag: 1)
+        #expect(eventually { recorder.calls == [.connected, .wrote(tag: 1)] })
+        #expect(strays.withLock { $0 } == 0)
+    }
+
+    @Test func aDelegateMayEnterTheEngineFromWithinACallback() throws {
+        let recorder = Recorder(onCall: { socket, call in
+            guard case .read(let bytes, let tag) = call else { return }
+            // Getters and disconnect wait for the queue elsewhere; here they must not.
+            guard socket.isConnected, socket.peerAddress != nil else { return }
+            socket.write(bytes, tag: tag)
+            socket.read(ReadRequest(.length(1), tag: tag + 1))
+            if tag == 3 { socket.disconnect() }
+        })
+        let pair = try ConnectedPair(recorder: recorder)
+        pair.socket.read(ReadRequest(.length(1), tag: 1))
+        try pair.peerSends("abc")
+        #expect(try pair.peerReceives(3) == Array("abc".utf8))
+        #expect(eventually { recorder.calls.last == .disconnected(nil) })
+        // On the queue, too, what was asked first happens first: the write of tag 3 before the disconnect.
+        let writes = recorder.calls.compactMap { if case .wrote(let tag) = $0 { tag } else { nil } }
+        #expect(writes == [1, 2, 3])
+    }
+
+    @Test func aReconnectInsideDidDisconnectWorks() throws {
+        let engine = SocketEngine()
+        let accepting = Recorder(onAccept: { $0.disconnect(.afterWriting) })
+        let listener = SocketListener(engine: engine, delegate: accepting)
+        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
+        let port = try #require(listener.localAddress?.port)
+        let left = Lock(100)
+        let recorder = Recorder(onCall: { socket, call in
+            guard case .disconnected = call else { return }
+            let again = left.withLock { left in
+                left -= 1
+                return left > 0
+            }
+            if again { try? socket.connect(toHost: "127.0.0.1", port: port) }
+        })
+        let socket = AsyncSocket(engine: engine, delegate: recorder)
+        try socket.connect(toHost: "127.0.0.1", port: port)
+        #expect(eventually { left.withLock { $0 } == 0 })
+        #expect(recorder.calls.filter { $0 == .connected }.count == 100)
+        withExtendedLifetime(listener) {}
+    }
+
+    @Test func operationsOnASocketWithoutASessionFailAndNothingElseHappens() throws {
+        let recorder = Recorder()
+        let socket = AsyncSocket(engine: SocketEngine(), delegate: recorder)
+        socket.read(ReadRequest(.length(1), tag: 1))
+        socket.write([1], tag: 2)
+        socket.disconnect()
+        socket.disconnect(.afterBoth)
+        socket.closeWrite()
+        #expect(eventually { recorder.calls.count == 2 })
+        #expect(
+            recorder.calls == [
+                .failed(tag: 1, .notConnected, done: 0), .failed(tag: 2, .notConnected, done: 0),
+            ])
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@Suite("House rules")
+struct HouseTests {
+    /// Where in the tree a pattern stands, this file set aside.
+    private static func lines(holding patterns: [String], in files: [SourceTree.File]) -> [String] {
+        files.filter { $0.name != "HouseTests.swift" }.flatMap { file in
+            file.lines.enumerated().filter { line in patterns.contains { line.element.contains($0) } }
+                .map { "\(file.path):\($0.offset + 1)" }
+        }
+    }
+
+    @Test("isolation is checked by the compiler, but for one box")
+    func isolation() {
+        let places = Self.lines(holding: ["@unchecked Sendable", "nonisolated(unsafe)"], in: SourceTree.swift)
+        #expect(places.count <= 1, "\(places)")
+    }
+
+    @Test("tests pause in one place only")
+    func pauses() {
+        let files = SourceTree.swift.filter {
+            $0.path.hasPrefix("Tests/") || $0.path.hasPrefix("Sources/SocketTestSupport/")
+        }
+        let calls = ["sleep(", "usleep(", "nanosleep(", "Task.sleep", ".asyncAfter("]
+        let places = Self.lines(holding: calls, in: files.filter { $0.name != "Eventually.swift" })
+        #expect(places.isEmpty, "\(places)")
+    }
+
+    @Test("no test is switched off, nothing is left for later")
+    func unfinished() {
+        let places = Self.lines(holding: [".disabled(", "TODO", "FIXME", "XXX:"], in: SourceTree.swift)
+        #expect(places.isEmpty, "\(places)")
+    }
+
+    @Test("no file knows where the package lies")
+    func machinePaths() {
+        let all = ["Sources", "Tests", "script", "Benchmarks", "Fuzz"].flatMap(SourceTree.files)
+        let parent = SourceTree.root.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+        let isShared = ["", "/tmp", "/run", "/var", "/usr", "/usr/src"].contains(parent)
+        let homes = ["/home/", "/Users/", "/root/", SourceTree.root + "/"] + (isShared ? [] : [parent + "/"])
+        let places = Self.lines(holding: homes, in: all)
+        #expect(places.isEmpty, "\(places)")
+    }
+
+    @Test("scripts can be run", arguments: ["script/bootstrap", "script/run", "script/test", ".ci/run"])
+    func scripts(path: String) {
+        #expect(SourceTree.isExecutable(path))
+    }
+}

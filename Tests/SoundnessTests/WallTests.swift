@@ -1,0 +1,75 @@
+import Testing
+
+@Suite("Walls")
+struct WallTests {
+    /// What each target may import. Whatever else one needs goes through these.
+    static let allowed: [String: Set<String>] = [
+        "SocketCore": [],
+        "InspectorCore": ["SocketCore"],
+        "SocketKit": ["SocketCore", "CSystem", "COpenSSL", "Glibc", "Dispatch", "Synchronization"],
+        "SockTUI": [
+            "SocketKit", "SocketCore", "InspectorCore", "CNcurses", "CTerminal", "Glibc", "Dispatch", "Synchronization",
+            "FoundationEssentials",
+        ],
+        "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
+    ]
+
+    /// The exceptions, one file each.
+    static let exceptions: [String: Set<String>] = ["TerminatorSearch.swift": ["Glibc"]]
+
+    @Test("every file imports only what its target may", arguments: SourceTree.swift)
+    func imports(file: SourceTree.File) {
+        let modules = Self.imports(of: file)
+        #expect(!modules.contains("Foundation"), "full Foundation is nowhere")
+        guard file.path.hasPrefix("Sources/") else { return }
+        let allowed = (Self.allowed[file.target] ?? []).union(Self.exceptions[file.name] ?? [])
+        #expect(modules.subtracting(allowed).isEmpty)
+    }
+
+    @Test("every target has its wall")
+    func targets() {
+        let targets = Set(SourceTree.swift.filter { $0.path.hasPrefix("Sources/") }.map(\.target))
+        #expect(targets.subtracting(Self.allowed.keys).isEmpty)
+    }
+
+    @Test("curses, and the C of the crash guard, are known to one file each")
+    func curses() {
+        func users(of module: String) -> [String] {
+            SourceTree.sources("SockTUI").filter { Self.imports(of: $0).contains(module) }.map(\.name)
+        }
+        #expect(users(of: "CNcurses") == ["CursesTerminal.swift"])
+        #expect(users(of: "CTerminal") == ["CrashGuard.swift"])
+    }
+
+    @Test("FoundationEssentials is only where something is encoded")
+    func foundation() {
+        for file in SourceTree.sources("SockTUI") where Self.imports(of: file).contains("FoundationEssentials") {
+            #expect(file.text.contains("JSONEncoder") || file.text.contains("JSONDecoder"), "\(file.path)")
+        }
+    }
+
+    @Test("only TLS knows OpenSSL")
+    func openSSL() {
+        for file in SourceTree.sources("SocketKit") where Self.imports(of: file).contains("COpenSSL") {
+            #expect(file.path.hasPrefix("Sources/SocketKit/TLS/"), "\(file.path)")
+        }
+    }
+
+    /// The modules that a file imports.
+    static func imports(of file: SourceTree.File) -> Set<String> {
+        Set(
+            file.lines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard let index = words.firstIndex(of: "import"), index + 1 < words.count,
+                    words[..<index].allSatisfy({ $0.hasPrefix("@") || modifiers.contains($0) })
+                else { return nil }
+                let module = kinds.contains(words[index + 1]) ? words[index + 2] : words[index + 1]
+                return String(module.prefix { $0 != "." })
+            })
+    }
+
+    private static let modifiers: Set<Substring> = ["public", "package", "internal", "private", "fileprivate"]
+    private static let kinds: Set<Substring> = [
+        "struct", "class", "enum", "protocol", "typealias", "func", "let", "var",
+    ]
+}
