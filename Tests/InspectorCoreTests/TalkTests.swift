@@ -92,6 +92,17 @@ struct TalkTests {
         #expect(model.press(.enter) == [.connect(OpenRequest(.tcp(host: "localhost", port: 8000)))])
     }
 
+    @Test("Connecting to the same address again keeps the lines sent before")
+    func again() {
+        var model = model
+        model.type("hello")
+        model.press(.alt("e"), .enter)
+        _ = model.update(.opened(SocketID(2), Conversation.request))
+        #expect(model.composer.ending == .lf)
+        model.press(.up)
+        #expect(model.press(.enter) == [.send(.write(SocketID(2), WriteRequest(Array("hello\n".utf8), tag: 1)))])
+    }
+
     @Test("A listener waits, and its first connection is shown when nobody went elsewhere")
     func listener() {
         var model = Model(options: .init(ascii: true, version: "0"))
@@ -199,6 +210,9 @@ struct TalkTests {
         _ = model.update(.snapshot(World.snapshot([World.busy])))
         #expect(model.composers.isEmpty && model.talks.isEmpty)
         #expect(model.histories.count <= 1)
-        #expect(draw(model, size).text.contains("no connection is selected") || model.selected != nil)
+        #expect(model.list.selected == Conversation.id)
+        #expect(draw(model, size).text.contains("#1 is no longer listed"))
+        #expect(model.press(.enter).isEmpty)
+        #expect(model.type("x").isEmpty && model.composers[SocketID(7)] == nil)
     }
 }

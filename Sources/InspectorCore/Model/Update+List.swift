@@ -13,7 +13,7 @@ extension Model {
         } else {
             list.rows = list.sorting.ids(of: sockets)
         }
-        reselect(row, snapshot)
+        reselect(row)
         traffic.watch(list.selected)
     }
 
@@ -27,11 +27,11 @@ extension Model {
         return kept + sorting.ids(of: sockets.filter { fresh.contains($0.id) })
     }
 
-    private mutating func reselect(_ row: Int?, _ snapshot: EngineSnapshot) {
+    private mutating func reselect(_ row: Int?) {
         if let selected = list.selected {
             if selected == expected || list.rows.contains(selected) { return }
-            // A connection being looked at stays, even when the filter does not list it.
-            if tab != .list && snapshot.socket(selected) != nil { return }
+            // What is being looked at stays, listed or not: what is typed must never go to another connection.
+            if tab != .list { return }
         }
         list.selected = list.rows.isEmpty ? nil : list.rows[min(max(0, row ?? 0), list.rows.count - 1)]
     }

@@ -71,6 +71,7 @@ extension Model {
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         if frozen != nil { thaw() }
+        inheritComposer(id, target: request.endpoint.description)
         start.editor.commit()
         start.error = nil
         notice = nil
@@ -79,6 +80,17 @@ extension Model {
         showTalk(composing: true)
         if let socket = latest?.socket(id) { arrived(socket) }
         return []
+    }
+
+    /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
+    private mutating func inheritComposer(_ id: SocketID, target: String) {
+        let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
+        guard composers[id] == nil, let old = before.flatMap({ composers[$0.id] }) else { return }
+        var composer = Composer()
+        composer.editor.remember(old.editor.history)
+        composer.mode = old.mode
+        composer.ending = old.ending
+        composers[id] = composer
     }
 
     /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other

@@ -42,7 +42,7 @@ package struct TrafficDocument {
         var blocks: [Block] = []
         if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
         blocks += Self.merge(items.items, Self.notes(model))
-        if items.items.isEmpty {
+        if items.items.isEmpty || model.selected == nil {
             for (index, text) in TalkWords.empty(model).enumerated() {
                 blocks.append(Block(key: .waiting(index), content: .waiting(text)))
             }

@@ -30,7 +30,11 @@ package enum DetailView {
 
     /// All rows at a width.
     package static func lines(_ model: Model, width: Int) -> [Row] {
-        guard let socket = model.selected else { return [Row(left: Line(" nothing is selected", Style(.dim)))] }
+        guard let socket = model.selected else {
+            let text = model.list.selected.map { " \($0) is no longer listed" } ?? " nothing is selected"
+            return [Row(left: Line(text, Style(.dim)))]
+        }
+
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let live = socket.isLive ? builder.flags + builder.queues : []
         return builder.identity + live + builder.minute + builder.totals

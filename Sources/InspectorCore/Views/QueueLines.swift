@@ -92,7 +92,7 @@ package struct QueueLines {
     /// not all of it fits, the bar gives way.
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
-        guard let total = operation.total, total > 0 else { return joined(words, note) }
+        guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
         var line = words
         line.append("\(operation.done)/\(total) ")
         var withBar = line
@@ -102,15 +102,16 @@ package struct QueueLines {
             Style(operation.kind == .write ? .sent : .received))
         let percent = Format.percent(done: operation.done, total: total)
         withBar.append(" " + percent)
-        withBar = joined(withBar, note)
+        withBar = joined(withBar, note, room: .max)
         if withBar.width <= room { return withBar }
         line.append(percent)
-        return joined(line, note)
+        return joined(line, note, room: room)
     }
 
-    private func joined(_ line: Line, _ note: Line) -> Line {
+    /// What keeps an operation waiting is never cut off; what stands before it is.
+    private func joined(_ line: Line, _ note: Line, room: Int) -> Line {
         guard note.width > 0 else { return line }
-        var line = line
+        var line = line.clipped(to: max(8, room == .max ? room : room - note.width - 2), model.glyphs)
         line.append("  ")
         line.append(note)
         return line
@@ -146,7 +147,7 @@ package struct QueueLines {
         guard operation.total != nil else {
             line.append(safe(operation.kind.words))
             line.append(unknownTotal(operation))
-            return row(socket.reading) { _ in joined(line, note(operation)) }
+            return row(socket.reading) { joined(line, note(operation), room: $0) }
         }
         line.append("length ")
         return row(socket.reading) { progress(operation, after: line, room: $0) }
