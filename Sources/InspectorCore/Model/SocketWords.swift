@@ -161,7 +161,8 @@ package enum CloseWords {
             switch error.reason {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
-            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut, .badConfiguration,
+            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
+                .badConfiguration,
                 .badParameter, .notConnected, .cancelled, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
