@@ -103,6 +103,33 @@ struct TalkTests {
         #expect(model.press(.enter) == [.send(.write(SocketID(2), WriteRequest(Array("hello\n".utf8), tag: 1)))])
     }
 
+    @Test("When a connect fails while nobody types, keys are commands at once")
+    func refused() {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.opened(Conversation.id, Conversation.request))
+        var socket = World.make(1, .client, .closed, target: "localhost:8000")
+        socket.connect = ConnectSnapshot(
+            addressCount: 1,
+            attempts: [
+                .init(
+                    address: .v6(host: "::1", port: 8000), outcome: .failed(errno: 111), duration: .milliseconds(1))
+            ])
+        socket.closed = CloseRecord(
+            time: World.now,
+            error: SocketError(.system(errno: 111), operation: "connect", detail: "refused by [::1]:8000"))
+        var snapshot = World.snapshot([socket])
+        snapshot.events = [
+            SocketEvent(sequence: 0, time: World.now, socket: socket.id, kind: .connectRefused, first: 0, second: 111)
+        ]
+        snapshot.nextEvent = 1
+        _ = model.update(.snapshot(snapshot))
+        #expect(!model.isComposing && model.tab == .talk)
+        let text = draw(model, size).text
+        #expect(text.contains("connect: [::1]:8000: refused") && text.contains("closed: refused by [::1]:8000"))
+        model.press(.character("c"))
+        #expect(model.press(.enter) == [.connect(Conversation.request)])
+    }
+
     @Test("A listener waits, and its first connection is shown when nobody went elsewhere")
     func listener() {
         var model = Model(options: .init(ascii: true, version: "0"))

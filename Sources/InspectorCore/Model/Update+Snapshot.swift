@@ -15,6 +15,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refresh() }
+        leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
     }
@@ -48,6 +49,14 @@ extension Model {
         guard let snapshot = shown else { return }
         summary = Summary(snapshot.sockets)
         refreshRows(snapshot)
+    }
+
+    /// Where nothing can be sent any more and nothing is being typed, keys are commands again. Whoever is typing keeps
+    /// the cursor, lest the rest of the line turns into commands.
+    private mutating func leaveClosedComposer(_ snapshot: EngineSnapshot) {
+        guard isComposing, let selected, !selected.isLive, composer.editor.isEmpty else { return }
+        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests { return }
+        isComposing = false
     }
 
     /// The start screen is for a person without sockets.

@@ -32,7 +32,7 @@ extension TrafficDocument {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
         let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
-        sanitizer.append(EventWords.note(event, isAsking: askingTag == event.tag), style, to: &line)
+        sanitizer.append(EventWords.note(event, of: socket, isAsking: askingTag == event.tag), style, to: &line)
         return line
     }
 
@@ -92,7 +92,7 @@ extension TrafficDocument {
     private static func words(_ item: TrafficItem) -> String {
         switch (item.direction, item.state) {
         case (.sent, .complete(let after)):
-            "write \(item.done) B, done in \(Format.duration(after))"
+            "write \(item.done) B, done" + (after > .zero ? " in \(Format.duration(after))" : "")
         case (.sent, .inProgress):
             "write \(item.total ?? item.done) B, \(item.done) so far"
         case (.sent, .failed(let reason)):

@@ -36,7 +36,7 @@ package enum DetailView {
         }
 
         let builder = DetailBuilder(model: model, socket: socket, width: width)
-        let live = socket.isLive ? builder.flags + builder.queues : []
+        let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
         return builder.identity + live + builder.minute + builder.totals
     }
 }

@@ -51,9 +51,13 @@ package struct QueueLines {
         when.append(model.shownClock.text(record.time))
         when.append(", open for \(Format.age(record.time - socket.opened))", Style(.dim))
         var totals = label("TOTAL")
-        totals.append("received \(Format.size(socket.received))", Style(.received))
-        totals.append("  ")
-        totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+        if socket.role == .listener {
+            totals.append("\(Format.count(Int(clamping: socket.accepted), "connection")) accepted")
+        } else {
+            totals.append("received \(Format.size(socket.received))", Style(.received))
+            totals.append("  ")
+            totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+        }
         return [Row(left: why), Row(left: when), Row(left: totals)]
     }
 
