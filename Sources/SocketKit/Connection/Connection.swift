@@ -15,9 +15,8 @@ final class Connection {
     let role: SocketRole
     let parent: SocketID?
     let target: String
-    let name: String
     let opened: MonotonicTime
-    let options: SocketOptions
+    let configuration: SocketConfiguration
 
     /// The connect in progress, or how it went.
     var connector: Connector?
@@ -36,6 +35,10 @@ final class Connection {
     var isReadInterestOff = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
+    /// More bytes are queued for writing than the high watermark allows.
+    var isAboveHighMark = false
+    /// When a byte last passed, either way.
+    var lastActivity: MonotonicTime
     /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
     var isHungUp = false
     var isQueuedForFlush = false
@@ -59,17 +62,22 @@ final class Connection {
         self.role = role
         self.parent = parent
         self.target = target
-        name = configuration.name
-        options = configuration.options
+        self.configuration = configuration
         opened = engine.now
+        lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
         if engine.capturesTraffic { traffic = TrafficLog() }
     }
+
+    /// Of the connection that stands; attempts count from 0.
+    private var token: ReactorToken { ReactorToken(id, .max) }
 
     // MARK: From the reactor and the clock
 
     func isReady(_ readiness: Readiness) {
         guard !machine.isConnecting else { return attemptIsReady(readiness) }
+        // A report of an attempt that lost in this very batch says nothing about the one that won.
+        guard readiness.token == token else { return }
         if readiness.hungUp { isHungUp = true }
         if readiness.peerClosed { peerClosedIsKnown() }
         if readiness.readable || readiness.hungUp { receiveAvailable() }
@@ -85,6 +93,7 @@ final class Connection {
             close(error: nil)
         } else {
             expireOperations()
+            expireIdleness()
         }
         finishStep()
     }
@@ -103,6 +112,7 @@ final class Connection {
         guard !machine.isClosed else { return }
         updateInterest()
         updateDeadline()
+        updateWatermark()
     }
 
     private func performLifecycle() {
@@ -122,7 +132,6 @@ final class Connection {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
         let wanted = wantedInterest
         guard wanted != watched else { return }
-        let token = ReactorToken(id)
         switch (watched, wanted) {
         case (nil, nil): return
         case (nil, let interest?): must(engine.reactor.add(descriptor, interest, token))
@@ -148,10 +157,30 @@ final class Connection {
     }
 
     private func updateDeadline() {
-        let deadline = lingerDeadline ?? (machine.isConnecting ? connector?.deadline : machine.deadline)
-        guard let deadline, scheduledDeadline.map({ deadline < $0 }) ?? true else { return }
+        let operations = machine.isConnecting ? connector?.deadline : machine.deadline
+        guard let deadline = lingerDeadline ?? earlier(operations, idleDeadline),
+            scheduledDeadline.map({ deadline < $0 }) ?? true
+        else { return }
         scheduledDeadline = deadline
         engine.schedule(deadline, for: id)
+    }
+
+    private var idleDeadline: MonotonicTime? {
+        guard machine.isOpen else { return nil }
+        return configuration.idleTimeout.map { lastActivity + $0 }
+    }
+
+    private func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    private func expireIdleness() {
+        guard let idleDeadline, idleDeadline <= engine.now else { return }
+        let time = configuration.idleTimeout ?? .zero
+        close(
+            error: SocketError(
+                .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))
     }
 
     // MARK: Telling

@@ -6,8 +6,9 @@ struct ClosedSockets {
     private let retention: Duration
     private var sockets: [SocketSnapshot] = []
     private var head = 0
-    /// What was kept of their traffic, for as long as they are listed.
+    /// What was kept of the traffic of the last of them: a bound on memory, not on what is worth a look.
     private var traffic: [SocketID: TrafficSnapshot] = [:]
+    private static let trafficLimit = 64
 
     init(limit: Int, retention: Duration) {
         self.limit = limit
@@ -18,6 +19,8 @@ struct ClosedSockets {
         guard limit > 0 else { return }
         sockets.append(socket)
         traffic[socket.id] = log
+        let outdated = sockets.count - 1 - Self.trafficLimit
+        if outdated >= head { traffic[sockets[outdated].id] = nil }
         if sockets.count - head > limit { dropFirst() }
     }
 
