@@ -23,7 +23,9 @@ private struct History: Sendable {
     }
 
     /// Whether these things happened to it in this order, whatever came between.
-    func happened(_ wanted: [SocketEvent.Kind], to name: String, _ role: SocketRole = .client, tag: Int? = nil) -> Bool {
+    func happened(
+        _ wanted: [SocketEvent.Kind], to name: String, _ role: SocketRole = .client, tag: Int? = nil
+    ) -> Bool {
         var rest = wanted[...]
         for kind in kinds(name, role, tag: tag) where kind == rest.first { rest.removeFirst() }
         return rest.isEmpty
