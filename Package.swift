@@ -33,7 +33,8 @@ let package = Package(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
-        .testTarget(name: "InspectorCoreTests", dependencies: ["InspectorCore"], swiftSettings: strict),
+        .testTarget(
+            name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

@@ -43,7 +43,9 @@ struct TalkTests {
         model.press(.escape, .character("1"), .enter)
         #expect(model.composer.editor.text == "half a li")
         model.type("ne")
-        #expect(model.press(.enter) == [.send(.write(Conversation.id, WriteRequest(Array("half a line\r\n".utf8), tag: 1)))])
+        #expect(
+            model.press(.enter) == [.send(.write(Conversation.id, WriteRequest(Array("half a line\r\n".utf8), tag: 1)))]
+        )
     }
 
     @Test("^D ends our stream on an empty line, and deletes on any other")
@@ -103,7 +105,8 @@ struct TalkTests {
         var elsewhere = model
         elsewhere.press(.character("4"))
         for step in [0, 1] {
-            _ = step == 0
+            _ =
+                step == 0
                 ? model.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
                 : elsewhere.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
         }

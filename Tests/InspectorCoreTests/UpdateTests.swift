@@ -86,11 +86,13 @@ struct UpdateTests {
         #expect(!model.shownTraffic.items.isEmpty)
     }
 
-    @Test("Closing asks how, and sends exactly that", arguments: [
-        ("n", SocketCommand.close(SocketID(7), .now)), ("w", .close(SocketID(7), .afterWriting)),
-        ("r", .close(SocketID(7), .afterReading)), ("b", .close(SocketID(7), .afterBoth)),
-        ("h", .halfClose(SocketID(7))), ("t", .close(SocketID(7), .reset)),
-    ] as [(Character, SocketCommand)])
+    @Test(
+        "Closing asks how, and sends exactly that",
+        arguments: [
+            ("n", SocketCommand.close(SocketID(7), .now)), ("w", .close(SocketID(7), .afterWriting)),
+            ("r", .close(SocketID(7), .afterReading)), ("b", .close(SocketID(7), .afterBoth)),
+            ("h", .halfClose(SocketID(7))), ("t", .close(SocketID(7), .reset)),
+        ] as [(Character, SocketCommand)])
     func close(_ key: Character, _ command: SocketCommand) {
         var model = World.model()
         #expect(model.press(.character("x")).isEmpty)

@@ -4,7 +4,9 @@ import SocketCore
 package enum EventsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         canvas.draw(
-            Line(" TIME" + Format.padded("", to: timeWidth(rect) - 4) + " CONN   KIND           TAG  DETAIL", Style(.heading)),
+            Line(
+                " TIME" + Format.padded("", to: timeWidth(rect) - 4) + " CONN   KIND           TAG  DETAIL",
+                Style(.heading)),
             row: 0, in: rect, model.glyphs)
         let body = rect.trimmed(top: 1)
         let shown = model.shownEvents
@@ -34,7 +36,8 @@ package enum EventsView {
         case .connectAttempt, .connectRefused:
             let attempts = model.shown?.socket(event.socket)?.connect?.attempts ?? []
             guard attempts.indices.contains(event.first) else { return text }
-            return text.replacingPrefix(EventWords.attempt(event.first), with: attempts[event.first].address.description)
+            return text.replacingPrefix(
+                EventWords.attempt(event.first), with: attempts[event.first].address.description)
         case .resolving, .resolved, .connected, .listening, .accepted, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readTimedOut,
             .writeTimedOut, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
