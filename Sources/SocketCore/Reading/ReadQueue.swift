@@ -87,6 +87,9 @@ package struct ReadQueue {
     /// When the read in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
 
+    /// The caller's number of the read in hand.
+    package var tagInHand: Int? { inHand?.read.tag }
+
     /// Whether the read in hand timed out and waits for a verdict.
     package var isAsking: Bool { inHand?.timer.isAsking ?? false }
 
