@@ -50,6 +50,18 @@ struct UpdateTests {
         #expect(model.list.selected == SocketID(8))
     }
 
+    @Test("Until somebody moves it, the cursor goes from a listener to the first connection that lives")
+    func untouched() {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.snapshot(World.snapshot([World.listener])))
+        #expect(model.list.selected == SocketID(3))
+        var chosen = model
+        chosen.press(.character("k"))
+        _ = model.update(.snapshot(World.full))
+        _ = chosen.update(.snapshot(World.full))
+        #expect(model.list.selected == seven && chosen.list.selected == SocketID(3))
+    }
+
     @Test("When the connection under the cursor is gone, the cursor stays in its row")
     func vanished() {
         var model = selecting(9)

@@ -20,11 +20,11 @@ import Testing
         let socket = pair.socket
         socket.read(ReadRequest(.length(1), tag: 1))
         async let second = socket.bytes(ReadRequest(.length(1), tag: 2))
-        #expect(eventually { pair.engine.snapshot().sockets.first?.reading.pendingCount == 1 })
+        #expect(await eventually { pair.engine.snapshot().sockets.first?.reading.pendingCount == 1 })
         pair.socket.read(ReadRequest(.length(1), tag: 3))
         try pair.peerSends("abc")
         #expect(try await second == [98])
-        #expect(eventually { pair.recorder.calls == [.connected, .read([97], tag: 1), .read([99], tag: 3)] })
+        #expect(await eventually { pair.recorder.calls == [.connected, .read([97], tag: 1), .read([99], tag: 3)] })
     }
 
     @Test func aCancelledReadLeavesNothingBehindAndLosesNothing() async throws {
@@ -32,7 +32,7 @@ import Testing
         let socket = pair.socket
         let task = Task { try await socket.bytes(ReadRequest(.length(10))) }
         try pair.peerSends("abc")
-        #expect(eventually { pair.engine.snapshot().sockets.first?.received == 3 })
+        #expect(await eventually { pair.engine.snapshot().sockets.first?.received == 3 })
         task.cancel()
         let result = await task.result
         #expect(throws: SocketError.self) { try result.get() }
@@ -56,7 +56,7 @@ import Testing
         var iterator = chunks
         #expect(try await iterator.next() == Array("abcd".utf8))
         let request = SnapshotRequest(kernel: .all)
-        #expect(eventually { pair.engine.snapshot(request).sockets.first?.kernel?.receiveQueue == 2 })
+        #expect(await eventually { pair.engine.snapshot(request).sockets.first?.kernel?.receiveQueue == 2 })
         #expect(try await iterator.next() == Array("ef".utf8))
     }
 
