@@ -50,12 +50,13 @@ import Testing
         let endpoint = Endpoint.tcp(host: "127.0.0.1", port: try #require(listener.localAddress?.port))
         var clients: [AsyncSocket] = []
         for _ in 0..<3 { clients.append(try await AsyncSocket.connect(to: endpoint, on: engine)) }
+        let expected = clients.map { $0.localAddress?.port }
         var ports: [UInt16?] = []
         for try await socket in connections {
             ports.append(socket.peerAddress?.port)
             if ports.count == 3 { listener.stop() }
         }
-        #expect(ports == clients.map { $0.localAddress?.port })
+        #expect(ports == expected)
     }
 
     @Test func connectionsThatNobodyFetchesStayInTheKernelsBacklog() async throws {
