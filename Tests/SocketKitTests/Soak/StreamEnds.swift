@@ -125,7 +125,9 @@ final class StreamReader: SocketListenerDelegate, AsyncSocketDelegate {
 
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
         state.withLock { state in
-            state.require(operation.error.reason == .closedByPeer) { _ in "\(operation.error)" }
+            // Those that come after the session are refused; all bytes must be out by then.
+            let isOver = operation.error.reason == .notConnected && state.position == state.script.bytes.count
+            state.require(isOver || operation.error.reason == .closedByPeer) { _ in "\(operation.error)" }
             state.require(operation.tag == state.tag) { "read \(operation.tag) failed, not \($0.tag)" }
             state.advance(over: operation.bytes)
         }
@@ -133,8 +135,8 @@ final class StreamReader: SocketListenerDelegate, AsyncSocketDelegate {
 
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
         state.withLock { state in
-            state.require(state.script.holds(unread, at: state.position)) { _ in "unread: other bytes" }
-            state.position += unread.count
+            // The session must not end before its bytes are read.
+            state.require(unread.isEmpty) { _ in "\(unread.count) bytes went to no read" }
         }
     }
 

@@ -43,7 +43,9 @@ struct StreamScript {
         var prefix = LengthPrefix(
             width, isLittleEndian: Bool.random(using: &generator), offset: Int.random(in: 0...3, using: &generator),
             countsHeader: Bool.random(using: &generator))
-        let longest = width == .u8 ? 200 : [16, 300, 5_000, 60_000][Int.random(in: 0..<4, using: &generator)]
+        // Small ones more often, since then there are more of them.
+        let magnitude = min(Int.random(in: 0...14, using: &generator), Int.random(in: 0...14, using: &generator))
+        let longest = width == .u8 ? 200 : min(60_000, 4 << magnitude)
         let length = prefix.headerLength + Int.random(in: 0...longest, using: &generator)
         // Now and then the limit is as tight as can be.
         if Int.random(in: 0..<4, using: &generator) == 0 { prefix.limit = length }
@@ -81,7 +83,7 @@ struct StreamScript {
         switch Int.random(in: 0..<4, using: &generator) {
         case 0, 1: return alignedReads(from: position)
         case 2: return [measuredDelimiter(from: position)]
-        default: return (0...Int.random(in: 0..<6, using: &generator)).map { _ in looseRead(from: position) }
+        default: return (0...Int.random(in: 0..<8, using: &generator)).map { _ in looseRead(from: position) }
         }
     }
 
@@ -96,7 +98,7 @@ struct StreamScript {
         let isAligned = frame(at: position) != nil
         let boundary = nextFrame < frames.count ? frames[nextFrame].start : bytes.count
         let rest: [ReadRequest.Kind] = isAligned ? [] : [.length(boundary - position)]
-        let whole = frames[nextFrame...].prefix(Int.random(in: 0...6, using: &generator)).map { frame in
+        let whole = frames[nextFrame...].prefix(Int.random(in: 0...30, using: &generator)).map { frame in
             Int.random(in: 0..<5, using: &generator) == 0
                 ? ReadRequest.Kind.length(frame.length) : .frame(frame.prefix)
         }
@@ -105,7 +107,7 @@ struct StreamScript {
 
     /// Up to bytes that are known to come, with no limit, the tightest one, or one that leaves some room.
     private mutating func measuredDelimiter(from position: Int) -> ReadRequest.Kind {
-        let terminator = terminator(behind: position)
+        let terminator = terminator(behind: position, longest: 4)
         let end = firstEnd(of: terminator, in: position..<bytes.count) ?? 0
         switch Int.random(in: 0..<3, using: &generator) {
         case 0: return .delimiter(terminator, limit: nil)
@@ -116,17 +118,20 @@ struct StreamScript {
 
     /// A read that makes sense wherever it begins; near the end it may ask for more than will come.
     private mutating func looseRead(from position: Int) -> ReadRequest.Kind {
-        switch Int.random(in: 0..<4, using: &generator) {
+        switch Int.random(in: 0..<16, using: &generator) {
         case 0: .available(limit: nil)
-        case 1: .available(limit: 1 << Int.random(in: 0...12, using: &generator))
-        case 2: .length(1 << Int.random(in: 0...14, using: &generator))
-        default: .delimiter(terminator(behind: position), limit: nil)
+        case 1..<6: .available(limit: 1 << Int.random(in: 0...12, using: &generator))
+        case 6..<10: .length(1 << Int.random(in: 0...12, using: &generator))
+        // Where these will begin nobody knows yet, so they must be such as come often.
+        case 10: .delimiter(terminator(behind: position, longest: 2), limit: nil)
+        default: .delimiter(terminator(behind: position, longest: 1), limit: nil)
         }
     }
 
-    private mutating func terminator(behind position: Int) -> [UInt8] {
-        let start = min(bytes.count - 1, position + Int.random(in: 0...6_000, using: &generator))
-        return Array(bytes[start...].prefix(Int.random(in: 1...4, using: &generator)))
+    private mutating func terminator(behind position: Int, longest: Int) -> [UInt8] {
+        let distance = 1 << Int.random(in: 0...13, using: &generator)
+        let start = min(bytes.count - 1, position + Int.random(in: 0..<distance, using: &generator))
+        return Array(bytes[start...].prefix(Int.random(in: 1...longest, using: &generator)))
     }
 
     // MARK: Checking
