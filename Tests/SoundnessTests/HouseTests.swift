@@ -42,7 +42,7 @@ struct HouseTests {
         #expect(places.isEmpty, "\(places)")
     }
 
-    @Test("scripts can be run", arguments: ["script/bootstrap", "script/run", "script/test", ".ci/run"])
+    @Test("scripts can be run", arguments: ["script/bootstrap", "script/run", "script/test", ".ci/run", "Fuzz/run"])
     func scripts(path: String) {
         #expect(SourceTree.isExecutable(path))
     }

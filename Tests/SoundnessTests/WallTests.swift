@@ -41,6 +41,15 @@ struct WallTests {
         #expect(users(of: "CTerminal") == ["CrashGuard.swift"])
     }
 
+    @Test("what is fuzzed is the pure core, and nothing else")
+    func fuzzing() {
+        let files = SourceTree.files(below: "Fuzz/Sources").filter { !$0.path.hasPrefix("Fuzz/Sources/SocketCore/") }
+        #expect(!files.isEmpty)
+        for file in files {
+            #expect(Self.imports(of: file).subtracting(["SocketCore", "FuzzSupport"]).isEmpty, "\(file.path)")
+        }
+    }
+
     @Test("FoundationEssentials is only where something is encoded")
     func foundation() {
         for file in SourceTree.sources("SockTUI") where Self.imports(of: file).contains("FoundationEssentials") {

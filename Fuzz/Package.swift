@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+// libFuzzer brings its own `main`.
+let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
+
+// A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore` is a link to the
+// target, since a package cannot import the targets of another that are no products.
+let package = Package(
+    name: "fuzz",
+    targets: [
+        .target(name: "SocketCore", swiftSettings: strict),
+        .target(name: "FuzzSupport", swiftSettings: strict),
+        .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+    ]
+)
