@@ -13,6 +13,7 @@
 
 static inline WINDOW *cn_screen(void) { return stdscr; }
 static inline int cn_colors(void) { return COLORS; }
+static inline void cn_forget_type(void) { del_curterm(cur_term); }
 static inline const char *cn_codeset(void) { return nl_langinfo(CODESET); }
 
 static const attr_t cn_bold = A_BOLD;

@@ -9,22 +9,30 @@ enum TerminalRun {
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current()
             quietBacktraces(arguments)
-            return run(invocation, try open(environment))
+            let inbox = Inbox()
+            return run(invocation, try open(environment, inbox), inbox)
         } catch {
             return Program.complain(error.sentence, status: 2)
         }
     }
 
-    private static func open(_ environment: TerminalEnvironment) throws(CursesTerminal.Refused) -> CursesTerminal {
+    /// The guard stands before the terminal is touched, so that no signal finds it half taken over.
+    private static func open(
+        _ environment: TerminalEnvironment, _ inbox: Inbox
+    ) throws(CursesTerminal.Refused) -> CursesTerminal {
+        let restoreBytes = try CursesTerminal.restoreBytes(environment)
         CrashGuard.remember(environment.input)
-        let terminal = try CursesTerminal(environment: environment)
-        CrashGuard.arm(screen: environment.output, restoreBytes: terminal.restoreBytes)
-        return terminal
+        CrashGuard.listen(inbox.writeEnd)
+        CrashGuard.arm(screen: environment.output, restoreBytes: restoreBytes)
+        do throws(CursesTerminal.Refused) {
+            return try CursesTerminal(environment: environment)
+        } catch {
+            CrashGuard.disarm()
+            throw error
+        }
     }
 
-    private static func run(_ invocation: Invocation, _ terminal: CursesTerminal) -> Int32 {
-        let inbox = Inbox()
-        CrashGuard.listen(inbox.writeEnd)
+    private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
         let recent = RecentTargets.ofThisUser()
         let runner = EffectRunner(inspected: Program.makeInspected(), inbox: inbox, recent: recent)
         let options = Model.Options(

@@ -12,12 +12,16 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case readTimeout
         /// The write in hand took longer than its timeout, and nobody extended it.
         case writeTimeout
+        /// No byte passed either way for the idle timeout.
+        case idleTimeout
         /// A delimiter read reached its limit without its delimiter.
         case readMaxedOut
         /// The peer ended its stream (FIN).
         case closedByPeer
         /// This side closed the socket before the operation was done.
         case disconnected
+        /// The operation was cancelled.
+        case cancelled
         /// The socket was not connected, so the operation could not be queued.
         case notConnected
         /// A system call failed with this errno.
@@ -67,8 +71,9 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         switch reason {
         case .system: "NSPOSIXErrorDomain"
         case .resolver: "kCFStreamErrorDomainNetDB"
-        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .readMaxedOut,
-            .closedByPeer, .disconnected, .notConnected, .other:
+        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
+            .readMaxedOut,
+            .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
             "GCDAsyncSocketErrorDomain"
         }
     }
@@ -76,7 +81,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
     /// The code within `domain`.
     public var code: Int {
         switch reason {
-        case .disconnected, .notConnected: 0
+        case .disconnected, .cancelled, .notConnected: 0
         case .badConfiguration: 1
         case .badParameter: 2
         case .connectTimeout: 3
@@ -84,7 +89,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .writeTimeout: 5
         case .readMaxedOut: 6
         case .closedByPeer: 7
-        case .other: 8
+        case .other, .idleTimeout: 8
         case .system(let errno): Int(errno)
         case .resolver(let code): Int(code)
         }

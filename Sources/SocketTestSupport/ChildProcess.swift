@@ -42,11 +42,18 @@ public struct ChildProcess {
             output: text(of: files[0]), errors: text(of: files[1]))
     }
 
-    private static func spawn(_ words: [String], _ changes: [String: String?], _ files: [Int32]) throws -> pid_t {
+    /// Starts a program that reads from `input`, or from nothing, and writes its output and errors to `files`.
+    static func spawn(
+        _ words: [String], _ changes: [String: String?], input: Int32? = nil, _ files: [Int32]
+    ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, files[0], 1)
         posix_spawn_file_actions_adddup2(&actions, files[1], 2)
         var attributes = posix_spawnattr_t()
@@ -77,7 +84,7 @@ public struct ChildProcess {
         return values.map { "\($0)=\($1)" }
     }
 
-    private static func scratchFile() throws -> Int32 {
+    static func scratchFile() throws -> Int32 {
         var name = Array("/tmp/socktui-test-XXXXXX".utf8CString)
         let file = mkstemp(&name)
         guard file >= 0 else { throw Failure(description: "mkstemp: \(String(cString: strerror(errno)))") }
@@ -86,7 +93,7 @@ public struct ChildProcess {
         return file
     }
 
-    private static func text(of file: Int32) -> String {
+    static func text(of file: Int32) -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while case let count = pread(file, &buffer, buffer.count, off_t(bytes.count)), count > 0 {

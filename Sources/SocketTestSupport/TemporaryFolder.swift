@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for a test, removed with its files when released.
+/// A folder of its own for a test, removed with all that is in it when released.
 package final class TemporaryFolder {
     /// Its path.
     package let path: String
@@ -13,12 +13,18 @@ package final class TemporaryFolder {
     }
 
     deinit {
-        for name in names { unlink(path + "/" + name) }
+        Self.remove(path)
+    }
+
+    private static func remove(_ path: String) {
+        for name in names(in: path) where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
         rmdir(path)
     }
 
     /// The names of its files.
-    package var names: [String] {
+    package var names: [String] { Self.names(in: path) }
+
+    private static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []

@@ -145,16 +145,22 @@ struct CursesTerminalTests {
         #expect(fixture.written(since: before).contains("a.b.c.d"))
     }
 
+    private static func environment(_ type: String) -> TerminalEnvironment {
+        TerminalEnvironment(input: -1, output: -1, type: type, noColour: false)
+    }
+
     @Test("what a crash must write gives the screen and the cursor back")
     func restoreBytes() throws {
-        let bytes = try Fixture().terminal.restoreBytes
+        let bytes = try CursesTerminal.restoreBytes(Self.environment("xterm-256color"))
         for part in ["\u{1B}[?1049l", "\u{1B}[?25h", "\u{1B}[?2004l"] { #expect(bytes.contains(part)) }
         #expect(bytes.utf8.count < 512)
     }
 
     @Test("a terminal that cannot be used is refused before anything is written", arguments: ["dumb", "nonexistent"])
     func refused(type: String) {
-        let error = #expect(throws: CursesTerminal.Refused.self) { try Fixture(type) }
+        let error = #expect(throws: CursesTerminal.Refused.self) {
+            try CursesTerminal.restoreBytes(Self.environment(type))
+        }
         #expect(error?.sentence.contains("TERM=\(type)") == true)
     }
 }

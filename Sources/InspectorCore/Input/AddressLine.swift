@@ -78,6 +78,6 @@ package enum DurationText {
 
     private static func milliseconds(_ text: String, _ scale: Int64) -> Duration?? {
         guard let number = Double(text), number.isFinite, number > 0, number * Double(scale) < 1e13 else { return nil }
-        return .some(.milliseconds(Int64((number * Double(scale)).rounded())))
+        return .some(.milliseconds(Int64(number * Double(scale) + 0.5)))
     }
 }

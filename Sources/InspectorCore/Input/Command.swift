@@ -14,8 +14,8 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case showEvents = "events"
     case nextPane = "next-pane"
     case previousPane = "previous-pane"
-    case nextConnection = "next-connection"
-    case previousConnection = "previous-connection"
+    case nextConnection = "next"
+    case previousConnection = "previous"
     case open
     case expand
     case jump

@@ -41,7 +41,7 @@ package enum Keymap {
         bind(views.union([.menu, .help]), [.character("k"), .up, .control("p")], .moveUp, "up one row"),
         bind(views.union([.menu, .help]), [.character("j"), .down, .control("n")], .moveDown, "down one row"),
         bind(views.union([.help]), [.character("g"), .home], .moveFirst, "to the first row"),
-        bind(views.union([.help]), [.character("G"), .end], .moveLast, "to the last row; traffic follows again"),
+        bind(views.union([.help]), [.character("G"), .end], .moveLast, "to the last row; follows again"),
         bind(views.union([.help, .composer]), [.pageUp], .pageUp, "up one page"),
         bind(views.union([.help, .composer]), [.pageDown], .pageDown, "down one page"),
         bind(views, [.control("u")], .halfPageUp, "up half a page"),
@@ -61,7 +61,6 @@ package enum Keymap {
         bind([.detail], [.character("w")], .write, "write: to the composer", label: "write"),
         bind(connections, [.character("x")], .close, "close, at once or later", label: "close"),
         bind([.list, .talk], [.character("A")], .answer, "answer what timed out", label: "answer"),
-        bind(connections, [.character("P")], .pause, "pause or resume the engine's reading", label: "pause"),
     ]
 
     private static let looking: [Binding] = [
@@ -69,6 +68,7 @@ package enum Keymap {
         bind([.events], [.character("/")], .search, "search", label: "find"),
         bind([.events], [.character("n")], .searchNext, "next match"),
         bind([.events], [.character("N")], .searchPrevious, "previous match"),
+        bind(connections, [.character("P")], .pause, "pause or resume the engine's reading", label: "pause"),
         bind([.list], [.character("s")], .sortNext, "sort by the next column", label: "sort"),
         bind([.list], [.character("S")], .sortReverse, "reverse the order"),
         bind([.talk], [.character("v")], .cycleView, "view as text, hex and text, or escapes", label: "view"),

@@ -130,12 +130,12 @@ package struct LineEditor: Hashable, Sendable {
         guard line.width >= width else { return (line, cursorColumn) }
         let start = min(max(0, cursorColumn - width * 3 / 4), line.width + 1 - width)
         var part = line.columns(start..<start + width - (cursorColumn == start + width - 1 ? 1 : 0))
-        if start > 0 {
+        if start > 0 && part.width > 1 && cursorColumn > start {
             var marked = Line(String(glyphs.ellipsis), Style(.dim))
             marked.append(part.columns(1..<part.width))
             part = marked
         }
-        if start + width < line.width { part = Self.cutMark(part, width: width, glyphs) }
+        if start + width < line.width && width > 1 && cursorColumn < start + width - 1 { part = Self.cutMark(part, width: width, glyphs) }
         return (part, cursorColumn - start)
     }
 

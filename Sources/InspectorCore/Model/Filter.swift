@@ -15,6 +15,7 @@ package struct Filter: Hashable, Sendable {
         case peer(String)
         case role(String)
         case text(String)
+        case unfinished
     }
 
     /// As it was typed.
@@ -32,7 +33,7 @@ package struct Filter: Hashable, Sendable {
         self.terms = terms
     }
 
-    package var isEmpty: Bool { terms.isEmpty }
+    package var isEmpty: Bool { terms.allSatisfy { $0 == .unfinished } }
 
     /// Reads a filter.
     package static func parse(_ text: String) -> Result<Filter, Failure> {
@@ -52,7 +53,11 @@ package struct Filter: Hashable, Sendable {
     ]
 
     private static func term(_ word: String) -> Result<Term, Failure> {
-        guard let colon = word.firstIndex(of: ":") else { return .success(.text(word.lowercased())) }
+        guard let colon = word.firstIndex(of: ":") else {
+            let text = word.lowercased()
+            // The name of a key alone is a filter that is still being typed.
+            return .success(["id", "state", "port", "peer", "role"].contains(text) ? .unfinished : .text(text))
+        }
         let value = word[word.index(after: colon)...].lowercased()
         func missing(_ what: String) -> Result<Term, Failure> { .failure(Failure(message: "\(word): \(what)")) }
         switch word[..<colon].lowercased() {
@@ -91,6 +96,7 @@ package struct Filter: Hashable, Sendable {
         case .peer(let text):
             (socket.peer?.description ?? "").lowercased().contains(text) || socket.peerText.lowercased().contains(text)
         case .role(let role): socket.roleWord.hasPrefix(role)
+        case .unfinished: true
         case .text(let text):
             [
                 socket.id.description, socket.stateWord, socket.roleWord, socket.peerText, socket.target, socket.name,
@@ -107,6 +113,7 @@ package struct Filter: Hashable, Sendable {
             case .state(let text), .peer(let text), .role(let text), .text(let text):
                 words.lowercased().contains(text)
             case .port(let port): words.contains(String(port))
+            case .unfinished: true
             }
         }
     }

@@ -25,7 +25,7 @@ package struct RateHistories: Hashable, Sendable {
     package mutating func take(_ snapshot: EngineSnapshot) {
         let elapsed = sampled.map { snapshot.time - $0 } ?? .seconds(1)
         guard elapsed >= .milliseconds(999) else { return }
-        let steps = min(Self.seconds, max(1, Int(elapsed.inSeconds.rounded())))
+        let steps = min(Self.seconds, max(1, Int(min(elapsed.inSeconds, 3600) + 0.5)))
         sampled = snapshot.time
         var kept: [SocketID: Series] = [:]
         kept.reserveCapacity(snapshot.sockets.count)

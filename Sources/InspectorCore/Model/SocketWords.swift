@@ -129,11 +129,12 @@ package enum CloseWords {
             guard let timeout else { return "timeout" }
             return "timeout \(Format.duration(timeout.elapsed)) t\(timeout.tag)"
         case .connectTimeout: return "connect timeout"
+        case .idleTimeout: return "idle timeout"
         case .readMaxedOut: return "read limit reached"
         case .disconnected: return byUs(record.mode)
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
-        case .badConfiguration, .badParameter, .notConnected, .other: return error.detail
+        case .badConfiguration, .badParameter, .notConnected, .cancelled, .other: return error.detail
         }
     }
 
@@ -160,8 +161,8 @@ package enum CloseWords {
             switch error.reason {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
-            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .readMaxedOut, .badConfiguration,
-                .badParameter, .notConnected, .other:
+            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut, .badConfiguration,
+                .badParameter, .notConnected, .cancelled, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }

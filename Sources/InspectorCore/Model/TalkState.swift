@@ -25,6 +25,8 @@ package enum BlockKey: Hashable, Sendable {
     /// A gap in the events, by the sequence number after it.
     case lost(UInt64)
     case closed
+    /// A line that stands there while nothing has passed.
+    case waiting(Int)
 }
 
 /// A line of the traffic pane.

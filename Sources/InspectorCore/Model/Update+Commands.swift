@@ -107,7 +107,6 @@ extension Model {
             isComposing = composing && expected != nil
             return
         }
-        if selected.role == .listener && composing { awaiting = selected.id }
         isComposing = composing && TalkWords.whyNoWriting(selected) == nil
     }
 

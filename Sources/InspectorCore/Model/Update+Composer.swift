@@ -25,10 +25,14 @@ extension Model {
         }
     }
 
+    /// Whether what is typed can still be sent. The cursor stays in the composer of a connection that closed, so that
+    /// what is being typed does not turn into commands.
+    private var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? true }
+
     /// Keys while the cursor is in the composer.
     mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
         guard let command else {
-            editComposer { _ = $0.editor.handle(key) }
+            if canCompose { editComposer { _ = $0.editor.handle(key) } }
             return []
         }
         switch command {
@@ -41,7 +45,7 @@ extension Model {
         case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
         case .answer: openAnswer()
         case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
-        case .insertLine, .historyUp, .historyDown: editComposer { _ = $0.editor.handle(key) }
+        case .insertLine, .historyUp, .historyDown: if canCompose { editComposer { _ = $0.editor.handle(key) } }
         case .moveUp, .moveDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .nextConnection,
             .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
             .sortNext, .sortReverse, .follow, .freeze, .connect, .listen, .read, .write, .close, .pause, .complete,

@@ -4,10 +4,10 @@ extension Model {
     /// The fields of the connect and listen dialogs.
     static func openFields(_ purpose: Form.Purpose, address: String) -> [FormField] {
         var fields = [FormField.text(.address, "Address", address, hint: "host:port  [::1]:port  unix:/path")]
-        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s; empty: for ever")) }
+        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "10s; empty: none")) }
         fields += [
             FormField(.firstRead, "First read", .toggle(true), hint: "a standing read of any bytes"),
-            FormField(.halfOpen, "Half open", .toggle(false), hint: "stay open for writing after the peer's FIN"),
+            FormField(.halfOpen, "Half open", .toggle(false), hint: "write on after the peer's FIN"),
         ]
         return fields
     }
@@ -33,7 +33,7 @@ extension Model {
                     .text(.length, "Length", "", hint: "bytes"),
                     .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
                     .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
-                    .text(.timeout, "Timeout", "", hint: "such as 30s; empty: none"),
+                    .text(.timeout, "Timeout", "", hint: "30s; empty: none"),
                     .text(.tag, "Tag", String(tag)),
                     FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
                 ]))

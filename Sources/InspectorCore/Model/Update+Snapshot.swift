@@ -12,7 +12,7 @@ extension Model {
         matchNewEvents(from: seen)
         traffic.take(snapshot.traffic)
         histories.take(snapshot)
-        if let expected, snapshot.socket(expected) != nil { self.expected = nil }
+        if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refresh() }
         leaveStart(snapshot)
@@ -61,7 +61,7 @@ extension Model {
     /// Opens the talk of the first connection that a listener took, if its person still waits for it.
     private mutating func greetFirst(_ snapshot: EngineSnapshot) {
         guard let listener = awaiting, dialog == nil, field == nil, help == nil else { return }
-        guard let first = snapshot.sockets.first(where: { $0.parent == listener && $0.isLive }) else { return }
+        guard let first = snapshot.sockets.first(where: { $0.parent == listener }) else { return }
         awaiting = nil
         if frozen != nil { thaw() }
         select(first.id)
@@ -71,13 +71,23 @@ extension Model {
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         if frozen != nil { thaw() }
-        if latest?.socket(id) == nil { expected = id }
         start.editor.commit()
         start.error = nil
         notice = nil
         select(id)
+        expected = id
         showTalk(composing: true)
+        if let socket = latest?.socket(id) { arrived(socket) }
         return []
+    }
+
+    /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other
+    /// has the cursor in its composer.
+    private mutating func arrived(_ socket: SocketSnapshot) {
+        expected = nil
+        guard tab == .talk, list.selected == socket.id else { return }
+        if socket.role == .listener { awaiting = socket.id }
+        if TalkWords.whyNoWriting(socket) != nil { isComposing = false }
     }
 
     mutating func thaw() {

@@ -39,7 +39,7 @@ package struct Cadence: Hashable, Sendable {
     /// Snapshots a second; nil before there were three.
     package var perSecond: Int? {
         guard times.count > 2, let first = times.first, let last = times.last else { return nil }
-        let rate = Int((Double(times.count - 1) / (last - first).inSeconds).rounded())
+        let rate = Int(min(Double(times.count - 1) / (last - first).inSeconds, 9999) + 0.5)
         return rate > 0 ? rate : nil
     }
 }

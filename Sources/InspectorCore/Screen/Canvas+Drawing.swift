@@ -45,9 +45,10 @@ extension Canvas {
             line.append(" ")
         }
         var tail = Line()
-        if right.width > 0 && line.width + right.width + 4 <= rect.width {
+        let room = rect.width - line.width - 4
+        if right.width > 0 && room >= min(right.width, 8) {
             tail.append(" ")
-            tail.append(right)
+            tail.append(right.clipped(to: room, glyphs))
             tail.append(" ")
         }
         line = line.clipped(to: max(0, rect.width - 1), glyphs)

@@ -5,7 +5,7 @@ package struct Line: Hashable, Sendable {
     package init() {}
 
     /// A line of our own text. Foreign text goes through a `Sanitizer`.
-    package init(_ text: String, _ style: Style = .plain) {
+    package init(_ text: some StringProtocol, _ style: Style = .plain) {
         append(text, style)
     }
 

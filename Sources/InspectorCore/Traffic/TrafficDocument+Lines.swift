@@ -17,6 +17,7 @@ extension TrafficDocument {
         case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
         case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
         case .closed(let record): [closedLine(record)]
+        case .waiting(let text): [waitingLine(text)]
         }
     }
 
@@ -30,13 +31,19 @@ extension TrafficDocument {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
         let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
-        sanitizer.append(EventWords.note(event), style, to: &line)
+        sanitizer.append(EventWords.note(event, isAsking: askingTag == event.tag), style, to: &line)
         return line
     }
 
     private func closedLine(_ record: CloseRecord) -> Line {
         var line = Line(clock.text(record.time) + " * ", Style(.dim))
         sanitizer.append("closed: " + CloseWords.sentence(record), Style(.closed), to: &line)
+        return line
+    }
+
+    private func waitingLine(_ text: String) -> Line {
+        var line = Line("  ")
+        sanitizer.append(text, Style(.dim), to: &line)
         return line
     }
 

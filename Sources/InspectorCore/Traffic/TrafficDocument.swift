@@ -10,6 +10,8 @@ package struct TrafficDocument {
         case lost(UInt64)
         case dropped(UInt64)
         case closed(CloseRecord)
+        /// What stands there while nothing has passed.
+        case waiting(String)
     }
 
     package struct Block {
@@ -24,8 +26,8 @@ package struct TrafficDocument {
     package let expanded: Set<UInt64>
     package let sanitizer: Sanitizer
     package let glyphs: Glyphs
-    /// Shown where nothing has passed yet.
-    package let emptyText: [String]
+    /// Tag of the operation that waits for an answer.
+    let askingTag: Int?
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
@@ -35,11 +37,16 @@ package struct TrafficDocument {
         sanitizer = model.sanitizer
         glyphs = model.glyphs
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
-        emptyText = TalkWords.empty(model)
+        askingTag = model.selected?.asking?.tag
         let items = model.shownTraffic
         var blocks: [Block] = []
         if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
         blocks += Self.merge(items.items, Self.notes(model))
+        if items.items.isEmpty {
+            for (index, text) in TalkWords.empty(model).enumerated() {
+                blocks.append(Block(key: .waiting(index), content: .waiting(text)))
+            }
+        }
         if let closed = model.selected?.closed { blocks.append(Block(key: .closed, content: .closed(closed))) }
         self.blocks = blocks
     }

@@ -43,7 +43,8 @@ package enum ComposerView {
         model.sanitizer.append(reason, Style(.closed), to: &line)
         canvas.draw(line, row: 2, in: rect, model.glyphs)
         if !socket.isLive && socket.role == .client {
-            canvas.draw(Line("   c connects again", Style(.dim)), row: 3, in: rect, model.glyphs)
+            let hint = model.isComposing ? "   Esc, then c, connects again" : "   c connects again"
+            canvas.draw(Line(hint, Style(.dim)), row: 3, in: rect, model.glyphs)
         }
     }
 

@@ -38,7 +38,7 @@ extension DetailBuilder {
         case .read(let kind):
             line.append(safe(kind.words))
             if operation.isStanding { line.append(" (standing)", Style(.dim)) }
-            if let limit = kind.limit { line.append(" max \(Format.bytes(limit))", Style(.dim)) }
+            if let limit = kind.limit { line.append(" max \(Format.limit(limit))", Style(.dim)) }
         case .write: line.append("data \(operation.total.map(String.init) ?? "")")
         }
         return line
@@ -47,19 +47,32 @@ extension DetailBuilder {
     private func inHand(_ operation: OperationSnapshot) -> Row {
         var line = Line(" now ", Style(.key))
         line.append(name(operation))
-        let barWidth = width >= 76 ? 18 : 10
+        let state = state(operation)
         if let total = operation.total, total > 0 {
-            line.append("  ")
-            line.pad(to: width >= 76 ? 31 : 0)
-            line.append("\(operation.done)/\(total) ")
-            line.append(
-                model.glyphs.bar(done: operation.done, total: total, width: barWidth),
-                Style(operation.kind == .write ? .sent : .received))
-            line.append(" \(Format.percent(done: operation.done, total: total))")
+            line = progress(operation, of: total, after: line, room: width - 2 - state.width)
         } else if operation.done > 0 {
             line.append("  \(Format.size(operation.done)) so far", Style(.received))
         }
-        return Row(left: line, right: state(operation))
+        return Row(left: line, right: state)
+    }
+
+    /// Numbers, bar and percentage; the bars of both queues stand below each other, and give way where room is short.
+    private func progress(_ operation: OperationSnapshot, of total: Int, after words: Line, room: Int) -> Line {
+        let numbers = "\(operation.done)/\(total) "
+        let percent = Format.percent(done: operation.done, total: total)
+        var line = words
+        line.append("  ")
+        var withBar = line
+        withBar.pad(to: width >= 76 ? 42 - numbers.count : 0)
+        withBar.append(numbers)
+        withBar.append(
+            model.glyphs.bar(done: operation.done, total: total, width: width >= 76 ? 18 : 10),
+            Style(operation.kind == .write ? .sent : .received))
+        withBar.append(" " + percent)
+        if withBar.width <= room { return withBar }
+        if line.width + numbers.count + percent.count <= room { line.append(numbers) }
+        line.append(percent)
+        return line
     }
 
     private func state(_ operation: OperationSnapshot) -> Line {

@@ -32,7 +32,8 @@ package enum DetailView {
     package static func lines(_ model: Model, width: Int) -> [Row] {
         guard let socket = model.selected else { return [Row(left: Line(" nothing is selected", Style(.dim)))] }
         let builder = DetailBuilder(model: model, socket: socket, width: width)
-        return builder.identity + builder.flags + builder.queues + builder.minute + builder.totals
+        let live = socket.isLive ? builder.flags + builder.queues : []
+        return builder.identity + live + builder.minute + builder.totals
     }
 }
 
@@ -85,12 +86,14 @@ struct DetailBuilder {
     }
 
     private var who: [Line] {
-        var words = [Line("\(socket.id) \(socket.roleWord)", Style(.heading))]
+        var first = Line("\(socket.id) \(socket.roleWord) ", Style(.heading))
         switch socket.role {
-        case .listener: words.append(safe("on \(socket.local?.description ?? socket.target)"))
+        case .listener: first.append(safe(socket.local?.description ?? socket.target))
         case .client, .accepted:
-            words.append(safe("\(socket.local?.description ?? "-") > \(socket.peer?.description ?? socket.target)"))
+            let peer = socket.peer?.description ?? socket.target
+            first.append(safe(socket.local.map { "\($0.description) > \(peer)" } ?? peer))
         }
+        var words = [first]
         if !socket.target.isEmpty && socket.role == .client && socket.target != socket.peer?.description
             && socket.peer != nil
         {
@@ -124,7 +127,7 @@ struct DetailBuilder {
         add("cwnd", kernel.congestionWindow.map(String.init))
         add("retrans", kernel.retransmits.map(String.init), (kernel.retransmits ?? 0) > 0 ? .warn : .plain)
         let limited = kernel.receiverWindowLimited.flatMap {
-            $0.isFinite ? "\(Int((min(max($0, 0), 1) * 100).rounded()))%" : nil
+            $0.isFinite ? "\(Int(min(max($0, 0), 1) * 100 + 0.5))%" : nil
         }
         add("rwnd-limited", limited)
         add("delivery", kernel.deliveryRate.map { Format.bytes($0) + "/s" })
@@ -135,7 +138,9 @@ struct DetailBuilder {
         let lit = FlagWords.lit(socket.flags)
         var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) lit")]
         rows += wrapped(lit.map { Line($0, Style(.lit)) }, separator: "  ")
-        rows += FlagWords.reasons(socket).map { Row(left: Line(" " + $0, Style(.dim))) }
+        for reason in FlagWords.reasons(socket) {
+            rows += wrapped(reason.split(separator: " ").map { Line($0, Style(.dim)) }, separator: " ")
+        }
         return rows
     }
 }

@@ -17,7 +17,7 @@ package enum DialogView {
         let widest = menu.items.map { $0.label.count }.max() ?? 0
         let size = canvas.size
         let rect = Rect(size).centered(
-            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 44)), height: menu.items.count + 4)
+            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 50)), height: menu.items.count + 4)
         canvas.box(rect, title: title, hint: "a letter, or Up Down and Enter; Esc cancel", model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
         for (index, item) in menu.items.enumerated() {
@@ -36,7 +36,7 @@ package enum DialogView {
         let more = isFolded(form) ? "Tab more" : "Tab next"
         let hint = "Enter \(verb(form.purpose))   \(more)   Esc cancel"
         let rect = Rect(size).centered(
-            width: min(size.width - 4, max(64, TextWidth.of(title) + 6)), height: shown.count + 5)
+            width: min(size.width - 4, max(64, TextWidth.of(title) + 6)), height: shown.count + 4)
         canvas.box(rect, title: title, hint: hint, model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
         for (row, index) in shown.enumerated() {
@@ -93,7 +93,7 @@ package enum DialogView {
         _ editor: LineEditor, _ field: FormField, isFocused: Bool, _ row: Int, _ place: Rect, _ model: Model,
         on canvas: inout Canvas
     ) {
-        let width = field.name == .address ? place.width : min(20, place.width)
+        let width = field.name == .address ? place.width : min(16, place.width)
         let (line, cursor) = editor.window(width: width, sanitizer: model.sanitizer, glyphs: model.glyphs)
         var padded = line
         if editor.isEmpty && field.name == .address { padded = Line(field.hint, Style(.dim)) }

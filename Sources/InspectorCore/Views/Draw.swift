@@ -22,10 +22,16 @@ private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout 
     Header.draw(model, layout, on: &canvas)
     if layout.list.height > 0 { ListView.draw(model, layout.list, on: &canvas) }
     PreviewView.draw(model, layout.preview, on: &canvas)
-    if layout.talk.height > 0 { TalkView.draw(model, layout.talk, on: &canvas) }
+    if layout.talk.height > 0 { TalkView.draw(model, layout.talkLayout, on: &canvas) }
     if layout.detail.height > 0 { DetailView.draw(model, layout.detail, on: &canvas) }
     if model.tab == .events { EventsView.draw(model, layout.body, on: &canvas) }
     guard layout.isComposite else { return }
+    var title = Line()
+    if let socket = model.selected {
+        title.append("\(socket.id) ", Style(.heading))
+        title.append(Shorten.address(socket.peerText, to: max(8, layout.divider.width - 30), Style(.heading), model))
+    }
+    canvas.rule(row: 0, in: layout.divider, title: title, model.glyphs)
     for y in layout.detail.y..<layout.detail.y + layout.detail.height {
         canvas[layout.detail.x - 1, y] = Cell(model.glyphs.vertical, style: Style(.dim))
     }

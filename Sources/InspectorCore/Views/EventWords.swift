@@ -55,8 +55,8 @@ package enum EventWords {
         switch event.kind {
         case .resolving: "asking the resolver"
         case .resolved: event.first == 1 ? "1 address" : "\(event.first) addresses"
-        case .connectAttempt: "address \(event.first + 1)"
-        case .connectRefused: "address \(event.first + 1): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
+        case .connectAttempt: attempt(event.first)
+        case .connectRefused: "\(attempt(event.first)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
         case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
         case .accepted: "as #\(event.first)"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))
@@ -78,6 +78,9 @@ package enum EventWords {
         }
     }
 
+    /// An address that was tried, by its place among them.
+    package static func attempt(_ index: Int) -> String { "address \(index + 1)" }
+
     private static func mode(_ index: Int) -> String {
         guard CloseMode.allCases.indices.contains(index) else { return "" }
         switch CloseMode.allCases[index] {
@@ -89,12 +92,13 @@ package enum EventWords {
         }
     }
 
-    /// One sentence between the bytes of the talk.
-    package static func note(_ event: SocketEvent) -> String {
+    /// One sentence between the bytes of the talk; `isAsking`: its operation still waits for an answer.
+    package static func note(_ event: SocketEvent, isAsking: Bool) -> String {
         let detail = detail(event)
         switch event.kind {
         case .readTimedOut, .writeTimedOut:
-            return "timed out after \(Format.duration(.milliseconds(event.second))); A answers: extend, fail it, close"
+            let text = "timed out after \(Format.duration(.milliseconds(event.second)))"
+            return isAsking ? text + "; A answers: extend, fail it, close" : text
         case .timeoutExtended: return "extended \(detail)"
         case .peerClosed: return detail.isEmpty ? "peer sent FIN" : "peer sent FIN; \(detail)"
         case .halfClosed: return detail

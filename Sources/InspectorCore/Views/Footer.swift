@@ -31,15 +31,15 @@ package enum Footer {
         case .answer: return selected?.asking == nil ? nil : label
         case .read, .pause: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
+        case .send, .halfClose, .historyUp:
+            return selected.map { TalkWords.whyNoWriting($0) == nil } ?? true ? label : nil
         case .close: return selected?.isLive ?? false ? label : nil
         case .open where model.tab == .list: return selected == nil ? nil : label
         case .freeze: return model.frozen == nil ? label : "resume"
-        case .connect where model.tab == .talk || model.tab == .detail:
-            return label
         case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
             .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
             .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
-            .follow, .cycleView, .connect, .listen, .send, .insertLine, .halfClose, .historyUp, .historyDown,
+            .follow, .cycleView, .connect, .listen, .insertLine, .historyDown,
             .lineEnding, .inputMode, .leave, .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help,
             .repaint, .suspend, .interrupt, .quit:
             return label
@@ -79,8 +79,9 @@ package enum Footer {
             return counts + ", sorted by \(model.list.sorting.column.title)"
         case .events:
             let shown = model.shownEvents.count
-            let kept = min(model.log.entries.count, EventLog.limit)
-            var text = model.events.matching == nil ? "\(kept) kept of \(model.log.next)" : "\(shown) of \(kept) kept"
+            let kept = model.eventsEnd - model.log.first
+            let all = model.frozen?.nextEvent ?? model.log.next
+            var text = model.events.matching == nil ? "\(kept) rows of \(all) events" : "\(shown) of \(kept) rows"
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
         case .start, .talk, .detail: return ""

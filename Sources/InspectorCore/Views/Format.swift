@@ -9,7 +9,7 @@ package enum Format {
         for unit in ["K", "M", "G", "T", "P", "E"] {
             value /= 1024
             if value < 9.95 { return tenths(value) + unit }
-            if value < 999.5 { return String(Int(value.rounded())) + unit }
+            if value < 999.5 { return String(Int(value + 0.5)) + unit }
         }
         return ">1E"
     }
@@ -28,7 +28,7 @@ package enum Format {
     /// Bytes a second, without the `/s`.
     package static func rate(_ rate: Double?) -> String {
         guard let rate, rate.isFinite else { return "-" }
-        return bytes(UInt64(min(max(0, rate.rounded()), 1e18)))
+        return bytes(UInt64(min(max(0, rate), 1e18) + 0.5))
     }
 
     /// A share that is 100 only when nothing is missing.
@@ -38,14 +38,25 @@ package enum Format {
         return "\(done >= total ? 100 : min(99, share))%"
     }
 
-    /// A stretch of time in one unit: `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
+    /// A limit that somebody chose: `8K` where it is just that, `8.3K` elsewhere.
+    package static func limit(_ count: Int) -> String {
+        count >= 1024 && count % 1024 == 0 ? trimmedUnit(bytes(count)) : bytes(count)
+    }
+
+    private static func trimmedUnit(_ text: String) -> String {
+        let number = text.dropLast()
+        return number.hasSuffix(".0") ? String(number.dropLast(2)) + text.suffix(1) : text
+    }
+
+    /// A stretch of time in one unit: `40us`, `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
     package static func duration(_ duration: Duration) -> String {
         let milliseconds = Double(duration.wholeNanoseconds) / 1e6
         let seconds = milliseconds / 1000
+        if milliseconds > 0 && milliseconds < 0.0995 { return "\(max(1, Int(milliseconds * 1000 + 0.5)))us" }
         if milliseconds < 9.95 { return trimmed(tenths(max(0, milliseconds))) + "ms" }
-        if milliseconds < 999.5 { return "\(Int(milliseconds.rounded()))ms" }
+        if milliseconds < 999.5 { return "\(Int(milliseconds + 0.5))ms" }
         if seconds < 9.95 { return trimmed(tenths(seconds)) + "s" }
-        if seconds < 120 { return "\(Int(seconds.rounded()))s" }
+        if seconds < 120 { return "\(Int(seconds + 0.5))s" }
         if seconds < 7200 { return "\(Int(seconds / 60))m" }
         if seconds < 172_800 { return "\(Int(seconds / 3600))h" }
         return "\(Int(min(seconds / 86_400, 99_999)))d"
@@ -75,7 +86,7 @@ package enum Format {
     }
 
     private static func tenths(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
+        let tenths = Int(value * 10 + 0.5)
         return "\(tenths / 10).\(tenths % 10)"
     }
 

@@ -3,7 +3,8 @@ import SocketCore
 /// The first two rows: what the engine does as a whole, and the tabs.
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
-        canvas.draw(first(model), row: 0, in: layout.header, model.glyphs)
+        let isNarrow = layout.header.width < 76
+        canvas.draw(first(model, isNarrow: isNarrow), row: 0, in: layout.header, model.glyphs)
         let tabs = tabs(model)
         let room = layout.tabs.width - tabs.width - 3
         canvas.draw(
@@ -11,9 +12,9 @@ package enum Header {
             model.glyphs)
     }
 
-    private static func first(_ model: Model) -> Line {
+    private static func first(_ model: Model, isNarrow: Bool) -> Line {
         var line = Line(" socktui", Style(.title))
-        line.pad(to: 20)
+        line.pad(to: isNarrow ? 10 : 20)
         if let frozen = model.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
         } else if model.latest == nil {
@@ -25,7 +26,7 @@ package enum Header {
         }
         line.append("  live \(model.summary.live)")
         line.append("  closed \(model.summary.closed)", Style(.closed))
-        line.append("    ")
+        line.append(isNarrow ? "  " : "    ")
         line.append("rx \(perSecond(model.summary.receiveRate))", Style(.received))
         line.append(" ")
         line.append("tx \(perSecond(model.summary.sendRate))", Style(.sent))
@@ -56,22 +57,22 @@ package enum Header {
         case .talk: return connection(model, room: room)
         case .detail: return place(model)
         case .events:
-            var line = chip(model.events.filter)
+            var line = chip(model.events.filter, model)
             line.append(model.events.cursor == nil ? "following (F)" : "not following (F)", Style(.dim))
             return line
         }
     }
 
-    private static func chip(_ filter: Filter) -> Line {
+    private static func chip(_ filter: Filter, _ model: Model) -> Line {
         guard !filter.isEmpty else { return Line() }
         var line = Line()
-        Sanitizer(isASCII: false).append("filter \(filter.text)", Style(.chip), to: &line)
+        model.sanitizer.append("filter \(filter.text)", Style(.chip), to: &line)
         line.append("  ")
         return line
     }
 
     private static func list(_ model: Model) -> Line {
-        var line = chip(model.list.filter)
+        var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
         line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         return line

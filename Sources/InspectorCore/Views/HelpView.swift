@@ -3,7 +3,7 @@ import SocketCore
 /// All keys, made from the one table of keys: those of the place it was opened in first.
 package enum HelpView {
     private static func box(_ size: Size) -> Rect {
-        Rect(size).trimmed(top: 1, bottom: 1).centered(width: min(76, size.width - 4), height: size.height)
+        Rect(size).trimmed(top: 1, bottom: 1).centered(width: min(78, size.width - 2), height: size.height)
     }
 
     /// Rows of help in sight.
@@ -11,12 +11,12 @@ package enum HelpView {
 
     package static func draw(_ model: Model, _ help: Model.HelpState, on canvas: inout Canvas) {
         let rect = box(canvas.size)
-        let lines = lines(help.context, model.glyphs)
+        let lines = lines(help.context, model.glyphs, width: rect.width - 3)
         let rows = rows(canvas.size)
         let below = max(0, lines.count - help.top - rows)
         let hint = below > 0 || help.top > 0 ? "Esc close   Up Down scroll   \(below) more below" : "Esc close"
         canvas.box(rect, title: "help: \(help.context.title)", hint: hint, model.glyphs)
-        let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 4, height: rect.height - 2)
+        let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 3, height: rect.height - 2)
         for (index, line) in lines.dropFirst(help.top).prefix(rows).enumerated() {
             canvas.draw(line, row: index, in: inner, model.glyphs)
         }
@@ -24,30 +24,35 @@ package enum HelpView {
     }
 
     /// The sections in order.
-    package static func lines(_ context: KeyContext, _ glyphs: Glyphs) -> [Line] {
-        var lines = section(context)
+    package static func lines(_ context: KeyContext, _ glyphs: Glyphs, width: Int = 80) -> [Line] {
+        var lines = section(context, width: width)
         if context.isText { lines += [Line()] + editing }
         for other in [KeyContext.list, .talk, .composer, .detail, .events] where other != context {
-            lines += [Line(), Line(other.title, Style(.heading, [.bold]))] + section(other)
+            lines += [Line(), Line(other.title, Style(.heading, [.bold]))] + section(other, width: width)
         }
         return lines + [Line()] + legend(glyphs)
     }
 
-    private static func section(_ context: KeyContext) -> [Line] {
+    /// Columns of a key and what it does; the command's name stands behind where there is room for it.
+    private static let keyAndHelp = 58
+
+    private static func section(_ context: KeyContext, width: Int) -> [Line] {
         Keymap.bindings(in: context).map { binding in
-            var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 14) + " ", Style(.key))
-            line.append(Format.padded(binding.help, to: 44))
-            line.append(" \(binding.command.rawValue)", Style(.dim))
+            var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 16) + " ", Style(.key))
+            line.append(binding.help)
+            guard width >= keyAndHelp + 16 else { return line }
+            line.pad(to: keyAndHelp)
+            line.append(binding.command.rawValue, Style(.dim))
             return line
         }
     }
 
     private static let editing: [Line] = [
         Line("editing a line", Style(.heading, [.bold])),
-        Line("^A ^E          to its beginning, its end"),
-        Line("Alt-b Alt-f    a word back, a word on"),
-        Line("^K ^U ^W       cut to the end, to the beginning, the word before"),
-        Line("^Y             put back what was cut"),
+        Line("^A ^E            to its beginning, its end"),
+        Line("Alt-b Alt-f      a word back, a word on"),
+        Line("^K ^U ^W         cut to the end, to the beginning, the word before"),
+        Line("^Y               put back what was cut"),
     ]
 
     private static func legend(_ glyphs: Glyphs) -> [Line] {

@@ -49,7 +49,7 @@ package struct QueueLines {
         why.append(safe(CloseWords.sentence(record), .closed))
         var when = label("WHEN")
         when.append(model.shownClock.text(record.time))
-        when.append(", after \(Format.age(record.time - socket.opened))", Style(.dim))
+        when.append(", open for \(Format.age(record.time - socket.opened))", Style(.dim))
         var totals = label("TOTAL")
         totals.append("received \(Format.size(socket.received))", Style(.received))
         totals.append("  ")
@@ -88,17 +88,38 @@ package struct QueueLines {
         count > 0 ? Line("+\(count) queued") : Line()
     }
 
-    /// Progress as a bar and a percentage, only where the whole is known.
-    private func progress(_ operation: OperationSnapshot, after words: Line) -> Line {
+    /// Progress as a bar and a percentage, only where the whole is known, and what keeps the operation waiting. Where
+    /// not all of it fits, the bar gives way.
+    private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
+        let note = note(operation)
+        guard let total = operation.total, total > 0 else { return joined(words, note) }
         var line = words
-        guard let total = operation.total, total > 0 else { return line }
         line.append("\(operation.done)/\(total) ")
-        line.pad(to: barColumn)
-        line.append(
+        var withBar = line
+        withBar.pad(to: barColumn)
+        withBar.append(
             model.glyphs.bar(done: operation.done, total: total, width: barWidth),
             Style(operation.kind == .write ? .sent : .received))
-        line.append(" \(Format.percent(done: operation.done, total: total))")
+        let percent = Format.percent(done: operation.done, total: total)
+        withBar.append(" " + percent)
+        withBar = joined(withBar, note)
+        if withBar.width <= room { return withBar }
+        line.append(percent)
+        return joined(line, note)
+    }
+
+    private func joined(_ line: Line, _ note: Line) -> Line {
+        guard note.width > 0 else { return line }
+        var line = line
+        line.append("  ")
+        line.append(note)
         return line
+    }
+
+    /// A row for an operation, which may take what the number of those behind it leaves.
+    private func row(_ queue: QueueSnapshot, _ build: (_ room: Int) -> Line) -> Row {
+        let right = queued(queue.pendingCount)
+        return Row(left: build(width - 1 - right.width - (right.width > 0 ? 1 : 0)), right: right)
     }
 
     /// What keeps an operation in hand waiting.
@@ -122,17 +143,13 @@ package struct QueueLines {
             return Row(left: line, right: queued(socket.reading.pendingCount))
         }
         line.append(Format.padded("t\(operation.tag)", to: 4))
-        if operation.total != nil {
-            line.append("length ")
-            line = progress(operation, after: line)
-        } else {
+        guard operation.total != nil else {
             line.append(safe(operation.kind.words))
             line.append(unknownTotal(operation))
+            return row(socket.reading) { _ in joined(line, note(operation)) }
         }
-        let note = note(operation)
-        if note.width > 0 { line.append("  ") }
-        line.append(note)
-        return Row(left: line, right: queued(socket.reading.pendingCount))
+        line.append("length ")
+        return row(socket.reading) { progress(operation, after: line, room: $0) }
     }
 
     private var noRead: (text: String, role: Role) {
@@ -156,7 +173,7 @@ package struct QueueLines {
         }
         if case .read(let kind) = operation.kind, let limit = kind.limit {
             line.append(
-                operation.done > 0 ? ", max \(Format.bytes(limit))" : "  max \(Format.bytes(limit))", Style(.dim))
+                operation.done > 0 ? ", max \(Format.limit(limit))" : "  max \(Format.limit(limit))", Style(.dim))
         }
         return line
     }
@@ -168,11 +185,7 @@ package struct QueueLines {
             return Row(left: line, right: queued(socket.writing.pendingCount))
         }
         line.append(Format.padded("t\(operation.tag)", to: 4) + " ")
-        line = progress(operation, after: line)
-        let note = note(operation)
-        if note.width > 0 { line.append("  ") }
-        line.append(note)
-        return Row(left: line, right: queued(socket.writing.pendingCount))
+        return row(socket.writing) { progress(operation, after: line, room: $0) }
     }
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.

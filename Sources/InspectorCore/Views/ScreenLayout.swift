@@ -19,6 +19,8 @@ package struct ScreenLayout: Hashable, Sendable {
     package let preview: Rect
     package let talk: Rect
     package let detail: Rect
+    /// Between list and talk where they stand together.
+    package let divider: Rect
 
     package init(_ size: Size, _ tab: Model.Tab) {
         self.size = size
@@ -38,10 +40,12 @@ package struct ScreenLayout: Hashable, Sendable {
             let rows = max(6, body.height * 2 / 5)
             list = left.top(rows)
             preview = none
-            talk = left.trimmed(top: rows)
+            divider = left.trimmed(top: rows).top(1)
+            talk = left.trimmed(top: rows + 1)
             detail = body.right(from: left.width + 1)
             return
         }
+        divider = none
         let previewRows = body.height >= 10 ? 5 : 0
         list = tab == .list ? body.trimmed(bottom: previewRows) : none
         preview = tab == .list ? body.bottom(previewRows) : none
@@ -58,7 +62,10 @@ package struct ScreenLayout: Hashable, Sendable {
     package var eventRows: Int { max(0, body.height - 1) }
 
     /// The traffic's own rows.
-    package var traffic: Rect { TalkLayout(talk).traffic }
+    package var traffic: Rect { talkLayout.traffic }
+
+    /// The parts of the talk.
+    package var talkLayout: TalkLayout { TalkLayout(talk, margin: isComposite ? 1 : 0) }
 }
 
 /// Where the parts of the talk stand.
@@ -70,10 +77,11 @@ package struct TalkLayout: Hashable, Sendable {
     /// What is read next, the rule above the line, the line, and what it comes to.
     package let composer: Rect
 
-    package init(_ rect: Rect) {
+    /// `margin`: columns left blank between the traffic and what stands on its right.
+    package init(_ rect: Rect, margin: Int) {
         queues = rect.top(3)
         rule = rect.trimmed(top: 3).top(1)
         composer = rect.bottom(4)
-        traffic = rect.trimmed(top: 4, bottom: 4)
+        traffic = rect.trimmed(top: 4, bottom: 4).left(rect.width - margin)
     }
 }

@@ -32,46 +32,47 @@ package enum StartView {
         }
     }
 
+    private typealias Entry = (text: String, note: String)
+
     /// What was opened before and what listens here, as much as fits; demo always does.
     private static func lists(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        var rows: [Line] = []
         let offers = model.start.offers
-        let recent = offers.recent.map { (text: $0.text, note: $0.age) }
-        let listening = offers.listening.map { (text: $0.address, note: $0.program) }
-        let room = max(0, rect.height - 2)
-        let heads = (recent.isEmpty ? 0 : 2) + (listening.isEmpty ? 0 : 2)
-        let recentRoom =
-            listening.isEmpty ? room - heads : max(1, (room - heads) - min(listening.count, (room - heads) / 2))
-        rows += section("Recent", recent, from: 1, room: recentRoom, model)
+        let recent: [Entry] = offers.recent.map { ($0.text, $0.age) }
+        let listening: [Entry] = offers.listening.map { ($0.address, $0.program) }
+        let heads = (recent.isEmpty ? 0 : 1) + (listening.isEmpty ? 0 : 1)
+        let isSpacious = rect.height >= recent.count + listening.count + heads * 2 + 1
+        let room = max(0, rect.height - 1 - heads)
+        let forListening = min(listening.count, max(room / 2, room - recent.count))
+        var rows = section("Recent", recent, from: 1, room: isSpacious ? room : room - forListening, model)
+        if isSpacious && !rows.isEmpty { rows.append(Line()) }
         rows += section(
-            "Listening on this host", listening, from: recent.count + 1, room: room - rows.count - 2, model)
-        rows.append(Line("  demo  a small world of sockets to look at", Style(.dim)))
+            "Listening on this host", listening, from: recent.count + 1, room: isSpacious ? room : forListening, model)
+        if isSpacious && !listening.isEmpty { rows.append(Line()) }
+        rows.append(Line("   demo  a small world of sockets to look at", Style(.dim)))
         for (index, line) in rows.enumerated() { canvas.draw(line, row: index, in: rect, model.glyphs) }
     }
 
+    /// A heading and so many entries; where not all fit, the last row says how many more there are.
     private static func section(
-        _ title: String, _ entries: [(text: String, note: String)], from number: Int, room: Int, _ model: Model
+        _ title: String, _ entries: [Entry], from number: Int, room: Int, _ model: Model
     ) -> [Line] {
         guard !entries.isEmpty, room > 0 else { return [] }
-        var rows = [Line(" " + title, Style(.heading))]
-        let fits = entries.count > room ? max(0, room - 1) : room
-        let shown = entries.prefix(fits)
-        var column = 0
-        let safe = shown.map { entry in
+        let fits = entries.count > room ? room - 1 : room
+        let texts = entries.prefix(fits).map { entry in
             var line = Line()
             model.sanitizer.append(entry.text, to: &line)
-            column = max(column, line.width)
-            return line
+            return Shorten.middle(line, to: 40, tail: Shorten.portTail(entry.text), model.glyphs)
         }
-        for (index, entry) in shown.enumerated() {
+        let column = texts.map(\.width).max() ?? 0
+        var rows = [Line(" " + title, Style(.heading))]
+        for (index, text) in texts.enumerated() {
             var line = Line(Format.padded(String(number + index), to: 4, right: true) + "  ", Style(.key))
-            line.append(Shorten.middle(safe[index], to: 40, tail: 6, model.glyphs))
-            line.pad(to: 6 + min(column, 40) + 3)
-            model.sanitizer.append(entry.note, Style(.dim), to: &line)
+            line.append(text)
+            line.pad(to: 6 + column + 3)
+            model.sanitizer.append(entries[index].note, Style(.dim), to: &line)
             rows.append(line)
         }
-        if entries.count > fits { rows.append(Line("    +\(entries.count - fits) more", Style(.dim))) }
-        rows.append(Line())
+        if entries.count > fits { rows.append(Line("      +\(entries.count - fits) more", Style(.dim))) }
         return rows
     }
 }

@@ -2,10 +2,9 @@ import SocketCore
 
 /// The talk: where the queues stand, what was said, and the line that is said next.
 package enum TalkView {
-    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let layout = TalkLayout(rect)
+    package static func draw(_ model: Model, _ layout: TalkLayout, on canvas: inout Canvas) {
         if let socket = model.selected {
-            QueueLines(model, socket, width: rect.width).draw(in: layout.queues, on: &canvas)
+            QueueLines(model, socket, width: layout.queues.width).draw(in: layout.queues, on: &canvas)
         }
         drawRule(model, layout.rule, on: &canvas)
         drawTraffic(model, layout.traffic, on: &canvas)
@@ -20,10 +19,7 @@ package enum TalkView {
         var right = Line("\(model.viewMode.rawValue) (v)", Style(.dim))
         right.append("   ")
         right.append(talk(model).isFollowing ? "following (F)" : "not following (F)", Style(.dim))
-        var title = Line("traffic", Style(.heading))
-        if ScreenLayout(model.size, model.tab).isComposite, let id = model.list.selected {
-            title.append(" \(id)", Style(.heading))
-        }
+        let title = Line("traffic", Style(.heading))
         let isFocused = model.tab == .talk && !model.isComposing
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
     }
@@ -31,14 +27,6 @@ package enum TalkView {
     private static func drawTraffic(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
         let document = TrafficDocument(model, width: rect.width)
-        guard !document.blocks.isEmpty else {
-            for (index, text) in document.emptyText.enumerated() {
-                var line = Line("  ")
-                model.sanitizer.append(text, Style(.dim), to: &line)
-                canvas.draw(line, row: index + (rect.height > 3 ? 1 : 0), in: rect, model.glyphs)
-            }
-            return
-        }
         let talk = talk(model)
         let top = talk.isFollowing ? document.followingTop(rows: rect.height) : talk.top.map(document.place)
         let cursor = talk.isFollowing ? nil : talk.cursor.map(document.place)

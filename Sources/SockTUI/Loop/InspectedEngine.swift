@@ -17,7 +17,8 @@ final class InspectedEngine: Inspected {
     }
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
-        engine.requestSnapshot(request, then: then)
+        // Behind what was to be opened before, which waits in the queue and not in the mailbox.
+        engine.queue.async { @Sendable [engine] in engine.requestSnapshot(request, then: then) }
     }
 
     func send(_ command: SocketCommand) { engine.post(command) }

@@ -35,10 +35,19 @@ final class RunLoop {
         self.runner = runner
     }
 
-    /// Draws the first picture and does what the command line asked for.
+    /// Does what the command line asked for and draws the first picture, with what became of that if it is known soon.
     func start(_ effects: [Effect]) {
-        handle([.resized(screen.size)])
         effects.forEach(perform)
+        requestSnapshotIfWanted()
+        var messages: [Message] = [.resized(screen.size)]
+        let end = ContinuousClock.now + Self.tick
+        while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
+            var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
+            poll(&pipe, 1, 10)
+            runner.inbox.takeSignals().forEach(heard)
+            messages += runner.inbox.take()
+        }
+        handle(messages)
     }
 
     /// Turns until it ends.
@@ -67,7 +76,7 @@ final class RunLoop {
     /// Hands a batch to the reducer and draws what came of it.
     func handle(_ messages: [Message]) {
         for message in messages {
-            if case .snapshot = message { snapshotIsUnderWay = false }
+            if message.isSnapshot { snapshotIsUnderWay = false }
             model.update(message).forEach(perform)
         }
         draw()
@@ -127,5 +136,11 @@ final class RunLoop {
     private func draw() {
         canvas = InspectorCore.draw(model, screen.size)
         screen.show(canvas)
+    }
+}
+
+extension Message {
+    fileprivate var isSnapshot: Bool {
+        if case .snapshot = self { true } else { false }
     }
 }

@@ -13,6 +13,8 @@ final class CursesTerminal: Screen {
     let drawsUnicode: Bool
     private let output: Int32
     private let inputDescriptor: Int32
+    private let screen: OpaquePointer
+    private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
     private let palette: Palette
     private var looks: [Look] = []
     private var shown: [Cell] = []
@@ -30,7 +32,7 @@ final class CursesTerminal: Screen {
     private static let pasteOff = "\u{1B}[?2004l"
 
     /// Takes the terminal over: alternate screen, raw keys, bracketed paste.
-    /// - Throws: when the terminal is unknown or cannot do what is needed; it is untouched then.
+    /// - Throws: when curses refuses it. Whether it can be used at all, `restoreBytes` has said before.
     init(environment: TerminalEnvironment) throws(Refused) {
         unsetenv("LINES")
         unsetenv("COLUMNS")
@@ -40,11 +42,11 @@ final class CursesTerminal: Screen {
         if codeset != "UTF-8" { setlocale(LC_CTYPE, "C.UTF-8") }
         inputDescriptor = environment.input
         output = environment.output
-        try Self.check(environment)
         set_escdelay(25)
         guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
-            newterm(environment.type, to, from) != nil
+            let screen = newterm(environment.type, to, from)
         else { throw Refused(sentence: "the terminal \(environment.type) cannot be opened") }
+        (self.screen, files) = (screen, (to, from))
         raw()
         noecho()
         nonl()
@@ -62,21 +64,26 @@ final class CursesTerminal: Screen {
         send(Self.pasteOn)
     }
 
-    /// Unknown and dumb terminals are refused before anything is written to them.
-    private static func check(_ environment: TerminalEnvironment) throws(Refused) {
+    deinit {
+        delscreen(screen)
+        fclose(files.output)
+        fclose(files.input)
+    }
+
+    /// What a crash must write to leave the terminal usable: keypad off, colours off, cursor on, screen back. Writes
+    /// nothing itself.
+    /// - Throws: when the terminal is unknown or cannot do what is needed.
+    static func restoreBytes(_ environment: TerminalEnvironment) throws(Refused) -> String {
         var problem: Int32 = 0
         guard setupterm(environment.type, environment.output, &problem) == OK else {
             throw Refused(sentence: "the terminal TERM=\(environment.type) is unknown here; try TERM=xterm-256color")
         }
+        defer { cn_forget_type() }
         guard string("cup") != nil else {
             throw Refused(
                 sentence: "TERM=\(environment.type) cannot place its cursor; try TERM=xterm-256color, or --json")
         }
-    }
-
-    /// What a crash must write to leave the terminal usable: keypad off, colours off, cursor on, screen back.
-    var restoreBytes: String {
-        ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(Self.string).joined() + Self.pasteOff
+        return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff
     }
 
     /// A terminfo string without its padding; nil where the terminal has none.

@@ -210,6 +210,44 @@ package struct ConnectionMachine {
     }
 }
 
+// MARK: - Cancelling
+
+extension ConnectionMachine {
+    /// Ends one of the operations named, if one is left that can be ended; call until nil.
+    package mutating func cancelNext(_ target: SocketCommand.CancelTarget, now: MonotonicTime) -> FailedOperation? {
+        let read = SocketError(.cancelled, operation: "read", detail: "cancelled")
+        let write = SocketError(.cancelled, operation: "write", detail: "cancelled")
+        if state == .connecting { return cancelHeld(target, read: read, write: write) }
+        switch target {
+        case .operation(let id):
+            return reading.cancel(id, error: read, now: now) ?? writing.cancel(id, error: write, now: now)
+        case .reads:
+            return reading.lastQueued.flatMap { reading.cancel($0, error: read, now: now) }
+        case .writes:
+            return writing.lastUnsent.flatMap { writing.cancel($0, error: write, now: now) }
+        }
+    }
+
+    private mutating func cancelHeld(
+        _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
+    ) -> FailedOperation? {
+        let index = held.firstIndex { operation in
+            switch (operation, target) {
+            case (.read(_, let id), .operation(let wanted)), (.write(_, let id), .operation(let wanted)): id == wanted
+            case (.read, .reads), (.write, .writes): true
+            case (.read, .writes), (.write, .reads): false
+            }
+        }
+        guard let index else { return nil }
+        let operation = held.remove(at: index)
+        return if case .read = operation {
+            Self.failure(of: operation, error: read)
+        } else {
+            Self.failure(of: operation, error: write)
+        }
+    }
+}
+
 // MARK: - Refusing and holding back
 
 extension ConnectionMachine {

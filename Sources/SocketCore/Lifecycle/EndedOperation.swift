@@ -12,13 +12,15 @@ public struct FailedOperation: Error, Hashable, Sendable {
     public var total: Int?
     /// Of a read: the bytes it had got. Of a write: empty.
     public var bytes: [UInt8]
+    /// Whether it was a standing read, which always ends so, since it never completes for good.
+    public var isStanding: Bool
     /// Why.
     public var error: SocketError
 
     /// Describes a failed operation.
     public init(
         operation: OperationID, kind: OperationSnapshot.Kind, tag: Int, done: Int, total: Int?, bytes: [UInt8],
-        error: SocketError
+        isStanding: Bool = false, error: SocketError
     ) {
         self.operation = operation
         self.kind = kind
@@ -26,6 +28,7 @@ public struct FailedOperation: Error, Hashable, Sendable {
         self.done = done
         self.total = total
         self.bytes = bytes
+        self.isStanding = isStanding
         self.error = error
     }
 }

@@ -55,6 +55,16 @@ package struct OperationDeque<Operation> {
         return last
     }
 
+    /// Takes the first for which `matches` holds out of its place, in O(n); nil when there is none.
+    package mutating func remove(where matches: (Operation) -> Bool) -> Operation? {
+        guard let index = slots.indices.first(where: { $0 >= head && slots[$0].map(matches) == true }) else {
+            return nil
+        }
+        let removed = slots.remove(at: index)
+        shrinkWhenEmpty()
+        return removed
+    }
+
     /// Room for so many operations is kept when all have left, so that short queues do not allocate again and again.
     private static var keptCapacity: Int { 4 }
 

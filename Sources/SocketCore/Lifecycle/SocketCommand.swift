@@ -14,11 +14,24 @@ public enum SocketCommand: Hashable, Sendable {
     /// Answer an operation that timed out. It has no effect when that operation is no longer asking.
     case answerTimeout(SocketID, OperationID, TimeoutVerdict)
 
+    /// End queued operations before they complete. A write of which bytes were sent goes on.
+    case cancel(SocketID, CancelTarget)
+
+    /// Which operations to cancel.
+    public enum CancelTarget: Hashable, Sendable {
+        /// This one, if it is still queued or in hand.
+        case operation(OperationID)
+        /// Every read.
+        case reads
+        /// Every write.
+        case writes
+    }
+
     /// The session that this command is for.
     public var socket: SocketID {
         switch self {
         case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
-            .answerTimeout(let id, _, _):
+            .answerTimeout(let id, _, _), .cancel(let id, _):
             id
         }
     }

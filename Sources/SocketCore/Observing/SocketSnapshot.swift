@@ -33,7 +33,7 @@ public struct CloseRecord: Hashable, Sendable, Codable {
     public var error: SocketError?
     /// How this side asked for it; nil when it did not.
     public var mode: CloseMode?
-    /// Reads that ended without completing.
+    /// Reads that ended without completing; a standing one does not count.
     public var readsLost: Int
     /// Writes that ended without completing.
     public var writesLost: Int

@@ -39,7 +39,7 @@ struct QueuedRead {
     func failed(_ error: SocketError, with bytes: [UInt8] = []) -> FailedOperation {
         FailedOperation(
             operation: operation, kind: .read(kind), tag: tag, done: bytes.count, total: total, bytes: bytes,
-            error: error)
+            isStanding: isStanding, error: error)
     }
 
     /// This read as it is shown while it waits.

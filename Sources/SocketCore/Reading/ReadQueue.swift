@@ -127,6 +127,20 @@ package struct ReadQueue {
         failInHand(error) ?? waiting.popFirst()?.failed(error)
     }
 
+    /// The last read that is queued or in hand; nil: there is none.
+    package var lastQueued: OperationID? { waiting.last?.operation ?? inHand?.read.operation }
+
+    /// Ends one read, in hand or waiting; that in hand with the bytes it had. nil, and nothing changes, when it is not
+    /// here any more.
+    package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
+        guard inHand?.read.operation == operation else {
+            return waiting.remove { $0.operation == operation }?.failed(error)
+        }
+        let failed = failInHand(error)
+        inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        return failed
+    }
+
     private func isAsking(_ operation: OperationID) -> Bool {
         isAsking && inHand?.read.operation == operation
     }

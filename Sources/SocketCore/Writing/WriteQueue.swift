@@ -97,6 +97,26 @@ package struct WriteQueue {
         return write.failed(error, done: done)
     }
 
+    /// Ends one write of which no byte was sent, in hand or waiting. nil, and nothing changes, when it is not here any
+    /// more, or when its first bytes are sent: the rest of it must follow, or the peer would take the next for it.
+    package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
+        guard excess == 0 else { return nil }
+        if inHand?.write.operation == operation {
+            guard inHand?.done == 0 else { return nil }
+            let failed = failInHand(error)
+            takeNextInHand(now: now)
+            return failed
+        }
+        guard let write = waiting.remove(where: { $0.operation == operation }) else { return nil }
+        pendingBytes -= write.bytes.count
+        return write.failed(error, done: 0)
+    }
+
+    /// The last write of which no byte was sent; nil: there is none.
+    package var lastUnsent: OperationID? {
+        waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil)
+    }
+
     private func isAsking(_ operation: OperationID) -> Bool {
         isAsking && inHand?.write.operation == operation
     }

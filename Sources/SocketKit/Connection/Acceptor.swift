@@ -89,7 +89,7 @@ final class Acceptor {
         let connection = Connection(
             id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
             configuration: configuration)
-        connection.apply(configuration.options, to: socket.descriptor, of: peer)
+        configuration.prepare(socket.descriptor, for: peer, by: engine.kernel)
         connection.peer = peer
         connection.socket = consume socket
         engine.connections[id] = connection

@@ -6,6 +6,9 @@ extension Connection {
     /// How long a drained connection waits for the peer's FIN, so that no reset destroys what the peer has not read.
     private static let lingerTime = Duration.seconds(2)
 
+    /// Bytes handed over at the end, at most (the last receive may exceed it).
+    private static let unreadLimit = 1 << 20
+
     // MARK: Timeouts
 
     /// Asks about the operations whose time is up.
@@ -130,6 +133,7 @@ extension Connection {
         machine.didClose()
         endConnect()
         let kept = ending(error: error)
+        if let error { notify(.disconnecting(error, unread: takeUnread())) }
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
         socket = nil
         watched = nil
@@ -149,7 +153,7 @@ extension Connection {
         var writesLost = 0
         while let failed = machine.failNext(error: cause) {
             switch failed.kind {
-            case .read: readsLost += 1
+            case .read: readsLost += failed.isStanding ? 0 : 1
             case .write: writesLost += 1
             }
             fail(failed)
@@ -163,8 +167,21 @@ extension Connection {
         picture.prebuffered = 0
         picture.closed = CloseRecord(
             time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
-            readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.takeUnread().count)
+            readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)
         return picture
+    }
+
+    /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
+    private func takeUnread() -> [UInt8] {
+        var unread = machine.reading.takeUnread()
+        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream else { return unread }
+        while unread.count < Self.unreadLimit {
+            guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
+                count > 0
+            else { break }
+            unread += engine.scratch[..<count]
+        }
+        return unread
     }
 }
 

@@ -6,8 +6,9 @@ extension Connection {
     // MARK: Beginning
 
     /// Connects to addresses that are known already, or to a name once it is resolved; from the next turn on.
-    func connect(to target: ConnectTarget, timeout: Duration?, configuration: SocketConfiguration) {
-        connector = Connector(started: engine.now, timeout: timeout, configuration: configuration)
+    func connect(to target: ConnectTarget, from localAddresses: [SocketAddress]?, timeout: Duration?) {
+        connector = Connector(
+            started: engine.now, timeout: timeout, localAddresses: localAddresses)
         let mailbox = engine.mailbox
         let requestTurn = engine.requestTurn
         switch target {
@@ -34,7 +35,7 @@ extension Connection {
         case .success(let addresses):
             connector.resolvedIn = engine.now - connector.started
             record(.resolved, addresses.count)
-            let allowed = addresses.filter(connector.configuration.allows)
+            let allowed = addresses.filter { configuration.allows($0) && connector.canReach($0) }
             if allowed.isEmpty {
                 close(error: noAddress(of: addresses.count))
             } else {
@@ -49,12 +50,12 @@ extension Connection {
     private func noAddress(of found: Int) -> SocketError {
         SocketError(
             .other, operation: "connect",
-            detail: "\(target): none of its \(found) addresses is of a family that is switched on")
+            detail: "\(target): none of its \(found) addresses is of a family that can be used")
     }
 
     private func race(_ addresses: [SocketAddress]) {
         guard let connector else { return }
-        connector.plan = ConnectPlan(addresses, prefersIPv6: connector.configuration.prefersIPv6)
+        connector.plan = ConnectPlan(addresses, prefersIPv6: configuration.prefersIPv6)
         followPlan()
     }
 
@@ -82,8 +83,10 @@ extension Connection {
         switch engine.kernel.openStream(for: address) {
         case .bytes(let descriptor):
             let socket = SocketHandle(Int32(descriptor), kernel: engine.kernel)
-            apply(options, to: socket.descriptor, of: address)
             let number = socket.descriptor
+            configuration.prepare(number, for: address, by: engine.kernel)
+            let failure = bindLocal(number, toReach: address)
+            guard failure == 0 else { return failed(index, errno: failure) }
             connector.attempts.append(Connector.Attempt(index: index, socket: socket))
             connected(index, status: engine.kernel.connect(number, to: address), descriptor: number)
         case .failed(let errno):
@@ -91,6 +94,15 @@ extension Connection {
         case .wouldBlock:
             failed(index, errno: EAGAIN)
         }
+    }
+
+    /// Binds our end as the configuration wants it; 0, or an errno.
+    private func bindLocal(_ descriptor: Int32, toReach address: SocketAddress) -> Int32 {
+        guard let own = connector?.localAddresses?.first(where: { $0.isSameFamily(as: address) }) else {
+            return connector?.localAddresses == nil || address.isUnix ? 0 : EADDRNOTAVAIL
+        }
+        if own.port != 0 { _ = engine.kernel.set(.reuseAddress, on: descriptor) }
+        return engine.kernel.bind(descriptor, to: own)
     }
 
     private func connected(_ index: Int, status: Int32, descriptor: Int32) {
@@ -187,11 +199,5 @@ extension Connection {
         }
         connector.nextAttempt = nil
         followPlan()
-    }
-
-    func apply(_ options: SocketOptions, to descriptor: Int32, of address: SocketAddress) {
-        if let bytes = options.sendBuffer { _ = engine.kernel.set(.sendBuffer(bytes), on: descriptor) }
-        if let bytes = options.receiveBuffer { _ = engine.kernel.set(.receiveBuffer(bytes), on: descriptor) }
-        if options.noDelay, !address.isUnix { _ = engine.kernel.set(.noDelay, on: descriptor) }
     }
 }

@@ -7,8 +7,7 @@ extension Connection {
     private static let receiveBudget = 16
 
     /// Queues a read, and tries it at once where bytes are known to wait.
-    func queue(_ request: ReadRequest) {
-        let operation = engine.nextOperationID()
+    func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
         readingChanged()
@@ -62,6 +61,7 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         received += UInt64(bytes.count)
+        lastActivity = engine.now
         engine.counters.received += UInt64(bytes.count)
         machine.reading.receive(bytes, now: engine.now)
         performReads()
@@ -94,8 +94,11 @@ extension Connection {
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        if isReadInterestOff, !knowsPeerClosed { record(.peerClosed, 1) }
+        let wasKnown = knowsPeerClosed
         knowsPeerClosed = true
+        guard isReadInterestOff, !wasKnown else { return }
+        record(.peerClosed, 1)
+        notify(.peerClosed)
     }
 
     /// Performs what the read queue asks for, until it asks for nothing.
@@ -117,6 +120,14 @@ extension Connection {
                 close(error: failed.error)
             }
         }
+    }
+
+    /// Ends what was asked to end.
+    func cancel(_ target: SocketCommand.CancelTarget) {
+        while let failed = machine.cancelNext(target, now: engine.now) { fail(failed) }
+        readingChanged()
+        askForFlush()
+        finishStep()
     }
 
     /// Takes no more bytes from the kernel, or takes them again.

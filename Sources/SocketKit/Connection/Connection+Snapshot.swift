@@ -5,7 +5,7 @@ extension Connection {
     func snapshot(withKernel: Bool) -> SocketSnapshot {
         var picture = SocketSnapshot(id: id, role: role, phase: phase, target: target, opened: opened)
         picture.parent = parent
-        picture.name = name
+        picture.name = configuration.name
         picture.local = local
         picture.peer = peer
         picture.descriptor = socket?.descriptor

@@ -9,8 +9,7 @@ extension Connection {
     private static let gatherLimit = 16
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
-    func queue(_ request: WriteRequest) {
-        let operation = engine.nextOperationID()
+    func queue(_ request: WriteRequest, as operation: OperationID) {
         record(.writeQueued, tag: request.tag, request.bytes.count)
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
         askForFlush()
@@ -59,6 +58,7 @@ extension Connection {
         switch result {
         case .bytes(let count):
             sent += UInt64(count)
+            lastActivity = engine.now
             engine.counters.sent += UInt64(count)
             machine.writing.wrote(count, now: engine.now)
             performWrites()
@@ -91,6 +91,19 @@ extension Connection {
                 logPartialWrite(operation)
                 notify(.wrotePartial(tag: tag, increment: increment))
             }
+        }
+    }
+
+    /// Reports when the queue crosses a watermark.
+    func updateWatermark() {
+        guard let marks = configuration.writeWatermarks else { return }
+        let pending = machine.writing.pendingBytes
+        if !isAboveHighMark, pending > marks.high {
+            isAboveHighMark = true
+            notify(.writable(false))
+        } else if isAboveHighMark, pending <= marks.low {
+            isAboveHighMark = false
+            notify(.writable(true))
         }
     }
 

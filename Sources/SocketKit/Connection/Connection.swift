@@ -15,9 +15,8 @@ final class Connection {
     let role: SocketRole
     let parent: SocketID?
     let target: String
-    let name: String
     let opened: MonotonicTime
-    let options: SocketOptions
+    let configuration: SocketConfiguration
 
     /// The connect in progress, or how it went.
     var connector: Connector?
@@ -36,6 +35,10 @@ final class Connection {
     var isReadInterestOff = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
+    /// More bytes are queued for writing than the high watermark allows.
+    var isAboveHighMark = false
+    /// When a byte last passed, either way.
+    var lastActivity: MonotonicTime
     /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
     var isHungUp = false
     var isQueuedForFlush = false
@@ -59,9 +62,9 @@ final class Connection {
         self.role = role
         self.parent = parent
         self.target = target
-        name = configuration.name
-        options = configuration.options
+        self.configuration = configuration
         opened = engine.now
+        lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
         if engine.capturesTraffic { traffic = TrafficLog() }
     }
@@ -90,6 +93,7 @@ final class Connection {
             close(error: nil)
         } else {
             expireOperations()
+            expireIdleness()
         }
         finishStep()
     }
@@ -108,6 +112,7 @@ final class Connection {
         guard !machine.isClosed else { return }
         updateInterest()
         updateDeadline()
+        updateWatermark()
     }
 
     private func performLifecycle() {
@@ -152,10 +157,30 @@ final class Connection {
     }
 
     private func updateDeadline() {
-        let deadline = lingerDeadline ?? (machine.isConnecting ? connector?.deadline : machine.deadline)
-        guard let deadline, scheduledDeadline.map({ deadline < $0 }) ?? true else { return }
+        let operations = machine.isConnecting ? connector?.deadline : machine.deadline
+        guard let deadline = lingerDeadline ?? earlier(operations, idleDeadline),
+            scheduledDeadline.map({ deadline < $0 }) ?? true
+        else { return }
         scheduledDeadline = deadline
         engine.schedule(deadline, for: id)
+    }
+
+    private var idleDeadline: MonotonicTime? {
+        guard machine.isOpen else { return nil }
+        return configuration.idleTimeout.map { lastActivity + $0 }
+    }
+
+    private func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    private func expireIdleness() {
+        guard let idleDeadline, idleDeadline <= engine.now else { return }
+        let time = configuration.idleTimeout ?? .zero
+        close(
+            error: SocketError(
+                .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))
     }
 
     // MARK: Telling

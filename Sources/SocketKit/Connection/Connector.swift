@@ -22,7 +22,8 @@ final class Connector {
 
     let started: MonotonicTime
     let timeout: Duration?
-    let configuration: SocketConfiguration
+    /// What our end is bound to, one for each family that the interface has; nil: the kernel chooses.
+    let localAddresses: [SocketAddress]?
     var resolvedIn: Duration?
     var plan: ConnectPlan?
     var attempts: [Attempt] = []
@@ -31,10 +32,18 @@ final class Connector {
     /// How it went, once it is over.
     var summary: ConnectSnapshot?
 
-    init(started: MonotonicTime, timeout: Duration?, configuration: SocketConfiguration) {
+    init(
+        started: MonotonicTime, timeout: Duration?,
+        localAddresses: [SocketAddress]?
+    ) {
+        self.localAddresses = localAddresses
         self.started = started
         self.timeout = timeout
-        self.configuration = configuration
+    }
+
+    /// Whether our end can be bound to an address of that family; a family that the interface lacks is skipped.
+    func canReach(_ address: SocketAddress) -> Bool {
+        localAddresses?.contains { $0.isSameFamily(as: address) } ?? true
     }
 
     var timesOut: MonotonicTime? { timeout.map { started + $0 } }

@@ -10,12 +10,13 @@ extension EngineState {
         if let timeout, timeout < .zero {
             throw .refused("connect", "timeout \(timeout): must not be negative; nil means none")
         }
+        let own = try localAddresses(configuration)
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
             configuration: configuration)
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
-        connection.connect(to: plan, timeout: timeout, configuration: configuration)
+        connection.connect(to: plan, from: own, timeout: timeout)
     }
 
     /// Checks the arguments, in GCDAsyncSocket's order: the host first, then the families.
@@ -35,6 +36,21 @@ extension EngineState {
             }
             return .addresses([address])
         }
+    }
+
+    /// What our end is bound to; nil: the kernel chooses.
+    private func localAddresses(_ configuration: SocketConfiguration) throws(SocketError) -> [SocketAddress]? {
+        guard let text = configuration.interface else { return nil }
+        guard let interface = InterfaceText(text) else {
+            throw .refused("connect", "interface \(text): what follows the colon must be a port, 1 to 65535")
+        }
+        guard let name = interface.name else {
+            let port = interface.port ?? 0
+            return [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
+        }
+        let addresses = resolver.addresses(ofInterface: name).filter(configuration.allows)
+        if addresses.isEmpty { throw .refused("connect", "interface \(name): there is none of that name or address") }
+        return addresses.map { $0.withPort(interface.port) }
     }
 
     func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
@@ -96,6 +112,7 @@ extension EngineState {
         let listening = Acceptor.Listening(SocketHandle(Int32(descriptor), kernel: kernel))
         let number = listening.socket.descriptor
         if !address.isUnix { _ = kernel.set(.reuseAddress, on: number) }
+        if configuration.options.reusePort { _ = kernel.set(.reusePort, on: number) }
         if case .v6 = address { _ = kernel.set(.onlyIPv6, on: number) }
         var failure = kernel.bind(number, to: address)
         if failure == EADDRINUSE, case .unix(let path) = address, try removeStale(path) {
@@ -133,10 +150,14 @@ extension EngineState {
             case "localhost", "loopback":
                 addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
             default:
-                guard let address = SystemResolver.numeric(host: host, port: port) else {
-                    throw .refused("listen", "\(host): must be a numeric address, localhost, or empty for all")
+                let interface = resolver.addresses(ofInterface: host).map { $0.withPort(port) }
+                let numeric = SystemResolver.numeric(host: host, port: port).map { [$0] }
+                addresses = numeric ?? interface
+                if addresses.isEmpty {
+                    throw .refused(
+                        "listen",
+                        "\(host): must be a numeric address, an interface's name, localhost, or empty for all")
                 }
-                addresses = [address]
             }
             let allowed = addresses.filter(configuration.allows)
             if allowed.isEmpty { throw .refused("listen", "\(host): its address family is switched off") }

@@ -90,11 +90,11 @@ extension EngineState {
     private func perform(_ letter: Letter) {
         switch letter {
         case .command(let command): perform(command)
-        case .ask(let handle, let command):
-            if connections[command.socket] == nil, let failed = command.failure(as: nextOperationID()) {
+        case .ask(let handle, let command, let operation):
+            if connections[command.socket] == nil, let failed = command.failure(as: operation) {
                 outbox.append(.socket(handle, .failed(failed)))
             } else {
-                perform(command)
+                perform(command, as: operation)
             }
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
@@ -107,8 +107,9 @@ extension EngineState {
         }
     }
 
-    /// Carries out one command. For a session that is over it does nothing: its handle knows that already.
-    func perform(_ command: SocketCommand) {
+    /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
+    /// over it does nothing: its handle knows that already.
+    func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         counters.commands += 1
         if let acceptor = acceptors[command.socket] {
             if case .close(_, let mode) = command { acceptor.close(error: nil, mode: mode, isReleased: false) }
@@ -116,12 +117,13 @@ extension EngineState {
         }
         guard let connection = connections[command.socket] else { return }
         switch command {
-        case .read(_, let request): connection.queue(request)
-        case .write(_, let request): connection.queue(request)
+        case .read(_, let request): connection.queue(request, as: operation ?? operations.next())
+        case .write(_, let request): connection.queue(request, as: operation ?? operations.next())
         case .close(_, let mode): connection.askToClose(mode)
         case .halfClose: connection.halfClose()
         case .pauseReading(_, let pause): connection.pauseReading(pause)
         case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
+        case .cancel(_, let target): connection.cancel(target)
         }
     }
 }

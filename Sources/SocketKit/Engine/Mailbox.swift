@@ -3,8 +3,8 @@ import SocketCore
 /// What other threads ask of the engine, in the order in which they asked.
 enum Letter: Sendable {
     case command(SocketCommand)
-    /// A command by a handle, which hears of it when the session is over already.
-    case ask(AsyncSocket, SocketCommand)
+    /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
+    case ask(AsyncSocket, SocketCommand, OperationID)
     /// A connect to addresses that are known begins, so that it never fails before the caller knows its session.
     case begin(SocketID, [SocketAddress])
     /// A name was resolved, or could not be.

@@ -25,6 +25,11 @@ package enum SocketOption: Equatable {
     /// Bytes, as asked for; the kernel doubles them and holds them within its limits.
     case sendBuffer(Int)
     case receiveBuffer(Int)
+    /// Seconds of silence, seconds between probes, and how many of them.
+    case keepAlive(idle: Int32, interval: Int32, count: Int32)
+    case reusePort
+    /// Seconds that close() may go on sending in the background.
+    case linger(Int32)
     /// close() sends RST and throws away what is queued (SO_LINGER, 0 s).
     case resetOnClose
 }

@@ -10,6 +10,15 @@ extension LinuxKernel {
         case .noDelay: set(1, Int32(IPPROTO_TCP), TCP_NODELAY, on: descriptor)
         case .sendBuffer(let bytes): set(Int32(clamping: bytes), SOL_SOCKET, SO_SNDBUF, on: descriptor)
         case .receiveBuffer(let bytes): set(Int32(clamping: bytes), SOL_SOCKET, SO_RCVBUF, on: descriptor)
+        case .keepAlive(let idle, let interval, let count):
+            [
+                set(1, SOL_SOCKET, SO_KEEPALIVE, on: descriptor),
+                set(idle, Int32(IPPROTO_TCP), TCP_KEEPIDLE, on: descriptor),
+                set(interval, Int32(IPPROTO_TCP), TCP_KEEPINTVL, on: descriptor),
+                set(count, Int32(IPPROTO_TCP), TCP_KEEPCNT, on: descriptor),
+            ].first { $0 != 0 } ?? 0
+        case .reusePort: set(1, SOL_SOCKET, SO_REUSEPORT, on: descriptor)
+        case .linger(let seconds): set(linger(l_onoff: 1, l_linger: seconds), SOL_SOCKET, SO_LINGER, on: descriptor)
         case .resetOnClose: set(linger(l_onoff: 1, l_linger: 0), SOL_SOCKET, SO_LINGER, on: descriptor)
         }
     }

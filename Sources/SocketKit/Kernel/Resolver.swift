@@ -7,6 +7,9 @@ package protocol Resolver: AnyObject, Sendable {
     /// Calls `answer` once, on any thread, with at least one address in the resolver's order, or why there is none.
     func resolve(
         host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void)
+    /// The first IPv4 and the first IPv6 address of an interface, named by its name or by one of its numeric addresses;
+    /// empty: there is no such interface. Does not block.
+    func addresses(ofInterface name: String) -> [SocketAddress]
 }
 
 /// getaddrinfo(3), on Dispatch's own threads, since it blocks.

@@ -131,23 +131,23 @@ public final class AsyncSocket: Sendable {
 
     // MARK: Reading and writing
 
-    /// Queues a read. When it is refused (no session, closing, or an argument that makes no sense) `didFail` says why.
-    public func read(_ request: ReadRequest) {
-        ask {
-            .read($0, request)
-        } orFail: {
-            .read(SocketID(0), request)
-        }
+    /// Queues a read and names it. When it is refused (no session, closing, or an argument that makes no sense)
+    /// `didFail` says why.
+    @discardableResult
+    public func read(_ request: ReadRequest) -> OperationID {
+        ask { .read($0, request) }
     }
 
-    /// Queues a write. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
-    public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) {
-        let request = WriteRequest(bytes, timeout: timeout, tag: tag)
-        ask {
-            .write($0, request)
-        } orFail: {
-            .write(SocketID(0), request)
-        }
+    /// Queues a write and names it. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
+    @discardableResult
+    public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+        ask { .write($0, WriteRequest(bytes, timeout: timeout, tag: tag)) }
+    }
+
+    /// Ends operations before they complete: `didFail` with `cancelled`, and of a read in hand with the bytes it had.
+    /// What has completed meanwhile stays completed, and a write of which bytes were sent goes on.
+    public func cancel(_ target: SocketCommand.CancelTarget) {
+        ask { .cancel($0, target) }
     }
 
     /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
@@ -180,14 +180,12 @@ public final class AsyncSocket: Sendable {
         ask { .halfClose($0) }
     }
 
-    private func ask(
-        _ command: (SocketID) -> SocketCommand, orFail refused: (() -> SocketCommand)? = nil
-    ) {
-        if let session {
-            engine.post(.ask(self, command(session)))
-        } else if let refused {
-            engine.post(.ask(self, refused()))
-        }
+    /// Posts a command for the present session; without one, for a session that is never found.
+    @discardableResult
+    private func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
+        let operation = engine.operations.next()
+        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+        return operation
     }
 
     // MARK: For the engine
@@ -216,11 +214,29 @@ public final class AsyncSocket: Sendable {
         case .wrotePartial(let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
         case .failed(let operation): delegate?.socket(self, didFail: operation)
         case .timedOut(let operation):
-            let verdict = delegate?.socket(self, didTimeOut: operation) ?? .close
-            if let session { engine.post(.ask(self, .answerTimeout(session, operation.operation, verdict))) }
+            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
+            if let session { engine.post(.answerTimeout(session, operation.operation, verdict)) }
         case .closedReadStream: delegate?.socketDidCloseReadStream(self)
+        case .peerClosed: delegate?.socketPeerDidClose(self)
+        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .disconnecting(let error, let unread):
+            delegate?.socket(self, willDisconnect: error, unread: unread)
         case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
         }
+    }
+}
+
+extension AsyncSocket: CustomStringConvertible {
+    /// One line for a person: session, ends, and what is queued.
+    public var description: String {
+        let picture: SocketSnapshot? = fact { $0?.snapshot(withKernel: false) }
+        guard let picture else { return "AsyncSocket (disconnected)" }
+        let ends = "\(picture.local?.description ?? "-") > \(picture.peer?.description ?? picture.target)"
+        let reads = picture.reading.pendingCount + (picture.reading.current == nil ? 0 : 1)
+        let writes = picture.writing.pendingCount + (picture.writing.current == nil ? 0 : 1)
+        return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
+            + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
+            + "received \(picture.received), sent \(picture.sent)"
     }
 }
 
@@ -236,7 +252,7 @@ extension SocketCommand {
             FailedOperation(
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .close, .halfClose, .pauseReading, .answerTimeout: nil
+        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel: nil
         }
     }
 }

@@ -27,6 +27,15 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     /// The peer ended its stream, all of it was delivered, and the connection stays open for writing. Only where
     /// `SocketConfiguration.allowsHalfOpen` is set; at most once a session.
     func socketDidCloseReadStream(_ socket: AsyncSocket)
+    /// The peer sent FIN, but bytes before it are not read yet, since no read wants them. At most once a session; the
+    /// end itself is told once they are read.
+    func socketPeerDidClose(_ socket: AsyncSocket)
+    /// The bytes queued for writing rose above the high watermark (false), or fell to the low one again (true). Only
+    /// where `SocketConfiguration.writeWatermarks` is set.
+    func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool)
+    /// The session is about to end in an error; `didDisconnect` follows. `unread` is what had arrived and was delivered
+    /// to no read, up to 1 MiB of what the kernel held included; what a read in hand had is in its `didFail`.
+    func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8])
     /// The session is over. `error` is nil when this side asked for it. The socket may connect again at once.
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?)
 }
@@ -44,8 +53,16 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {}
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {}
-    /// Closes the connection with a timeout error.
-    public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .close }
+    /// Gives the verdict of the configuration, which is to close unless it was changed.
+    public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
+        socket.configuration.timeoutVerdict
+    }
+    /// Does nothing.
+    public func socketPeerDidClose(_ socket: AsyncSocket) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {}
+    /// Does nothing.
+    public func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {}
     /// Does nothing.
     public func socketDidCloseReadStream(_ socket: AsyncSocket) {}
     /// Does nothing.
@@ -76,6 +93,9 @@ enum SocketNotice: Sendable {
     case failed(FailedOperation)
     case timedOut(TimedOutOperation)
     case closedReadStream
+    case peerClosed
+    case writable(Bool)
+    case disconnecting(SocketError, unread: [UInt8])
     case disconnected(SocketError?)
 }
 

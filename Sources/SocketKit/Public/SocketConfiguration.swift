@@ -32,8 +32,34 @@ public struct SocketConfiguration: Sendable {
     /// Whether the connection stays open for writing after the peer's FIN (GCDAsyncSocket:
     /// `autoDisconnectOnClosedReadStream`, reversed).
     public var allowsHalfOpen = false
+    /// The verdict on an operation that timed out, where no delegate gives one.
+    public var timeoutVerdict = TimeoutVerdict.close
+    /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never.
+    public var idleTimeout: Duration?
+    /// Marks for the bytes queued for writing; nil: no report.
+    public var writeWatermarks: Watermarks?
+    /// Our end of a connect, as GCDAsyncSocket's `viaInterface:` has it: `[interface][:port]`, the interface by its name
+    /// or numeric IPv4 address, `localhost` or `loopback` for the loopback ones. nil: the system chooses.
+    public var interface: String?
+    /// Called with each descriptor before it connects, or as soon as it was accepted, and with the peer's address: the
+    /// place to set options that are not named here. It runs on the engine's queue and must not block.
+    public var prepareDescriptor: (@Sendable (Int32, SocketAddress) -> Void)?
     /// Options of the descriptor.
     public var options = SocketOptions()
+
+    /// Bounds of the write queue, in bytes.
+    public struct Watermarks: Sendable {
+        /// At or below it, the socket is writable again.
+        public var low: Int
+        /// Above it, the socket is not writable.
+        public var high: Int
+
+        /// Sets both; `high` is taken as at least `low`.
+        public init(low: Int, high: Int) {
+            self.low = max(0, low)
+            self.high = max(self.low, high)
+        }
+    }
 
     /// The defaults above.
     public init() {}
@@ -47,8 +73,32 @@ public struct SocketOptions: Sendable {
     public var receiveBuffer: Int?
     /// TCP_NODELAY: small writes leave at once instead of waiting for acknowledgements. Ignored for Unix sockets.
     public var noDelay = false
+    /// SO_KEEPALIVE: probes for peers that have gone without a word. nil: off. Ignored for Unix sockets.
+    public var keepAlive: KeepAlive?
+    /// SO_REUSEPORT: several listeners share a port, and the kernel spreads connections over them.
+    public var reusePort = false
+    /// SO_LINGER in whole seconds: how long the kernel may go on sending after close; 0: reset at once. nil: the
+    /// kernel's own way, which sends what it has.
+    public var linger: Int?
     /// How many connections may wait for accept. At least 1; held by net.core.somaxconn.
     public var backlog: Int32 = 1_024
+
+    /// Times of SO_KEEPALIVE, each held to whole seconds, at least 1.
+    public struct KeepAlive: Sendable, Equatable {
+        /// Silence before the first probe (TCP_KEEPIDLE).
+        public var idle: Duration
+        /// Time between probes (TCP_KEEPINTVL).
+        public var interval: Duration
+        /// Probes without answer before the connection is given up (TCP_KEEPCNT).
+        public var count: Int
+
+        /// Sets all three.
+        public init(idle: Duration, interval: Duration, count: Int) {
+            self.idle = idle
+            self.interval = interval
+            self.count = count
+        }
+    }
 
     /// The defaults above.
     public init() {}

@@ -57,7 +57,7 @@ public final class SocketListener: Sendable {
     /// Begins to listen; when this returns, peers can connect.
     ///
     /// An empty host means every interface, by a descriptor for each family that share the port; `localhost` means both
-    /// loopback addresses; any other host must be a numeric address of this machine. Port 0 lets the kernel choose. A
+    /// loopback addresses; any other host must be a numeric address of this machine or the name of an interface (`lo`). Port 0 lets the kernel choose. A
     /// socket file that nobody listens on any more is replaced; anything else at the path is left alone and refused.
     /// Throws `badConfiguration` when it listens already or both families are switched off, `badParameter` for a host
     /// that is not numeric or a path of more than 107 bytes, `system` with the errno of socket, bind or listen.

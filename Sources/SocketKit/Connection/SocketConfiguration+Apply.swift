@@ -1,0 +1,43 @@
+import SocketCore
+
+extension SocketConfiguration {
+    /// Sets the options on a new descriptor, and lets the user set more. An option that the kernel refuses is left at
+    /// its default: the socket works all the same.
+    func prepare(_ descriptor: Int32, for address: SocketAddress, by kernel: any Kernel) {
+        for option in options.list(isUnix: address.isUnix) { _ = kernel.set(option, on: descriptor) }
+        prepareDescriptor?(descriptor, address)
+    }
+}
+
+extension SocketOptions {
+    fileprivate func list(isUnix: Bool) -> [SocketOption] {
+        var list: [SocketOption] = []
+        if let sendBuffer { list.append(.sendBuffer(sendBuffer)) }
+        if let receiveBuffer { list.append(.receiveBuffer(receiveBuffer)) }
+        if let linger { list.append(linger == 0 ? .resetOnClose : .linger(Int32(clamping: linger))) }
+        guard !isUnix else { return list }
+        if noDelay { list.append(.noDelay) }
+        if let keepAlive {
+            list.append(
+                .keepAlive(
+                    idle: keepAlive.idle.wholeSeconds, interval: keepAlive.interval.wholeSeconds,
+                    count: Int32(clamping: max(1, keepAlive.count))))
+        }
+        return list
+    }
+}
+
+extension Duration {
+    fileprivate var wholeSeconds: Int32 { Int32(clamping: max(1, wholeNanoseconds / 1_000_000_000)) }
+}
+
+extension SocketAddress {
+    /// Whether both are IPv4, both IPv6, or both of the Unix domain.
+    func isSameFamily(as other: SocketAddress) -> Bool {
+        switch (self, other) {
+        case (.v4, .v4), (.v6, .v6): true
+        case (.unix, _), (.abstract, _), (.unnamed, _): other.isUnix
+        case (.v4, _), (.v6, _): false
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import SocketCore
+
+extension Resolver {
+    /// getifaddrs(3).
+    package func addresses(ofInterface name: String) -> [SocketAddress] {
+        if name == "localhost" || name == "loopback" {
+            return [.v4(host: "127.0.0.1", port: 0), .v6(host: "::1", port: 0)]
+        }
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return [] }
+        defer { freeifaddrs(first) }
+        let matching = sequence(first: first, next: { $0?.pointee.ifa_next }).compactMap { entry -> SocketAddress? in
+            // Tunnels have entries without an address.
+            guard let entry, let source = entry.pointee.ifa_addr, let address = read(source) else { return nil }
+            return String(cString: entry.pointee.ifa_name) == name || address.host == name ? address : nil
+        }
+        let ipv4 = matching.first { if case .v4 = $0 { true } else { false } }
+        let ipv6 = matching.first { if case .v6 = $0 { true } else { false } }
+        return [ipv4, ipv6].compactMap(\.self)
+    }
+
+    private func read(_ source: UnsafeMutablePointer<sockaddr>) -> SocketAddress? {
+        let length: Int
+        switch Int32(source.pointee.sa_family) {
+        case AF_INET: length = MemoryLayout<sockaddr_in>.size
+        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+        default: return nil
+        }
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: source, count: length))
+        }
+        return Sockaddr.read(&storage, length: socklen_t(length))
+    }
+}
+
+/// The text form that GCDAsyncSocket gives interfaces: `[interface][:port]`.
+struct InterfaceText {
+    /// nil: any interface.
+    let name: String?
+    /// nil: the kernel chooses.
+    let port: UInt16?
+
+    /// nil when the port is not a number from 1 to 65535.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        name = parts[0].isEmpty ? nil : String(parts[0])
+        guard parts.count == 2 else {
+            port = nil
+            return
+        }
+        guard let number = UInt16(parts[1]), number > 0 else { return nil }
+        port = number
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+/// What Linux tells of processes and ports under /proc.
+package enum ProcessFacts {
+    /// The text of a file of /proc; empty where there is none.
+    package static func text(_ path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Resident memory in bytes; nil where there is no such process.
+    package static func residentBytes(_ process: pid_t) -> Int? {
+        let lines = text("/proc/\(process)/status").split(separator: "\n")
+        let words = lines.first { $0.hasPrefix("VmRSS:") }?.split { $0 == " " || $0 == "\t" }
+        return words.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 << 10 }
+    }
+
+    /// Whether somebody listens on this TCP port. To ask by a connect would use up a peer that takes but one.
+    package static func isListening(_ port: UInt16) -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+        return ["/proc/net/tcp", "/proc/net/tcp6"].contains { path in
+            text(path).split(separator: "\n").contains { line in
+                let words = line.split(separator: " ")
+                return words.count > 3 && words[1].hasSuffix(suffix) && words[3] == "0A"
+            }
+        }
+    }
+}

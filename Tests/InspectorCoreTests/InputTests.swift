@@ -1,0 +1,151 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("What a person types")
+struct InputTests {
+    private func edit(_ text: String, _ keys: Key...) -> LineEditor {
+        var editor = LineEditor(text)
+        for key in keys { _ = editor.handle(key) }
+        return editor
+    }
+
+    @Test("The keys of readline")
+    func readline() {
+        #expect(edit("abc", .left, .character("X")).text == "abXc")
+        #expect(edit("abc", .control("a"), .delete).text == "bc")
+        #expect(edit("abc", .home, .right, .backspace).text == "bc")
+        #expect(edit("one two", .control("w"), .character("X")).text == "one X")
+        #expect(edit("one two", .control("w"), .control("a"), .control("y")).text == "twoone ")
+        #expect(edit("one two", .home, .right, .control("k")).text == "o")
+        #expect(edit("one two", .left, .control("u")).text == "o")
+        #expect(edit("one two", .alt("b"), .alt("b"), .alt("f"), .character("!")).text == "one! two")
+        #expect(edit("", .backspace, .delete, .left, .control("k"), .control("w")).text == "")
+        #expect(edit("日本", .left, .character("x")).text == "日x本")
+        #expect(edit("a", .altEnter, .character("b")).text == "a\nb")
+    }
+
+    @Test("History goes up to what was entered and back down to the draft")
+    func history() {
+        var editor = LineEditor("first")
+        editor.commit()
+        editor.set("second")
+        editor.commit()
+        editor.set("draft")
+        _ = editor.handle(.up)
+        #expect(editor.text == "second")
+        _ = editor.handle(.up)
+        _ = editor.handle(.up)
+        #expect(editor.text == "first")
+        _ = editor.handle(.down)
+        _ = editor.handle(.down)
+        #expect(editor.text == "draft")
+        #expect(editor.history == ["first", "second"])
+    }
+
+    @Test("A paste keeps its lines, with one kind of line end")
+    func paste() {
+        var editor = LineEditor("ac")
+        _ = editor.handle(.left)
+        editor.insert("1\r\n2\r3\n")
+        #expect(editor.text == "a1\n2\n3\nc")
+        #expect(editor.cursor == 7)
+    }
+
+    @Test("The field scrolls sideways and the cursor is always in sight", arguments: 1..<30)
+    func window(_ width: Int) {
+        let sanitizer = Sanitizer(isASCII: false)
+        var editor = LineEditor("GET /日本語/é?q=\u{1b}[0m and a long line that does not fit")
+        for _ in 0...editor.characters.count + 1 {
+            let (line, cursor) = editor.window(width: width, sanitizer: sanitizer, glyphs: .unicode)
+            #expect(line.width <= width)
+            #expect(cursor >= 0 && cursor < max(1, width))
+            SanitizerTests.check(line)
+            _ = editor.handle(.left)
+        }
+    }
+
+    @Test("Escapes become bytes")
+    func escapes() throws {
+        #expect(try EscapedText.parse("a\\r\\n\\t\\0\\\\\\x1b\\xFF\\u{e9}é").get() == [
+            0x61, 13, 10, 9, 0, 0x5C, 0x1B, 0xFF, 0xC3, 0xA9, 0xC3, 0xA9,
+        ])
+        #expect(try EscapedText.parse("").get() == [])
+    }
+
+    @Test("A bad escape names its column", arguments: [
+        ("ab\\q", 3), ("\\", 1), ("x\\x1", 2), ("\\xzz", 1), ("\\u{}", 1), ("\\u{110000}", 1), ("\\u41", 1),
+        ("\\u{d800}", 1), ("\\x+1", 1),
+    ])
+    func badEscapes(_ text: String, _ column: Int) {
+        guard case .failure(let failure) = EscapedText.parse(text) else {
+            Issue.record("\(text) was taken")
+            return
+        }
+        #expect(failure.column == column)
+        #expect(!failure.message.isEmpty)
+    }
+
+    @Test("What is shown escaped reads back as the same bytes")
+    func roundTrip() throws {
+        let bytes = Array(UInt8.min ... .max)
+        #expect(try EscapedText.parse(EscapedText.show(bytes)).get() == bytes)
+    }
+
+    @Test("Addresses", arguments: [
+        ("localhost:80", AddressLine.connect(.tcp(host: "localhost", port: 80))),
+        (" [::1]:8080 ", .connect(.tcp(host: "::1", port: 8080))), ("host 25", .connect(.tcp(host: "host", port: 25))),
+        (":80", .connect(.tcp(host: "", port: 80))), ("unix:/run/a", .connect(.unix(path: "/run/a"))),
+        ("unix:@name", .connect(.abstract(name: "name"))), ("listen :8080", .listen(.tcp(host: "", port: 8080))),
+        ("listen unix:/x", .listen(.unix(path: "/x"))), ("demo", .demo),
+    ])
+    func addresses(_ text: String, _ expected: AddressLine) {
+        #expect(AddressLine.parse(text) == .success(expected))
+    }
+
+    @Test("A bad address is refused with a reason", arguments: [
+        "", "host", "host:", "host:99999", "::1:80", "listen", "a b c d", "unix:", "host:8o", "host:-1",
+    ])
+    func badAddresses(_ text: String) {
+        guard case .failure(let failure) = AddressLine.parse(text) else {
+            Issue.record("\(text) was taken")
+            return
+        }
+        #expect(!failure.message.isEmpty)
+    }
+
+    @Test("Lengths of time")
+    func durations() {
+        #expect(DurationText.parse("30s") == .some(.seconds(30)))
+        #expect(DurationText.parse("500ms") == .some(.milliseconds(500)))
+        #expect(DurationText.parse("1.5m") == .some(.seconds(90)))
+        #expect(DurationText.parse("10") == .some(.seconds(10)))
+        #expect(DurationText.parse("") == .some(nil))
+        #expect(DurationText.parse("none") == .some(nil))
+        #expect(DurationText.parse("soon") == nil)
+        #expect(DurationText.parse("-1s") == nil)
+        #expect(DurationText.parse("0") == nil)
+    }
+
+    @Test("No key means two things in one context")
+    func keymap() {
+        for context in KeyContext.allCases {
+            var seen: [Key: Command] = [:]
+            for binding in Keymap.bindings where binding.contexts.contains(context) {
+                for key in binding.keys {
+                    #expect(seen[key] == nil || seen[key] == binding.command, "\(key.label) in \(context)")
+                    seen[key] = binding.command
+                }
+            }
+            #expect(Keymap.command(for: .control("c"), in: context) == .interrupt)
+            #expect(Keymap.command(for: .control("l"), in: context) == .repaint)
+        }
+    }
+
+    @Test("Every command has a key")
+    func everyCommand() {
+        for command in Command.allCases {
+            #expect(Keymap.bindings.contains { $0.command == command }, "\(command.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import InspectorCore
+import SocketCore
+import Testing
+
+/// Compares a picture with the one that is stored; with SOCKTUI_WRITE_SCREENS=1 it stores it instead.
+enum Pictures {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+        "Screens")
+
+    static func check(
+        _ model: Model, _ name: String, _ size: Size, _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        let text = draw(model, size).text + "\n"
+        let file = folder.appendingPathComponent("\(name)-\(size.width)x\(size.height).txt")
+        if ProcessInfo.processInfo.environment["SOCKTUI_WRITE_SCREENS"] == "1" {
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            return
+        }
+        let stored = try String(contentsOf: file, encoding: .utf8)
+        #expect(text == stored, "\(file.lastPathComponent) differs:\n\(text)", sourceLocation: location)
+    }
+}
+
+@Suite("Pictures")
+struct PictureTests {
+    static let sizes = [Size(60, 16), Size(80, 24), Size(140, 40), Size(200, 60)]
+
+    /// A model in one of the states that are worth a picture.
+    private static func model(_ name: String, ascii: Bool, _ size: Size) -> Model {
+        switch name {
+        case "start":
+            var model = Model(options: .init(ascii: ascii, version: "0.1"))
+            _ = model.update(.resized(size))
+            _ = model.update(.start(World.offers))
+            return model
+        case "list-empty":
+            var model = Model(options: .init(ascii: ascii, version: "0.1"))
+            _ = model.update(.resized(size))
+            _ = model.update(.snapshot(World.snapshot([World.dialing])))
+            _ = model.update(.snapshot(World.snapshot([])))
+            return model
+        case "nc": return Conversation.model(ascii: ascii, size: size)
+        case "nc-closed": return Conversation.closed(ascii: ascii, size: size)
+        default: break
+        }
+        var model = World.model(ascii: ascii, size: size)
+        for key in keys(name) { model.press(key) }
+        if name == "talk-composer-escapes" { model.type("GET /v1/status HTTP/1.1\\r\\nHost: example\\r\\n") }
+        if name == "list-filter" { model.type("port:8080 state:estab") }
+        if name == "list-filter-bad" { model.type("state:nowhere") }
+        if name == "frozen" { _ = model.update(.snapshot(later)) }
+        return model
+    }
+
+    private static var later: EngineSnapshot {
+        var snapshot = World.full
+        snapshot.time = World.at(14, 2, 15)
+        snapshot.wallNanoseconds += 1_800_000_000
+        snapshot.events = (225..<357).map {
+            SocketEvent(sequence: $0, time: snapshot.time, socket: SocketID(8), kind: .readPartial)
+        }
+        snapshot.nextEvent = 357
+        return snapshot
+    }
+
+    private static func keys(_ name: String) -> [Key] {
+        switch name {
+        case "talk": [.character("2")]
+        case "talk-hex": [.character("2"), .character("v")]
+        case "talk-escaped": [.character("2"), .character("v"), .character("v"), .up, .up]
+        case "talk-composer-escapes": [.enter, .alt("t")]
+        case "talk-unread": [.character("j"), .character("j"), .character("j"), .character("2")]
+        case "talk-listener": [.character("2")] + Array(repeating: .character("]"), count: 5)
+        case "talk-closed": [.character("2")] + Array(repeating: .character("]"), count: 6)
+        case "detail": [.character("3")]
+        case "detail-long": [.character("3"), .character("]"), .character("]"), .character("j"), .character("j")]
+        case "detail-closed": [.character("3")] + Array(repeating: .character("]"), count: 6)
+        case "events": [.character("4")]
+        case "frozen": [.character("4"), .character(" ")]
+        case "help": [.character("?")]
+        case "connect": [.character("c"), .tab]
+        case "listen": [.character("l")]
+        case "read": [.character("r"), .right, .right]
+        case "close": [.character("x"), .character("j")]
+        case "answer": [.character("A")]
+        case "quit": [.character("q")]
+        case "list-filter", "list-filter-bad": [.character("f")]
+        case "preview-unread": [.character("j"), .character("j"), .character("j")]
+        default: []
+        }
+    }
+
+    static let views = ["start", "list", "talk", "detail", "events", "help", "connect", "nc"]
+    static let states = [
+        "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
+        "talk-closed", "detail-long", "detail-closed", "frozen", "listen", "read", "close", "answer", "quit",
+        "list-filter", "list-filter-bad", "preview-unread",
+    ]
+
+    @Test("Every view in ASCII at every size", arguments: views, sizes)
+    func ascii(_ name: String, _ size: Size) throws {
+        try Pictures.check(Self.model(name, ascii: true, size), name, size)
+    }
+
+    @Test("Every view in Unicode", arguments: views)
+    func unicode(_ name: String) throws {
+        let size = Size(80, 24)
+        try Pictures.check(Self.model(name, ascii: false, size), "\(name)-unicode", size)
+    }
+
+    @Test("What a view looks like in other states", arguments: states)
+    func inOtherStates(_ name: String) throws {
+        for size in [Size(60, 16), Size(80, 24)] {
+            try Pictures.check(Self.model(name, ascii: true, size), name, size)
+        }
+    }
+
+    @Test("Too small a screen says so")
+    func tooSmall() throws {
+        try Pictures.check(Self.model("list", ascii: true, Size(50, 10)), "too-small", Size(50, 10))
+        try Pictures.check(Self.model("list", ascii: true, Size(20, 5)), "too-small", Size(20, 5))
+    }
+}

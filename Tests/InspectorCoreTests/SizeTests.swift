@@ -1,0 +1,139 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("Any size, any content")
+struct SizeTests {
+    private static let paths: [[Key]] = [
+        [], [.character("2")], [.character("2"), .character("v")], [.character("3")], [.character("4")],
+        [.character("?")], [.character("c"), .tab], [.character("r")], [.character("x")], [.character("A")],
+        [.character("f")], [.enter],
+    ]
+
+    private static func check(_ canvas: Canvas) {
+        for y in 0..<canvas.size.height {
+            var x = 0
+            while x < canvas.size.width {
+                let cell = canvas[x, y]
+                #expect(!SanitizerTests.isDangerous(cell.scalar))
+                if cell.width == 2 { #expect(x + 1 < canvas.size.width, "half a character at the edge") }
+                x += max(1, Int(cell.width))
+            }
+        }
+        if let cursor = canvas.cursor {
+            #expect(cursor.x >= 0 && cursor.x < max(1, canvas.size.width))
+            #expect(cursor.y >= 0 && cursor.y < max(1, canvas.size.height))
+        }
+    }
+
+    @Test("Every size from 1x1 to 100x40 is drawn", arguments: paths.indices)
+    func everySize(_ index: Int) {
+        for width in stride(from: 1, through: 100, by: 3) {
+            for height in stride(from: 1, through: 40, by: 3) {
+                let size = Size(width, height)
+                var model = World.model(once: true, size: size)
+                for key in Self.paths[index] { model.press(key) }
+                Self.check(draw(model, size))
+                // The terminal may have changed since the last message.
+                Self.check(draw(model, Size(height, width)))
+            }
+        }
+    }
+
+    @Test("Hostile names, peers, errors and bytes stay in their cells", arguments: 0..<12)
+    func hostile(_ seed: Int) {
+        var generator = SeededGenerator(UInt64(seed) + 77)
+        func text() -> String {
+            String(decoding: SanitizerTests.random(&generator, count: 60), as: UTF8.self)
+        }
+        var snapshot = World.full
+        for index in snapshot.sockets.indices {
+            snapshot.sockets[index].target = text()
+            snapshot.sockets[index].name = text()
+            snapshot.sockets[index].peer = .unix(path: text())
+            snapshot.sockets[index].kernel?.state = text()
+            if let closed = snapshot.sockets[index].closed {
+                snapshot.sockets[index].closed?.error = SocketError(.other, operation: text(), detail: text())
+                _ = closed
+            }
+            snapshot.sockets[index].reading.current?.kind =
+                .read(.delimiter(SanitizerTests.random(&generator, count: 20), limit: nil))
+        }
+        snapshot.traffic?.items.append(
+            TrafficItem(
+                sequence: 9, operation: OperationID(1), time: World.now, direction: .received, tag: .max,
+                kind: .read(.available(limit: .max)), done: .max, total: nil, state: .failed(text()),
+                bytes: SanitizerTests.random(&generator, count: 900)))
+        for isASCII in [false, true] {
+            for path in Self.paths {
+                for size in [Size(60, 16), Size(80, 24), Size(140, 40)] {
+                    var model = Model(options: .init(ascii: isASCII, version: "0"))
+                    _ = model.update(.resized(size))
+                    _ = model.update(.snapshot(snapshot))
+                    _ = model.update(.snapshot(snapshot))
+                    for key in path { model.press(key) }
+                    _ = model.update(.refused(text()))
+                    Self.check(draw(model, size))
+                }
+            }
+        }
+    }
+
+    @Test("Extreme numbers do not trap")
+    func extremes() {
+        var snapshot = World.full
+        for index in snapshot.sockets.indices {
+            snapshot.sockets[index].received = .max
+            snapshot.sockets[index].sent = .max
+            snapshot.sockets[index].accepted = .max
+            snapshot.sockets[index].receiveRate = .infinity
+            snapshot.sockets[index].sendRate = -1
+            snapshot.sockets[index].opened = MonotonicTime(nanoseconds: -5)
+            snapshot.sockets[index].prebuffered = 1 << 60
+            snapshot.sockets[index].writing.pendingBytes = .max
+            snapshot.sockets[index].writing.pendingCount = .max
+            snapshot.sockets[index].reading.current?.done = .max
+            snapshot.sockets[index].reading.current?.total = .max
+            snapshot.sockets[index].kernel?.sendQueue = .max
+            snapshot.sockets[index].kernel?.notSent = -1
+            snapshot.sockets[index].kernel?.receiverWindowLimited = .nan
+        }
+        snapshot.wallNanoseconds = .max
+        for path in Self.paths {
+            var model = Model(options: .init(ascii: true, version: "0"))
+            _ = model.update(.snapshot(snapshot))
+            for key in path { model.press(key) }
+            Self.check(draw(model, Size(140, 40)))
+            Self.check(draw(model, Size(80, 24)))
+        }
+    }
+
+    @Test("Any keys in any order leave a model that can be drawn", arguments: 0..<20)
+    func randomKeys(_ seed: Int) {
+        var generator = SeededGenerator(UInt64(seed) + 5)
+        let keys: [Key] =
+            Array("jkgG1234[]wrxAPvFsS/nNf?lcq hyb7\\u{").map { .character($0) } + [
+                .enter, .tab, .backTab, .escape, .up, .down, .left, .right, .home, .end, .pageUp, .pageDown, .backspace,
+                .delete, .control("d"), .control("u"), .alt("1"), .alt("t"), .alt("e"), .alt("a"), .function(1), .altEnter,
+            ]
+        var model = World.model(once: true, size: Size(80, 24))
+        for step in 0..<400 {
+            if let key = keys.randomElement(using: &generator) { model.press(key) }
+            if step % 7 == 0 { _ = model.update(.snapshot(step % 2 == 0 ? World.full : Conversation.snapshot())) }
+            if step % 31 == 0 { _ = model.update(.resized(Size(Int.random(in: 1..<150, using: &generator), 24))) }
+            Self.check(draw(model, model.size))
+        }
+    }
+
+    @Test("Nine thousand sockets are drawn row by row")
+    func many() {
+        var snapshot = World.snapshot((1...9000).map { World.make($0, .accepted, .connected, target: "") })
+        for index in snapshot.sockets.indices { snapshot.sockets[index].receiveRate = Double(index % 977) }
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(Size(140, 40)))
+        _ = model.update(.snapshot(snapshot))
+        model.press(.character("G"))
+        #expect(draw(model, Size(140, 40)).text.contains("live 9000"))
+        #expect(model.list.selected == model.list.rows.last)
+    }
+}
