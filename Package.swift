@@ -29,10 +29,15 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "SocketTestSupport", dependencies: ["SocketKit"], swiftSettings: strict),
+        // The engine on a simulated machine, driven by seeds; and the program that runs many of them.
+        .target(name: "SocketSimulation", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+        .executableTarget(name: "SimulateSockets", dependencies: ["SocketSimulation"], swiftSettings: strict),
         .testTarget(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
+            swiftSettings: strict),
+        .testTarget(name: "SimulationTests", dependencies: ["SocketSimulation"], swiftSettings: strict),
         .testTarget(name: "InspectorCoreTests", dependencies: ["InspectorCore"], swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),

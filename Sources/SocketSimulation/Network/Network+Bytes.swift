@@ -93,14 +93,17 @@ extension Network {
     mutating func answer(_ descriptor: Int32) {
         guard case .connecting(let address) = self[descriptor]?.role else { return }
         events += 1
+        let role = answer(to: address)
+        self[descriptor]?.role = role
+    }
+
+    private mutating func answer(to address: SocketAddress) -> Role {
         if address.host == Self.host {
             let link = listener(on: address.port ?? 0).flatMap { enter($0, peerEnd: nil) }
-            self[descriptor]?.role = link.map { .stream(link: $0, end: 0) } ?? .refused(ECONNREFUSED)
-        } else if chance.oneIn(3) {
-            self[descriptor]?.role = .refused(chance.pick([ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH]))
-        } else {
-            self[descriptor]?.role = .stream(link: makeLink(server: address, peerEnd: 1), end: 0)
+            return link.map { .stream(link: $0, end: 0) } ?? .refused(ECONNREFUSED)
         }
+        if chance.oneIn(3) { return .refused(chance.pick([ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH])) }
+        return .stream(link: makeLink(server: address, peerEnd: 1), end: 0)
     }
 }
 

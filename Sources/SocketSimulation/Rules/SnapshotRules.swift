@@ -1,0 +1,83 @@
+import SocketKit
+
+/// What must hold of every snapshot: it agrees with itself, with the kernel, and with what the delegates heard.
+enum SnapshotRules {
+    static func check(_ snapshot: EngineSnapshot, _ stage: Stage) {
+        let ids = snapshot.sockets.map(\.id)
+        let live = snapshot.sockets.filter { $0.phase != .closed }.count
+        require(stage, zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }, "sessions are not in order: \(ids)")
+        require(stage, snapshot.counters.opened - snapshot.counters.closed == UInt64(live), "\(snapshot.counters)")
+        for socket in snapshot.sockets {
+            checkFlags(socket, stage)
+            checkQueue(socket.reading, isWriting: false, socket, stage)
+            checkQueue(socket.writing, isWriting: true, socket, stage)
+            compare(socket, stage)
+        }
+    }
+
+    private static func require(_ stage: Stage, _ holds: Bool, _ detail: @autoclosure () -> String) {
+        stage.findings.require(holds, .snapshotContradicts, detail())
+    }
+
+    private static func checkFlags(_ socket: SocketSnapshot, _ stage: Stage) {
+        let flags = socket.flags
+        func require(_ holds: Bool, _ what: StaticString) {
+            Self.require(stage, holds, "\(socket.id) \(socket.phase): \(what)")
+        }
+        let isUsable = socket.phase == .connected || socket.phase == .lingering
+        require(flags.contains(.connected) == isUsable, "the flag Connected")
+        require(flags.contains(.socketStarted) == (socket.phase != .closed), "the flag SocketStarted")
+        require((socket.descriptor != nil) == (isUsable || socket.phase == .listening), "the descriptor")
+        require((socket.closed != nil) == (socket.phase == .closed), "the close record")
+        require(flags.contains(.readsPaused) == (socket.reading.current?.isAsking ?? false), "the flag ReadsPaused")
+        require(flags.contains(.writesPaused) == (socket.writing.current?.isAsking ?? false), "the flag WritesPaused")
+        require(!flags.contains(.readStreamClosed) || flags.contains(.socketHasReadEOF), "the end of stream")
+        require(socket.phase != .lingering || socket.isWriteShut, "lingering without FIN")
+        require(isUsable || socket.phase == .closed || socket.received == 0 && socket.sent == 0, "bytes before connect")
+    }
+
+    private static func checkQueue(_ queue: QueueSnapshot, isWriting: Bool, _ socket: SocketSnapshot, _ stage: Stage) {
+        func require(_ holds: Bool, _ what: StaticString) {
+            Self.require(stage, holds, "\(socket.id) \(socket.phase), \(isWriting ? "writes" : "reads"): \(what)")
+        }
+        let operations = (queue.current.map { [$0] } ?? []) + queue.pending
+        require(queue.pending.count == min(queue.pendingCount, QueueSnapshot.listingLimit), "the count of those waiting")
+        require(operations.allSatisfy { $0.done <= $0.total ?? .max }, "more done than there is to do")
+        require(queue.pending.allSatisfy { $0.done == 0 && $0.started == nil && !$0.isAsking }, "one waits and has begun")
+        require(queue.current.map { $0.started != nil } ?? true, "one is in hand and has not begun")
+        if queue.pendingCount <= QueueSnapshot.listingLimit {
+            let missing = operations.reduce(0) { $0 + ($1.total ?? 0) - $1.done }
+            require(queue.pendingBytes == (isWriting ? missing : 0), "the bytes pending")
+        }
+        if socket.phase == .closed { require(operations.isEmpty, "a closed session has operations") }
+        if let known = stage.ledger.unfinished(of: socket.id) {
+            require(operations.count <= (isWriting ? known.writes : known.reads), "more operations than were asked for")
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Holds what a session read and wrote against what its connection carried.
+    private static func compare(_ socket: SocketSnapshot, _ stage: Stage) {
+        guard stage.ledger.hasNews(of: socket.id), let bytes = stage.ledger.bytes(of: socket.id) else { return }
+        let end = socket.role == .accepted ? 1 : 0
+        let port = end == 0 ? socket.local?.port : socket.peer?.port
+        let flow = stage.kernel.network.withLock { network -> (sent: [UInt8], got: [UInt8])? in
+            network.link(ofPort: port).map {
+                (network.links[$0].directions[end].bytes, network.links[$0].directions[1 - end].bytes)
+            }
+        }
+        guard let flow else {
+            return stage.findings.require(
+                bytes.read.isEmpty && bytes.written.isEmpty, .bytesDiffer, "\(socket.id) was never connected")
+        }
+        stage.findings.require(
+            flow.got.starts(with: bytes.read), .bytesDiffer, "\(socket.id): \(bytes.read.count) bytes read")
+        stage.findings.require(
+            flow.sent.starts(with: bytes.written), .bytesDiffer, "\(socket.id): \(bytes.written.count) bytes written")
+        guard socket.phase == .closed, socket.sent > 0 else { return }
+        stage.findings.require(
+            UInt64(flow.sent.count) == socket.sent && bytes.written.count <= flow.sent.count, .bytesDiffer,
+            "\(socket.id): sent \(socket.sent), carried \(flow.sent.count), written \(bytes.written.count)")
+    }
+}
