@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "SocketKit", targets: ["SocketKit"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
+        .executable(name: "simulate-sockets", targets: ["SimulateSockets"]),
     ],
     targets: [
         // Pure: no clock, no descriptor, no queue.

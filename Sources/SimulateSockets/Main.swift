@@ -1,14 +1,43 @@
+import Glibc
 import SocketSimulation
 
+/// `simulate-sockets`: runs the engine on a simulated machine, seed by seed, and holds it against its rules. A seed
+/// that fails is printed, and fails again in the same way.
 @main
 enum Main {
     static func main() {
-        let watched = CommandLine.arguments.count > 1 ? UInt64(CommandLine.arguments[1]) : nil
-        for seed in UInt64(0)..<50 {
-            var tell: (@Sendable (String) -> Void)?
-            if seed == watched { tell = { print($0) } }
-            let o = Simulation.run(seed: seed, tell: tell)
-            print(seed, o.events, o.steps, o.operations, o.sessions, o.findings.prefix(3))
+        do throws(Arguments.Refusal) {
+            exit(run(try Arguments(Array(CommandLine.arguments.dropFirst()))))
+        } catch {
+            print("simulate-sockets: \(error.words)\n\(Arguments.usage)")
+            exit(2)
         }
+    }
+
+    /// The status to exit with: 0 when no rule was broken, or the planted bug was found in every run it showed itself.
+    private static func run(_ arguments: Arguments) -> Int32 {
+        var campaign = Campaign()
+        var tell: (@Sendable (String) -> Void)?
+        if arguments.isVerbose { tell = { print($0) } }
+        let start = ContinuousClock.now
+        for seed in arguments.from..<(arguments.from + arguments.count) {
+            let outcome = campaign.run(seed: seed, mutant: arguments.mutant, tell: tell)
+            if arguments.mutant == nil { report(outcome) }
+        }
+        let time = ContinuousClock.now - start
+        for line in campaign.report { print(line) }
+        print("\(time) in all, \(time * 1_000 / max(1, campaign.seeds)) for 1,000 seeds")
+        if arguments.listsCoverage { print(campaign.coverage.missing.joined(separator: "\n")) }
+        guard let mutant = arguments.mutant else { return campaign.failures.isEmpty ? 0 : 1 }
+        let found = campaign.failures.filter { $0.findings.first?.rule == mutant.rule }.count
+        print("\(mutant): shown in \(campaign.mutated) seeds, found as \(mutant.rule) in \(found)")
+        return found > 0 ? 0 : 1
+    }
+
+    private static func report(_ outcome: Simulation.Outcome) {
+        guard !outcome.findings.isEmpty else { return }
+        print("seed \(outcome.seed) failed:")
+        for finding in outcome.findings.prefix(5) { print("  \(finding)") }
+        print("  replay: simulate-sockets --seed \(outcome.seed) --verbose")
     }
 }

@@ -86,6 +86,11 @@ struct Link {
         return ends[end].isClosed ? direction.inFlight > 0 : direction.deliverable > 0
     }
 
+    /// Whether nothing more will come to `end` than what it has.
+    func isOver(for end: Int) -> Bool {
+        ends[end].isReset || directions[1 - end].isEndDelivered
+    }
+
     /// Delivers bytes toward `end`, at most so many; FIN behind the last of them; or RST.
     mutating func deliver(to end: Int, atMost most: Int, resetFirst: Bool) {
         if ends[end].isResetComing, resetFirst || directions[1 - end].deliverable == 0 { return arriveReset(at: end) }

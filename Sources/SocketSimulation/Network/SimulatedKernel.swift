@@ -112,7 +112,8 @@ package final class SimulatedKernel: Kernel {
                 return .failed(errno: ENOTCONN)
             }
             if network.fails(oneIn: 400) { return .failed(errno: network.chance.pick([ETIMEDOUT, ENOBUFS, ENOMEM])) }
-            if !peek, network.fails(oneIn: 60) { return .wouldBlock }
+            // Readiness may turn out to be false, but never that of a connection that is over.
+            if !peek, !network.links[link].isOver(for: end), network.fails(oneIn: 60) { return .wouldBlock }
             return network.receive(link, end, into: buffer, peek: peek, mutation)
         }
     }
@@ -123,7 +124,7 @@ package final class SimulatedKernel: Kernel {
                 return .failed(errno: ENOTCONN)
             }
             if network.fails(oneIn: 400) { return .failed(errno: network.chance.pick([ENOBUFS, ENOMEM, ENETDOWN])) }
-            if network.fails(oneIn: 60) { return .wouldBlock }
+            if !network.links[link].isOver(for: end), network.fails(oneIn: 60) { return .wouldBlock }
             return network.send(link, end, buffers)
         }
     }

@@ -11,7 +11,7 @@ package final class Coverage: Sendable {
     /// What happens to it.
     package enum Event: Int, CaseIterable, Sendable {
         // From the kernel.
-        case readable, writable, peerClosed, hungUp, timeout, resolved
+        case readable, writable, peerClosed, hungUp, timeout
         // From its user.
         case connect, read, standingRead, write, pause, resume, verdict, cancel, halfClose, release, snapshot
         case closeNow, closeAfterReading, closeAfterWriting, closeAfterBoth, closeReset
@@ -99,13 +99,13 @@ extension Coverage.State {
     /// Whether an event can come in this state at all.
     fileprivate func canSee(_ event: Coverage.Event) -> Bool {
         switch self {
-        case .gone: [.readable, .hungUp, .connect, .resolved].contains(event)
-        case .resolving: event == .resolved || event == .timeout || event.isOfUser && event != .connect
+        case .gone: [.readable, .hungUp, .connect].contains(event)
+        case .resolving: event == .timeout || event.isOfUser && event != .connect
         case .connecting:
             [.writable, .hungUp, .timeout].contains(event) || event.isOfUser && event != .connect && event != .verdict
         case .listening: event == .readable
         case .backedOff: event == .timeout
-        case .lingering: [.readable, .peerClosed, .hungUp, .timeout].contains(event) || event.isOfUser
+        case .lingering: [.readable, .peerClosed, .hungUp, .timeout].contains(event) || event.isOfUser && event != .connect
         case .readAsking, .writeAsking, .connected, .interestOff, .paused, .writeBlocked, .writeShut, .halfOpen,
             .draining:
             connectedCanSee(event)
@@ -114,7 +114,7 @@ extension Coverage.State {
 
     private func connectedCanSee(_ event: Coverage.Event) -> Bool {
         switch event {
-        case .resolved, .connect: false
+        case .connect: false
         // Write interest is on only while the kernel is full.
         case .writable: self == .writeBlocked || self == .draining || self == .paused || self == .halfOpen
         case .readable: self != .interestOff && self != .halfOpen

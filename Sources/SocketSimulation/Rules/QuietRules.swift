@@ -57,7 +57,8 @@ enum QuietRules {
 
     /// The timer is set for the earliest deadline, or before it.
     private static func checkTimer(_ snapshot: EngineSnapshot, _ stage: Stage) {
-        let deadlines = snapshot.sockets.flatMap { socket in
+        // While lingering, only the end of that counts.
+        let deadlines = snapshot.sockets.filter { $0.phase == .connected }.flatMap { socket in
             [socket.reading.current?.deadline, socket.writing.current?.deadline].compactMap { $0 }
         }
         guard let earliest = deadlines.min() else { return }
