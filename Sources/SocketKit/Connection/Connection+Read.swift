@@ -18,12 +18,16 @@ extension Connection {
     func readingChanged() {
         guard machine.isOpen else { return }
         performReads()
-        if isReadInterestOff || isHungUp, machine.reading.wanted > 0 {
+        guard isReadInterestOff || isHungUp else { return }
+        if machine.reading.wanted > 0 {
             if isReadInterestOff {
                 isReadInterestOff = false
                 record(.readInterestOn)
             }
             receiveAvailable()
+        } else if knowsPeerClosed || isHungUp, !machine.hasEndOfStream {
+            // The end came while nothing was to be taken (paused, or asking), and is not reported again.
+            noTaker()
         }
     }
 

@@ -1,0 +1,34 @@
+import SocketKit
+import SocketTestSupport
+import Testing
+
+/// The end of a stream that comes while nothing may be taken from the kernel is noticed as soon as it may.
+@Suite struct UnseenEndTests {
+    private func waitUntilReported(_ pair: ConnectedPair) {
+        #expect(
+            eventually { pair.engine.snapshot().sockets.first?.flags.contains(.readSourceSuspended) ?? false })
+    }
+
+    @Test(arguments: [false, true])
+    func theEndThatCameDuringAPauseIsNoticedWhenReadingGoesOn(isReset: Bool) throws {
+        let pair = try ConnectedPair()
+        pair.socket.pauseReading(true)
+        pair.closePeer(reset: isReset)
+        waitUntilReported(pair)
+        #expect(pair.socket.isConnected)
+        pair.socket.pauseReading(false)
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.lastError != nil)
+    }
+
+    @Test func theEndThatCameWhileAReadAskedIsNoticedWhenThatReadIsCancelled() throws {
+        let pair = try ConnectedPair(recorder: Recorder(verdict: { _ in .later }))
+        pair.socket.read(ReadRequest(.length(1), timeout: .milliseconds(1)))
+        #expect(eventually { !pair.recorder.timeouts.isEmpty })
+        pair.closePeer()
+        waitUntilReported(pair)
+        pair.socket.cancel(.reads)
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.lastError?.reason == .closedByPeer)
+    }
+}
