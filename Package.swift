@@ -39,7 +39,8 @@ let package = Package(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),
         .testTarget(name: "SimulationTests", dependencies: ["SocketSimulation"], swiftSettings: strict),
-        .testTarget(name: "InspectorCoreTests", dependencies: ["InspectorCore"], swiftSettings: strict),
+        .testTarget(
+            name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

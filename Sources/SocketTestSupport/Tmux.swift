@@ -57,6 +57,9 @@ public final class Tmux {
         return String(line.drop { $0 == "\n" }.prefix { $0 != "\n" })
     }
 
+    /// Asks tmux for anything else, in its own words.
+    public func command(_ words: String...) throws -> String { try ask(words) }
+
     /// Waits until the screen holds this text; false when it does not in time.
     public func waitFor(_ text: String, within limit: Duration = .seconds(20)) throws -> Bool {
         try eventually(within: limit) { try self.text().contains(text) }

@@ -11,12 +11,18 @@ enum Program {
         return text.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/socktui"
     }()
 
-    /// A folder of one test's own.
+    /// A folder of one test's own; all of them go when the tests end.
     static func folder() throws -> String {
-        var name = Array("/tmp/socktui-e2e-XXXXXX".utf8CString)
+        var name = Array("\(root)/XXXXXX".utf8CString)
         try #require(mkdtemp(&name) != nil)
         return String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
+
+    private static let root: String = {
+        mkdir("/tmp/socktui-e2e-\(getpid())", 0o700)
+        atexit { _ = system("rm -rf /tmp/socktui-e2e-\(getpid())") }
+        return "/tmp/socktui-e2e-\(getpid())"
+    }()
 
     /// Variables that keep a run away from the user's own files.
     static func environment(_ folder: String) -> [String: String?] {

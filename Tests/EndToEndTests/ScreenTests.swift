@@ -38,7 +38,7 @@ struct ScreenTests {
         let tmux = try Program.start("listen 127.0.0.1:0")
         try tmux.waitForScreen()
         try #require(try tmux.waitFor("LISTEN"))
-        try tmux.keys("M-1")
+        try tmux.keys("1")
         try #require(try tmux.waitFor("[1 List]"))
         try tmux.keys(key)
         try #require(try tmux.waitFor("will be closed"))
@@ -105,7 +105,7 @@ struct ScreenTests {
         try #require(try tmux.waitFor("connected"))
         try tmux.type("hello")
         try tmux.keys("Enter")
-        #expect(try listener.waitFor("1 connection"))
+        #expect(try listener.waitFor("hello"))
         try tmux.keys("C-c")
         try #require(try tmux.waitFor("will be closed"))
         try tmux.keys("y")
@@ -126,7 +126,7 @@ extension Tmux {
     fileprivate func expectFilled(height: Int, sourceLocation: SourceLocation = #_sourceLocation) throws {
         func isFilled() throws -> Bool {
             let rows = try text().split(separator: "\n", omittingEmptySubsequences: false)
-            return rows.count == height + 1 && rows[0].hasPrefix(" socktui") && rows[height - 1].contains("^C quit")
+            return rows.count == height + 1 && rows[0].hasPrefix(" socktui") && rows[height - 1].contains("help")
         }
         #expect(try eventually { try isFilled() }, picture, sourceLocation: sourceLocation)
     }

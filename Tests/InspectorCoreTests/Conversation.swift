@@ -90,8 +90,7 @@ enum Conversation {
         socket.reading.current = nil
         socket.kernel = nil
         socket.closed = CloseRecord(
-            time: World.at(14, 2, 13.1), error: SocketError(.closedByPeer, operation: "read", detail: "peer closed"),
-            readsLost: 1)
+            time: World.at(14, 2, 13.1), error: SocketError(.closedByPeer, operation: "read", detail: "peer closed"))
         var last = snapshot(socket)
         last.events = [
             SocketEvent(sequence: 4, time: World.at(14, 2, 13.1), socket: id, kind: .peerClosed),

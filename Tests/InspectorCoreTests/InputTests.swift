@@ -67,16 +67,19 @@ struct InputTests {
 
     @Test("Escapes become bytes")
     func escapes() throws {
-        #expect(try EscapedText.parse("a\\r\\n\\t\\0\\\\\\x1b\\xFF\\u{e9}é").get() == [
-            0x61, 13, 10, 9, 0, 0x5C, 0x1B, 0xFF, 0xC3, 0xA9, 0xC3, 0xA9,
-        ])
+        #expect(
+            try EscapedText.parse("a\\r\\n\\t\\0\\\\\\x1b\\xFF\\u{e9}é").get() == [
+                0x61, 13, 10, 9, 0, 0x5C, 0x1B, 0xFF, 0xC3, 0xA9, 0xC3, 0xA9,
+            ])
         #expect(try EscapedText.parse("").get() == [])
     }
 
-    @Test("A bad escape names its column", arguments: [
-        ("ab\\q", 3), ("\\", 1), ("x\\x1", 2), ("\\xzz", 1), ("\\u{}", 1), ("\\u{110000}", 1), ("\\u41", 1),
-        ("\\u{d800}", 1), ("\\x+1", 1),
-    ])
+    @Test(
+        "A bad escape names its column",
+        arguments: [
+            ("ab\\q", 3), ("\\", 1), ("x\\x1", 2), ("\\xzz", 1), ("\\u{}", 1), ("\\u{110000}", 1), ("\\u41", 1),
+            ("\\u{d800}", 1), ("\\x+1", 1),
+        ])
     func badEscapes(_ text: String, _ column: Int) {
         guard case .failure(let failure) = EscapedText.parse(text) else {
             Issue.record("\(text) was taken")
@@ -92,20 +95,25 @@ struct InputTests {
         #expect(try EscapedText.parse(EscapedText.show(bytes)).get() == bytes)
     }
 
-    @Test("Addresses", arguments: [
-        ("localhost:80", AddressLine.connect(.tcp(host: "localhost", port: 80))),
-        (" [::1]:8080 ", .connect(.tcp(host: "::1", port: 8080))), ("host 25", .connect(.tcp(host: "host", port: 25))),
-        (":80", .connect(.tcp(host: "", port: 80))), ("unix:/run/a", .connect(.unix(path: "/run/a"))),
-        ("unix:@name", .connect(.abstract(name: "name"))), ("listen :8080", .listen(.tcp(host: "", port: 8080))),
-        ("listen unix:/x", .listen(.unix(path: "/x"))), ("demo", .demo),
-    ])
+    @Test(
+        "Addresses",
+        arguments: [
+            ("localhost:80", AddressLine.connect(.tcp(host: "localhost", port: 80))),
+            (" [::1]:8080 ", .connect(.tcp(host: "::1", port: 8080))),
+            ("host 25", .connect(.tcp(host: "host", port: 25))),
+            (":80", .connect(.tcp(host: "", port: 80))), ("unix:/run/a", .connect(.unix(path: "/run/a"))),
+            ("unix:@name", .connect(.abstract(name: "name"))), ("listen :8080", .listen(.tcp(host: "", port: 8080))),
+            ("listen unix:/x", .listen(.unix(path: "/x"))), ("demo", .demo),
+        ])
     func addresses(_ text: String, _ expected: AddressLine) {
         #expect(AddressLine.parse(text) == .success(expected))
     }
 
-    @Test("A bad address is refused with a reason", arguments: [
-        "", "host", "host:", "host:99999", "::1:80", "listen", "a b c d", "unix:", "host:8o", "host:-1",
-    ])
+    @Test(
+        "A bad address is refused with a reason",
+        arguments: [
+            "", "host", "host:", "host:99999", "::1:80", "listen", "a b c d", "unix:", "host:8o", "host:-1", "host:0",
+        ])
     func badAddresses(_ text: String) {
         guard case .failure(let failure) = AddressLine.parse(text) else {
             Issue.record("\(text) was taken")

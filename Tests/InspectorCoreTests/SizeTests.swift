@@ -10,26 +10,35 @@ struct SizeTests {
         [.character("f")], [.enter],
     ]
 
-    private static func check(_ canvas: Canvas) {
+    /// What is wrong with a picture; nil: nothing.
+    private static func fault(_ canvas: Canvas) -> String? {
         for y in 0..<canvas.size.height {
-            var x = 0
-            while x < canvas.size.width {
+            for x in 0..<canvas.size.width {
                 let cell = canvas[x, y]
-                #expect(!SanitizerTests.isDangerous(cell.scalar))
-                if cell.width == 2 { #expect(x + 1 < canvas.size.width, "half a character at the edge") }
-                x += max(1, Int(cell.width))
+                if SanitizerTests.isDangerous(cell.scalar) || SanitizerTests.isDangerous(cell.mark) {
+                    return "a control character at \(x),\(y)"
+                }
+                let after = x + 1 < canvas.size.width ? canvas[x + 1, y].width : 1
+                let before = x > 0 ? canvas[x - 1, y].width : 1
+                if cell.width == 2 && after != 0 || cell.width == 0 && before != 2 {
+                    return "half a character at \(x),\(y)"
+                }
             }
         }
-        if let cursor = canvas.cursor {
-            #expect(cursor.x >= 0 && cursor.x < max(1, canvas.size.width))
-            #expect(cursor.y >= 0 && cursor.y < max(1, canvas.size.height))
-        }
+        guard let cursor = canvas.cursor else { return nil }
+        let isInside = cursor.x >= 0 && cursor.x < canvas.size.width && cursor.y >= 0 && cursor.y < canvas.size.height
+        return isInside ? nil : "the cursor is outside"
+    }
+
+    private static func check(_ canvas: Canvas, _ location: SourceLocation = #_sourceLocation) {
+        let fault = fault(canvas)
+        #expect(fault == nil, "\(fault ?? "") of \(canvas.size):\n\(canvas.text)", sourceLocation: location)
     }
 
     @Test("Every size from 1x1 to 100x40 is drawn", arguments: paths.indices)
     func everySize(_ index: Int) {
-        for width in stride(from: 1, through: 100, by: 3) {
-            for height in stride(from: 1, through: 40, by: 3) {
+        for width in stride(from: 1, through: 100, by: 4) {
+            for height in stride(from: 1, through: 40, by: 4) {
                 let size = Size(width, height)
                 var model = World.model(once: true, size: size)
                 for key in Self.paths[index] { model.press(key) }
@@ -40,7 +49,7 @@ struct SizeTests {
         }
     }
 
-    @Test("Hostile names, peers, errors and bytes stay in their cells", arguments: 0..<12)
+    @Test("Hostile names, peers, errors and bytes stay in their cells", arguments: 0..<6)
     func hostile(_ seed: Int) {
         var generator = SeededGenerator(UInt64(seed) + 77)
         func text() -> String {
@@ -52,9 +61,8 @@ struct SizeTests {
             snapshot.sockets[index].name = text()
             snapshot.sockets[index].peer = .unix(path: text())
             snapshot.sockets[index].kernel?.state = text()
-            if let closed = snapshot.sockets[index].closed {
+            if snapshot.sockets[index].closed != nil {
                 snapshot.sockets[index].closed?.error = SocketError(.other, operation: text(), detail: text())
-                _ = closed
             }
             snapshot.sockets[index].reading.current?.kind =
                 .read(.delimiter(SanitizerTests.random(&generator, count: 20), limit: nil))
@@ -108,16 +116,17 @@ struct SizeTests {
         }
     }
 
-    @Test("Any keys in any order leave a model that can be drawn", arguments: 0..<20)
+    @Test("Any keys in any order leave a model that can be drawn", arguments: 0..<12)
     func randomKeys(_ seed: Int) {
         var generator = SeededGenerator(UInt64(seed) + 5)
         let keys: [Key] =
             Array("jkgG1234[]wrxAPvFsS/nNf?lcq hyb7\\u{").map { .character($0) } + [
                 .enter, .tab, .backTab, .escape, .up, .down, .left, .right, .home, .end, .pageUp, .pageDown, .backspace,
-                .delete, .control("d"), .control("u"), .alt("1"), .alt("t"), .alt("e"), .alt("a"), .function(1), .altEnter,
+                .delete, .control("d"), .control("u"), .alt("1"), .alt("t"), .alt("e"), .alt("a"), .function(1),
+                .altEnter,
             ]
         var model = World.model(once: true, size: Size(80, 24))
-        for step in 0..<400 {
+        for step in 0..<250 {
             if let key = keys.randomElement(using: &generator) { model.press(key) }
             if step % 7 == 0 { _ = model.update(.snapshot(step % 2 == 0 ? World.full : Conversation.snapshot())) }
             if step % 31 == 0 { _ = model.update(.resized(Size(Int.random(in: 1..<150, using: &generator), 24))) }

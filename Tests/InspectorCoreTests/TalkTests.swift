@@ -43,7 +43,9 @@ struct TalkTests {
         model.press(.escape, .character("1"), .enter)
         #expect(model.composer.editor.text == "half a li")
         model.type("ne")
-        #expect(model.press(.enter) == [.send(.write(Conversation.id, WriteRequest(Array("half a line\r\n".utf8), tag: 1)))])
+        #expect(
+            model.press(.enter) == [.send(.write(Conversation.id, WriteRequest(Array("half a line\r\n".utf8), tag: 1)))]
+        )
     }
 
     @Test("^D ends our stream on an empty line, and deletes on any other")
@@ -90,6 +92,44 @@ struct TalkTests {
         #expect(model.press(.enter) == [.connect(OpenRequest(.tcp(host: "localhost", port: 8000)))])
     }
 
+    @Test("Connecting to the same address again keeps the lines sent before")
+    func again() {
+        var model = model
+        model.type("hello")
+        model.press(.alt("e"), .enter)
+        _ = model.update(.opened(SocketID(2), Conversation.request))
+        #expect(model.composer.ending == .lf)
+        model.press(.up)
+        #expect(model.press(.enter) == [.send(.write(SocketID(2), WriteRequest(Array("hello\n".utf8), tag: 1)))])
+    }
+
+    @Test("When a connect fails while nobody types, keys are commands at once")
+    func refused() {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.opened(Conversation.id, Conversation.request))
+        var socket = World.make(1, .client, .closed, target: "localhost:8000")
+        socket.connect = ConnectSnapshot(
+            addressCount: 1,
+            attempts: [
+                .init(
+                    address: .v6(host: "::1", port: 8000), outcome: .failed(errno: 111), duration: .milliseconds(1))
+            ])
+        socket.closed = CloseRecord(
+            time: World.now,
+            error: SocketError(.system(errno: 111), operation: "connect", detail: "refused by [::1]:8000"))
+        var snapshot = World.snapshot([socket])
+        snapshot.events = [
+            SocketEvent(sequence: 0, time: World.now, socket: socket.id, kind: .connectRefused, first: 0, second: 111)
+        ]
+        snapshot.nextEvent = 1
+        _ = model.update(.snapshot(snapshot))
+        #expect(!model.isComposing && model.tab == .talk)
+        let text = draw(model, size).text
+        #expect(text.contains("connect: [::1]:8000: refused") && text.contains("closed: refused by [::1]:8000"))
+        model.press(.character("c"))
+        #expect(model.press(.enter) == [.connect(Conversation.request)])
+    }
+
     @Test("A listener waits, and its first connection is shown when nobody went elsewhere")
     func listener() {
         var model = Model(options: .init(ascii: true, version: "0"))
@@ -103,7 +143,8 @@ struct TalkTests {
         var elsewhere = model
         elsewhere.press(.character("4"))
         for step in [0, 1] {
-            _ = step == 0
+            _ =
+                step == 0
                 ? model.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
                 : elsewhere.update(.snapshot(World.snapshot([World.listener, World.lineReader])))
         }
@@ -153,6 +194,29 @@ struct TalkTests {
         #expect(draw(model, size).text.contains("992 more bytes"))
     }
 
+    @Test("A long text is folded in its middle, so that its end is seen")
+    func foldedText() {
+        var model = model
+        var long = Conversation.snapshot()
+        let text = (1...500).map { "line \($0)\n" }.joined()
+        long.traffic?.items = [
+            TrafficItem(
+                sequence: 0, operation: OperationID(1), time: World.now, direction: .received, tag: 0,
+                kind: .read(.available(limit: nil)), done: text.utf8.count, total: nil, state: .complete(after: .zero),
+                bytes: Array(text.utf8))
+        ]
+        _ = model.update(.snapshot(long))
+        #expect(draw(model, size).text.contains("line 500"))
+        let all = TrafficDocument(model, width: 80).page(from: .init(block: 0, line: 0), rows: 1000).map(\.line.text)
+        let fold = all.firstIndex { $0.contains("more bytes") } ?? 0
+        #expect(all[fold - 1] == "  line 20")
+        let hidden = all[fold].split(separator: " ").compactMap { Int($0) }.first
+        let tail = all[(fold + 1)...].first.flatMap { Int($0.dropFirst(7)) } ?? 0
+        #expect(hidden == (21..<tail).reduce(0) { $0 + "line \($1)\n".utf8.count })
+        model.press(.escape, .enter)
+        #expect(TrafficDocument(model, width: 80).page(from: .init(block: 0, line: 0), rows: 1000).count > 500)
+    }
+
     @Test("Every line of the traffic can be reached from either end")
     func walk() {
         var model = World.model()
@@ -173,6 +237,9 @@ struct TalkTests {
         _ = model.update(.snapshot(World.snapshot([World.busy])))
         #expect(model.composers.isEmpty && model.talks.isEmpty)
         #expect(model.histories.count <= 1)
-        #expect(draw(model, size).text.contains("no connection is selected") || model.selected != nil)
+        #expect(model.list.selected == Conversation.id)
+        #expect(draw(model, size).text.contains("#1 is no longer listed"))
+        #expect(model.press(.enter).isEmpty)
+        #expect(model.type("x").isEmpty && model.composers[SocketID(7)] == nil)
     }
 }

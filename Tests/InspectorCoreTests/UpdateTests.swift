@@ -50,6 +50,18 @@ struct UpdateTests {
         #expect(model.list.selected == SocketID(8))
     }
 
+    @Test("Until somebody moves it, the cursor goes from a listener to the first connection that lives")
+    func untouched() {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.snapshot(World.snapshot([World.listener])))
+        #expect(model.list.selected == SocketID(3))
+        var chosen = model
+        chosen.press(.character("k"))
+        _ = model.update(.snapshot(World.full))
+        _ = chosen.update(.snapshot(World.full))
+        #expect(model.list.selected == seven && chosen.list.selected == SocketID(3))
+    }
+
     @Test("When the connection under the cursor is gone, the cursor stays in its row")
     func vanished() {
         var model = selecting(9)
@@ -86,11 +98,13 @@ struct UpdateTests {
         #expect(!model.shownTraffic.items.isEmpty)
     }
 
-    @Test("Closing asks how, and sends exactly that", arguments: [
-        ("n", SocketCommand.close(SocketID(7), .now)), ("w", .close(SocketID(7), .afterWriting)),
-        ("r", .close(SocketID(7), .afterReading)), ("b", .close(SocketID(7), .afterBoth)),
-        ("h", .halfClose(SocketID(7))), ("t", .close(SocketID(7), .reset)),
-    ] as [(Character, SocketCommand)])
+    @Test(
+        "Closing asks how, and sends exactly that",
+        arguments: [
+            ("n", SocketCommand.close(SocketID(7), .now)), ("w", .close(SocketID(7), .afterWriting)),
+            ("r", .close(SocketID(7), .afterReading)), ("b", .close(SocketID(7), .afterBoth)),
+            ("h", .halfClose(SocketID(7))), ("t", .close(SocketID(7), .reset)),
+        ] as [(Character, SocketCommand)])
     func close(_ key: Character, _ command: SocketCommand) {
         var model = World.model()
         #expect(model.press(.character("x")).isEmpty)

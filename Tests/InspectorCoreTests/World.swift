@@ -22,7 +22,8 @@ enum World {
     }
 
     static func make(
-        _ id: UInt64, _ role: SocketRole, _ phase: SocketPhase, target: String = "", opened: MonotonicTime = at(13, 58, 1)
+        _ id: UInt64, _ role: SocketRole, _ phase: SocketPhase, target: String = "",
+        opened: MonotonicTime = at(13, 58, 1)
     ) -> SocketSnapshot {
         SocketSnapshot(id: SocketID(id), role: role, phase: phase, target: target, opened: opened)
     }
@@ -80,7 +81,9 @@ enum World {
         socket.connect = ConnectSnapshot(
             resolvedIn: .milliseconds(12), addressCount: 2,
             attempts: [
-                .init(address: .v4(host: "192.0.2.5", port: 7070), outcome: .failed(errno: 111), duration: .milliseconds(1)),
+                .init(
+                    address: .v4(host: "192.0.2.5", port: 7070), outcome: .failed(errno: 111),
+                    duration: .milliseconds(1)),
                 .init(address: .v6(host: "2001:db8::5", port: 7070), outcome: .won, duration: .milliseconds(31)),
             ])
         var kernel = KernelSnapshot()
@@ -153,7 +156,9 @@ enum World {
         socket.flags = [.socketStarted]
         socket.connect = ConnectSnapshot(
             addressCount: 1,
-            attempts: [.init(address: .v4(host: "10.0.0.9", port: 6379), outcome: .trying, duration: .milliseconds(1200))])
+            attempts: [
+                .init(address: .v4(host: "10.0.0.9", port: 6379), outcome: .trying, duration: .milliseconds(1200))
+            ])
         return socket
     }
 

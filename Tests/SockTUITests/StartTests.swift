@@ -49,10 +49,8 @@ struct StartTests {
 
     @Test("recent targets: newest first, once each, twenty at most, for their owner only")
     func recent() throws {
-        var name = Array("/tmp/socktui-recent-XXXXXX".utf8CString)
-        try #require(mkdtemp(&name) != nil)
-        let folder = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let recent = RecentTargets(path: folder + "/a/b/recent")
+        let folder = try TemporaryFolder()
+        let recent = RecentTargets(path: folder.path + "/a/b/recent")
         #expect(recent.offers().isEmpty)
         for number in 1...25 { recent.add("host:\(number)", now: 1000 + number) }
         recent.add("host:10", now: 2000)

@@ -15,9 +15,9 @@ import Testing
         pair.socket.cancel(.operation(first))
         pair.socket.cancel(.operation(first))
         try pair.peerSends("def")
-        #expect(eventually { pair.recorder.received == Array("def".utf8) })
+        #expect(eventually { pair.recorder.received == Array("abc".utf8) })
         #expect(pair.recorder.failures.map(\.tag) == [2, 1])
-        #expect(pair.recorder.failures[1].bytes == Array("abc".utf8))
+        #expect(pair.recorder.failures.allSatisfy { $0.bytes.isEmpty })
         #expect(pair.recorder.failures.allSatisfy { $0.error.reason == .cancelled })
     }
 

@@ -46,4 +46,25 @@ struct HouseTests {
     func scripts(path: String) {
         #expect(SourceTree.isExecutable(path))
     }
+
+    @Test("README's example is code that the tests compile")
+    func readmeExample() throws {
+        let readme = SourceTree.file("README.md")
+        let compiled = try #require(SourceTree.swift.first { $0.name == "ReadmeTests.swift" })
+        let own = Set(compiled.lines.map { $0.trimmingSpaces })
+        let start = try #require(readme.lines.firstIndex(of: "```swift"))
+        let example = readme.lines[(start + 1)...].prefix { $0 != "```" }
+        #expect(example.count >= 10)
+        for line in example where !line.isEmpty {
+            // The example names a port; the test lets the kernel choose one.
+            let text = line.trimmingSpaces.split(separator: "7000", omittingEmptySubsequences: false)
+            #expect(own.contains(text.joined(separator: "0")), "\(line)")
+        }
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingSpaces: String {
+        String(drop(while: { $0 == " " }).reversed().drop(while: { $0 == " " }).reversed())
+    }
 }

@@ -37,6 +37,9 @@ enum SourceTree {
         }
     }
 
+    /// One file of the package, of any kind.
+    static func file(_ path: String) -> File { File(path: path, text: text(of: path)) }
+
     /// Whether a file may be run.
     static func isExecutable(_ path: String) -> Bool { access("\(root)/\(path)", X_OK) == 0 }
 

@@ -11,55 +11,34 @@ package enum AddressLine: Hashable, Sendable {
         package var message: String
     }
 
-    /// Reads the line.
-    package static func parse(_ text: String) -> Result<AddressLine, Failure> {
+    /// Reads the line; `listens`: an address alone is one to listen on.
+    package static func parse(_ text: String, listens: Bool = false) -> Result<AddressLine, Failure> {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let first = words.first else {
             return .failure(Failure(message: "type an address such as localhost:8080"))
         }
         if words == ["demo"] { return .success(.demo) }
         switch first {
-        case "listen": return endpoint(words.dropFirst()).map { .listen($0) }
-        case "connect": return endpoint(words.dropFirst()).map { .connect($0) }
-        default: return endpoint(words[...]).map { .connect($0) }
+        case "listen": return endpoint(words.dropFirst(), listens: true)
+        case "connect": return endpoint(words.dropFirst(), listens: false)
+        default: return endpoint(words[...], listens: listens)
         }
     }
 
-    /// `host:port` or its likes in one word, or a host and a port in two.
-    private static func endpoint(_ words: ArraySlice<String>) -> Result<Endpoint, Failure> {
-        guard let first = words.first else { return .failure(Failure(message: "an address is missing")) }
+    /// An address in one word, or as nc takes it: a host and a port.
+    private static func endpoint(_ words: ArraySlice<String>, listens: Bool) -> Result<AddressLine, Failure> {
+        guard let first = words.first, let last = words.last else {
+            return .failure(Failure(message: "an address is missing"))
+        }
         guard words.count <= 2 else { return .failure(Failure(message: "more words than an address has")) }
-        if words.count == 2, let port = words.last { return tcp(host: first, port: port, whole: "\(first) \(port)") }
-        if first.hasPrefix("unix:@") { return name(String(first.dropFirst(6))).map { .abstract(name: $0) } }
-        if first.hasPrefix("unix:") { return name(String(first.dropFirst(5))).map { .unix(path: $0) } }
-        guard let colon = first.lastIndex(of: ":") else {
-            return .failure(Failure(message: "\(first): a port is missing, as in \(first):80"))
+        let host = first.contains(":") ? "[\(first)]" : first
+        let text = words.count == 2 ? "\(host):\(last)" : first
+        do throws(EndpointError) {
+            let endpoint = try Endpoint.parse(text, allowsPortZero: listens)
+            return .success(listens ? .listen(endpoint) : .connect(endpoint))
+        } catch {
+            return .failure(Failure(message: error.description))
         }
-        return tcp(
-            host: String(first[..<colon]), port: String(first[first.index(after: colon)...]), whole: first)
-    }
-
-    private static func name(_ name: String) -> Result<String, Failure> {
-        if name.isEmpty { return .failure(Failure(message: "a path is missing, as in unix:/run/app.sock")) }
-        if name.utf8.count > 107 { return .failure(Failure(message: "the path is longer than 107 bytes")) }
-        return .success(name)
-    }
-
-    private static func tcp(host: String, port: String, whole: String) -> Result<Endpoint, Failure> {
-        guard let number = UInt16(port), port.allSatisfy(\.isNumber) else {
-            return .failure(
-                Failure(
-                    message:
-                        "\(whole): \(port.isEmpty ? "the port is missing" : "\(port) is no port, which is 0 to 65535")")
-            )
-        }
-        if host.hasPrefix("[") && host.hasSuffix("]") {
-            return .success(.tcp(host: String(host.dropFirst().dropLast()), port: number))
-        }
-        guard !host.contains(":") || whole.contains(" ") else {
-            return .failure(Failure(message: "\(whole): an IPv6 address stands in brackets, as in [::1]:80"))
-        }
-        return .success(.tcp(host: host, port: number))
     }
 }
 

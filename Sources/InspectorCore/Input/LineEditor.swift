@@ -135,7 +135,9 @@ package struct LineEditor: Hashable, Sendable {
             marked.append(part.columns(1..<part.width))
             part = marked
         }
-        if start + width < line.width && width > 1 && cursorColumn < start + width - 1 { part = Self.cutMark(part, width: width, glyphs) }
+        if start + width < line.width && width > 1 && cursorColumn < start + width - 1 {
+            part = Self.cutMark(part, width: width, glyphs)
+        }
         return (part, cursorColumn - start)
     }
 

@@ -60,6 +60,8 @@ package struct Model: Sendable {
         /// The sessions listed, in order.
         package var rows: [SocketID] = []
         package var selected: SocketID?
+        /// Whether the person has put the cursor where it is.
+        package var isChosen = false
         /// Index of the first row in sight.
         package var top = 0
         package var sorting = Sorting()

@@ -161,7 +161,8 @@ package enum CloseWords {
             switch error.reason {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
-            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut, .badConfiguration,
+            case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
+                .badConfiguration,
                 .badParameter, .notConnected, .cancelled, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
@@ -171,11 +172,11 @@ package enum CloseWords {
 
     private static func byUsSentence(_ mode: CloseMode?) -> String {
         switch mode {
-        case .none, .now: "closed by us"
-        case .afterReading: "closed by us after the last read"
-        case .afterWriting: "closed by us after the last write"
-        case .afterBoth: "closed by us after the last read and write"
-        case .reset: "reset by us"
+        case .none, .now: "by us"
+        case .afterReading: "by us, after the last read"
+        case .afterWriting: "by us, after the last write"
+        case .afterBoth: "by us, after the last read and write"
+        case .reset: "by us, with RST"
         }
     }
 }

@@ -27,7 +27,7 @@ extension Model {
 
     /// Whether what is typed can still be sent. The cursor stays in the composer of a connection that closed, so that
     /// what is being typed does not turn into commands.
-    private var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? true }
+    var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? (expected != nil) }
 
     /// Keys while the cursor is in the composer.
     mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
@@ -57,8 +57,8 @@ extension Model {
 
     private mutating func sendLine() -> [Effect] {
         guard let id = list.selected else { return [] }
-        if let selected, let reason = TalkWords.whyNoWriting(selected) {
-            notice = hint(reason)
+        guard canCompose else {
+            notice = hint(selected.flatMap { TalkWords.whyNoWriting($0) } ?? "\(id) is no longer listed")
             return []
         }
         let composer = composer

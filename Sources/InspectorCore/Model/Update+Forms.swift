@@ -94,7 +94,7 @@ extension Form {
 
     private func opening() throws(Problem) -> Effect {
         let parsed: AddressLine
-        switch AddressLine.parse(text(.address)) {
+        switch AddressLine.parse(text(.address), listens: purpose == .listen) {
         case .success(let line): parsed = line
         case .failure(let failure): throw Problem(field: .address, message: failure.message)
         }
@@ -105,8 +105,7 @@ extension Form {
         switch parsed {
         case .demo: return .startDemo
         case .listen(let endpoint): return .listen(request(endpoint))
-        case .connect(let endpoint):
-            return purpose == .listen ? .listen(request(endpoint)) : .connect(request(endpoint))
+        case .connect(let endpoint): return .connect(request(endpoint))
         }
     }
 

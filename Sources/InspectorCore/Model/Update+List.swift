@@ -13,7 +13,7 @@ extension Model {
         } else {
             list.rows = list.sorting.ids(of: sockets)
         }
-        reselect(row, snapshot)
+        reselect(row)
         traffic.watch(list.selected)
     }
 
@@ -27,17 +27,27 @@ extension Model {
         return kept + sorting.ids(of: sockets.filter { fresh.contains($0.id) })
     }
 
-    private mutating func reselect(_ row: Int?, _ snapshot: EngineSnapshot) {
+    private mutating func reselect(_ row: Int?) {
+        leaveListener()
         if let selected = list.selected {
             if selected == expected || list.rows.contains(selected) { return }
-            // A connection being looked at stays, even when the filter does not list it.
-            if tab != .list && snapshot.socket(selected) != nil { return }
+            // What is being looked at stays, listed or not: what is typed must never go to another connection.
+            if tab != .list { return }
         }
         list.selected = list.rows.isEmpty ? nil : list.rows[min(max(0, row ?? 0), list.rows.count - 1)]
     }
 
+    /// Nobody has moved the cursor yet and it stands on what was there first, a listener or something that is over:
+    /// the first connection that lives is more worth a look.
+    private mutating func leaveListener() {
+        guard !list.isChosen, tab == .list, let first = list.rows.first.flatMap({ shown?.socket($0) }) else { return }
+        let isIdle = selected.map { $0.role == .listener || !$0.isLive } ?? false
+        if isIdle && first.role != .listener && first.isLive { list.selected = first.id }
+    }
+
     /// Puts the cursor on a connection.
     mutating func select(_ id: SocketID?) {
+        list.isChosen = true
         guard id != list.selected else { return }
         list.selected = id
         detailTop = 0

@@ -15,6 +15,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refresh() }
+        leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
     }
@@ -50,6 +51,14 @@ extension Model {
         refreshRows(snapshot)
     }
 
+    /// Where nothing can be sent any more and nothing is being typed, keys are commands again. Whoever is typing keeps
+    /// the cursor, lest the rest of the line turns into commands.
+    private mutating func leaveClosedComposer(_ snapshot: EngineSnapshot) {
+        guard isComposing, let selected, !selected.isLive, composer.editor.isEmpty else { return }
+        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests { return }
+        isComposing = false
+    }
+
     /// The start screen is for a person without sockets.
     private mutating func leaveStart(_ snapshot: EngineSnapshot) {
         guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialog == nil else {
@@ -71,6 +80,7 @@ extension Model {
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         if frozen != nil { thaw() }
+        inheritComposer(id, target: request.endpoint.description)
         start.editor.commit()
         start.error = nil
         notice = nil
@@ -79,6 +89,17 @@ extension Model {
         showTalk(composing: true)
         if let socket = latest?.socket(id) { arrived(socket) }
         return []
+    }
+
+    /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
+    private mutating func inheritComposer(_ id: SocketID, target: String) {
+        let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
+        guard composers[id] == nil, let old = before.flatMap({ composers[$0.id] }) else { return }
+        var composer = Composer()
+        composer.editor.remember(old.editor.history)
+        composer.mode = old.mode
+        composer.ending = old.ending
+        composers[id] = composer
     }
 
     /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other

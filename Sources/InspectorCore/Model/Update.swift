@@ -105,7 +105,7 @@ extension Model {
     private mutating func paste(_ text: String) -> [Effect] {
         switch context {
         case .start: start.editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
-        case .composer: editComposer { $0.editor.insert(text) }
+        case .composer: if canCompose { editComposer { $0.editor.insert(text) } }
         case .talk where selected?.acceptsWrites == true:
             isComposing = true
             editComposer { $0.editor.insert(text) }

@@ -21,10 +21,19 @@ package struct Canvas: Hashable, Sendable {
         cells = Array(repeating: .blank, count: self.size.width * self.size.height)
     }
 
-    /// Sets one cell; outside the canvas nothing happens.
+    /// Sets one cell; outside the canvas nothing happens. Half of a wide character cannot stay: when one column of it
+    /// is overwritten, the other one becomes blank.
     package subscript(x: Int, y: Int) -> Cell {
         get { contains(x, y) ? cells[y * size.width + x] : .blank }
-        set { if contains(x, y) { cells[y * size.width + x] = newValue } }
+        set {
+            guard contains(x, y) else { return }
+            let index = y * size.width + x
+            let old = cells[index].width
+            cells[index] = newValue
+            guard old != newValue.width else { return }
+            if old == 2 && x + 1 < size.width && cells[index + 1].width == 0 { cells[index + 1] = .blank }
+            if old == 0 && x > 0 && cells[index - 1].width == 2 { cells[index - 1] = .blank }
+        }
     }
 
     private func contains(_ x: Int, _ y: Int) -> Bool {

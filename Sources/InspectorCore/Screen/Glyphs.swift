@@ -23,7 +23,7 @@ package struct Glyphs: Hashable, Sendable {
 
     package static let unicode = Glyphs(
         isASCII: false, horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└",
-        bottomRight: "┘", barFull: "█", barEmpty: "░", ellipsis: "…", sigma: "Σ", continuation: "↪",
+        bottomRight: "┘", barFull: "█", barEmpty: "░", ellipsis: "…", sigma: "Σ", continuation: "↳",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
     /// A progress bar in brackets, `width` cells in all; empty when that leaves no room for one.

@@ -27,6 +27,25 @@ package struct ByteRows {
         }
     }
 
+    /// Where the last rows begin that surely fit in so many; at the beginning of a line, unless one alone is longer.
+    package func tailStart(_ bytes: [UInt8], rows: Int) -> Int {
+        // An escape takes up to four columns a byte.
+        let columns = max(1, (width - Self.indent) / 4)
+        var start = bytes.count
+        var left = rows
+        while start > 0 && left > 0 {
+            let line = (bytes[..<(start - 1)].lastIndex(of: 0x0A) ?? -1) + 1
+            let needed = (start - line + columns - 1) / columns
+            guard needed <= left else { break }
+            left -= needed
+            start = line
+        }
+        guard start == bytes.count, rows > 0 else { return start }
+        start = max(0, bytes.count - columns * rows)
+        while start < bytes.count && bytes[start] & 0xC0 == 0x80 { start += 1 }
+        return start
+    }
+
     /// Bytes in a row of the hex pane.
     package var hexBytes: Int { width >= 76 ? 16 : 8 }
 

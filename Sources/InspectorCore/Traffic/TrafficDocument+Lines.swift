@@ -1,11 +1,12 @@
 import SocketCore
 
 extension TrafficDocument {
-    /// Rows of an item that are shown, and the rows from which on it is folded to that.
-    private var folding: (rows: Int, from: Int) {
+    /// Rows shown of an item's beginning and end, and the most rows that are shown whole. Text keeps its end, since
+    /// that is what somebody who follows wants to see.
+    private var folding: (head: Int, tail: Int, whole: Int) {
         switch mode {
-        case .text, .escaped: (40, 60)
-        case .hexText: (2, 4)
+        case .text, .escaped: (20, 20, 60)
+        case .hexText: (2, 0, 4)
         }
     }
 
@@ -31,7 +32,7 @@ extension TrafficDocument {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
         let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
-        sanitizer.append(EventWords.note(event, isAsking: askingTag == event.tag), style, to: &line)
+        sanitizer.append(EventWords.note(event, of: socket, isAsking: askingTag == event.tag), style, to: &line)
         return line
     }
 
@@ -52,18 +53,24 @@ extension TrafficDocument {
         let style = Style(item.direction == .sent ? .sent : .received)
         let layout = ByteRows(mode: mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
         let isExpanded = expanded.contains(item.sequence)
-        var (rows, shown) = layout.rows(item.bytes, limit: isExpanded ? .max : folding.from + 1)
-        if !isExpanded && rows.count > folding.from { (rows, shown) = layout.rows(item.bytes, limit: folding.rows) }
-        lines += rows
-        if shown < item.bytes.count {
-            lines.append(Line("  ....  \(item.bytes.count - shown) more bytes   (Enter expand)", Style(.dim)))
-        } else if isExpanded && rows.count > folding.from {
-            lines.append(Line("  ....  (Enter fold)", Style(.dim)))
+        let (rows, _) = layout.rows(item.bytes, limit: isExpanded ? .max : folding.whole + 1)
+        if isExpanded || rows.count <= folding.whole {
+            lines += rows
+            if rows.count > folding.whole { lines.append(Line("  ....  (Enter fold)", Style(.dim))) }
+        } else {
+            lines += folded(item.bytes, layout)
         }
         if item.bytes.count < item.done {
             lines.append(Line("  ....  \(item.done - item.bytes.count) more bytes were not kept", Style(.dim)))
         }
         return lines
+    }
+
+    private func folded(_ bytes: [UInt8], _ layout: ByteRows) -> [Line] {
+        let (head, shown) = layout.rows(bytes, limit: folding.head)
+        let start = max(shown, layout.tailStart(bytes, rows: folding.tail))
+        let more = Line("  ....  \(start - shown) more bytes   (Enter expand)", Style(.dim))
+        return head + [more] + layout.rows(Array(bytes[start...]), limit: folding.tail).rows
     }
 
     private func header(_ item: TrafficItem, _ replyAfter: Duration?) -> Line {
@@ -85,7 +92,7 @@ extension TrafficDocument {
     private static func words(_ item: TrafficItem) -> String {
         switch (item.direction, item.state) {
         case (.sent, .complete(let after)):
-            "write \(item.done) B, done in \(Format.duration(after))"
+            "write \(item.done) B, done" + (after > .zero ? " in \(Format.duration(after))" : "")
         case (.sent, .inProgress):
             "write \(item.total ?? item.done) B, \(item.done) so far"
         case (.sent, .failed(let reason)):

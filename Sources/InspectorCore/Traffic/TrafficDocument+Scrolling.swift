@@ -6,6 +6,11 @@ extension TrafficDocument {
         package var block: Int
         package var line: Int
 
+        package init(block: Int, line: Int) {
+            self.block = block
+            self.line = line
+        }
+
         package static func < (left: Place, right: Place) -> Bool {
             (left.block, left.line) < (right.block, right.line)
         }

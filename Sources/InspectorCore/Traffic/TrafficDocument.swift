@@ -26,8 +26,10 @@ package struct TrafficDocument {
     package let expanded: Set<UInt64>
     package let sanitizer: Sanitizer
     package let glyphs: Glyphs
+    /// The connection whose traffic it is, while it is listed.
+    let socket: SocketSnapshot?
     /// Tag of the operation that waits for an answer.
-    let askingTag: Int?
+    var askingTag: Int? { socket?.asking?.tag }
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
@@ -37,12 +39,12 @@ package struct TrafficDocument {
         sanitizer = model.sanitizer
         glyphs = model.glyphs
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
-        askingTag = model.selected?.asking?.tag
+        socket = model.selected
         let items = model.shownTraffic
         var blocks: [Block] = []
         if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
         blocks += Self.merge(items.items, Self.notes(model))
-        if items.items.isEmpty {
+        if items.items.isEmpty || model.selected == nil {
             for (index, text) in TalkWords.empty(model).enumerated() {
                 blocks.append(Block(key: .waiting(index), content: .waiting(text)))
             }

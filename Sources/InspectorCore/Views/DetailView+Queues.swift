@@ -4,7 +4,7 @@ extension DetailBuilder {
     var queues: [Row] {
         guard socket.role != .listener else {
             return [
-                rule("accepting"),
+                rule("connections"),
                 Row(left: Line(" \(Format.count(Int(clamping: socket.accepted), "connection")) accepted")),
             ]
         }

@@ -30,9 +30,13 @@ package enum DetailView {
 
     /// All rows at a width.
     package static func lines(_ model: Model, width: Int) -> [Row] {
-        guard let socket = model.selected else { return [Row(left: Line(" nothing is selected", Style(.dim)))] }
+        guard let socket = model.selected else {
+            let text = model.list.selected.map { " \($0) is no longer listed" } ?? " nothing is selected"
+            return [Row(left: Line(text, Style(.dim)))]
+        }
+
         let builder = DetailBuilder(model: model, socket: socket, width: width)
-        let live = socket.isLive ? builder.flags + builder.queues : []
+        let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
         return builder.identity + live + builder.minute + builder.totals
     }
 }
@@ -108,8 +112,8 @@ struct DetailBuilder {
 
     private var kernel: [Line] {
         guard socket.isLive else { return [] }
+        guard let kernel = socket.kernel else { return [Line("state", Style(.dim)), safe(socket.stateWord)] }
         var words = [Line("kernel", Style(.dim)), safe(socket.stateWord)]
-        guard let kernel = socket.kernel else { return words + [Line("not asked", Style(.dim))] }
         func add(_ name: String, _ value: String?, _ role: Role = .plain) {
             guard let value else { return }
             var word = Line(name + " ", Style(.dim))

@@ -50,13 +50,14 @@ package enum EventWords {
         }
     }
 
-    /// What the numbers of an event say.
-    package static func detail(_ event: SocketEvent) -> String {
+    /// What the numbers of an event say; an address that was tried is named while its session is listed.
+    package static func detail(_ event: SocketEvent, of socket: SocketSnapshot? = nil) -> String {
         switch event.kind {
         case .resolving: "asking the resolver"
         case .resolved: event.first == 1 ? "1 address" : "\(event.first) addresses"
-        case .connectAttempt: attempt(event.first)
-        case .connectRefused: "\(attempt(event.first)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
+        case .connectAttempt: attempt(event.first, of: socket)
+        case .connectRefused:
+            "\(attempt(event.first, of: socket)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
         case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
         case .accepted: "as #\(event.first)"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))
@@ -78,8 +79,10 @@ package enum EventWords {
         }
     }
 
-    /// An address that was tried, by its place among them.
-    package static func attempt(_ index: Int) -> String { "address \(index + 1)" }
+    private static func attempt(_ index: Int, of socket: SocketSnapshot?) -> String {
+        let attempts = socket?.connect?.attempts ?? []
+        return attempts.indices.contains(index) ? attempts[index].address.description : "address \(index + 1)"
+    }
 
     private static func mode(_ index: Int) -> String {
         guard CloseMode.allCases.indices.contains(index) else { return "" }
@@ -93,8 +96,8 @@ package enum EventWords {
     }
 
     /// One sentence between the bytes of the talk; `isAsking`: its operation still waits for an answer.
-    package static func note(_ event: SocketEvent, isAsking: Bool) -> String {
-        let detail = detail(event)
+    package static func note(_ event: SocketEvent, of socket: SocketSnapshot?, isAsking: Bool) -> String {
+        let detail = detail(event, of: socket)
         switch event.kind {
         case .readTimedOut, .writeTimedOut:
             let text = "timed out after \(Format.duration(.milliseconds(event.second)))"

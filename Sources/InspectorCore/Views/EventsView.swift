@@ -4,7 +4,9 @@ import SocketCore
 package enum EventsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         canvas.draw(
-            Line(" TIME" + Format.padded("", to: timeWidth(rect) - 4) + " CONN   KIND           TAG  DETAIL", Style(.heading)),
+            Line(
+                " TIME" + Format.padded("", to: timeWidth(rect) - 4) + " CONN   KIND           TAG  DETAIL",
+                Style(.heading)),
             row: 0, in: rect, model.glyphs)
         let body = rect.trimmed(top: 1)
         let shown = model.shownEvents
@@ -27,22 +29,6 @@ package enum EventsView {
     /// Columns of the time: to the microsecond, or to the millisecond where there is little room.
     private static func timeWidth(_ rect: Rect) -> Int { rect.width >= 76 ? 15 : 12 }
 
-    /// An attempt is named by its address while the connection is listed.
-    private static func detail(_ event: SocketEvent, _ model: Model) -> String {
-        let text = EventWords.detail(event)
-        switch event.kind {
-        case .connectAttempt, .connectRefused:
-            let attempts = model.shown?.socket(event.socket)?.connect?.attempts ?? []
-            guard attempts.indices.contains(event.first) else { return text }
-            return text.replacingPrefix(EventWords.attempt(event.first), with: attempts[event.first].address.description)
-        case .resolving, .resolved, .connected, .listening, .accepted, .acceptFailed, .readQueued, .readPartial,
-            .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readTimedOut,
-            .writeTimedOut, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
-            .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .closed:
-            return text
-        }
-    }
-
     private static func line(_ entry: EventLog.Entry, _ model: Model, _ rect: Rect) -> Line {
         switch entry {
         case .lost(let count, let next):
@@ -56,15 +42,8 @@ package enum EventsView {
             line.append(Format.padded(EventWords.name(event.kind), to: 14) + " ", plain)
             let hasTag = event.tag != 0 || EventWords.hasTag(event.kind)
             line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))
-            model.sanitizer.append(detail(event, model), plain, to: &line)
+            model.sanitizer.append(EventWords.detail(event, of: model.shown?.socket(event.socket)), plain, to: &line)
             return line
         }
-    }
-}
-
-extension String {
-    /// The text with another beginning, where it begins so.
-    fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
-        hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
     }
 }

@@ -32,7 +32,7 @@ package enum Footer {
         case .read, .pause: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
         case .send, .halfClose, .historyUp:
-            return selected.map { TalkWords.whyNoWriting($0) == nil } ?? true ? label : nil
+            return model.canCompose ? label : nil
         case .close: return selected?.isLive ?? false ? label : nil
         case .open where model.tab == .list: return selected == nil ? nil : label
         case .freeze: return model.frozen == nil ? label : "resume"

@@ -109,6 +109,6 @@ package enum Format {
 extension Format {
     /// All digits while there are few of them, else shortened: `4096`, `1.9M`.
     package static func whole(_ count: Int) -> String {
-        count < 100_000 ? String(max(0, count)) : bytes(count)
+        count < 10_000 ? String(max(0, count)) : bytes(count)
     }
 }

@@ -8,7 +8,8 @@ package enum Header {
         let tabs = tabs(model)
         let room = layout.tabs.width - tabs.width - 3
         canvas.draw(
-            left: tabs, right: right(model, room: room), row: 0, in: layout.tabs.left(layout.tabs.width - 1),
+            left: tabs, right: right(model, room: room).clipped(to: max(0, room), model.glyphs), row: 0,
+            in: layout.tabs.left(layout.tabs.width - 1),
             model.glyphs)
     }
 

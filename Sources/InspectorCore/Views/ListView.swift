@@ -71,7 +71,7 @@ private struct ListRow {
             right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
         } else {
-            put(columns.reading, ListWords.reading(model, socket))
+            put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
             put(columns.writing, ListWords.writing(socket))
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
@@ -93,29 +93,33 @@ private struct ListRow {
 
 /// The queues of a connection in one cell each.
 package enum ListWords {
-    /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`.
-    package static func reading(_ model: Model, _ socket: SocketSnapshot) -> Line {
-        var line = Line()
-        if socket.role == .listener {
-            line.append("\(socket.accepted) accepted")
-            return line
-        }
+    /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`. That somebody is asked is never cut off.
+    package static func reading(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
+        if socket.role == .listener { return Line("\(socket.accepted) accepted") }
         guard let operation = socket.reading.current else {
             guard socket.unreadBytes > 0 else { return Line("-", Style(.dim)) }
             return Line("unread \(Format.size(socket.unreadBytes))", Style(.warn))
         }
-        if let total = operation.total {
-            line.append("\(Format.whole(operation.done))/\(Format.whole(total))")
-        } else if case .read(.delimiter(let terminator, _)) = operation.kind {
-            model.sanitizer.append(
-                "\(Format.whole(operation.done)) to \(ReadRequest.Kind.name(of: terminator))", to: &line)
-        } else {
-            line.append(operation.done > 0 ? "any, \(Format.bytes(operation.done))" : "any")
-        }
+        var end = Line()
         if operation.isAsking {
-            line.append(" ASK", Style(.warn, [.bold]))
+            end.append(" ASK", Style(.warn, [.bold]))
         } else if socket.isReadingPaused {
-            line.append(" paused", Style(.warn))
+            end.append(" paused", Style(.warn))
+        }
+        var line = progress(operation, model).clipped(to: max(1, width - end.width), model.glyphs)
+        line.append(end)
+        return line
+    }
+
+    private static func progress(_ operation: OperationSnapshot, _ model: Model) -> Line {
+        var line = Line()
+        let done = Format.whole(operation.done)
+        if let total = operation.total {
+            line.append("\(done)/\(Format.whole(total))")
+        } else if case .read(.delimiter(let terminator, _)) = operation.kind {
+            model.sanitizer.append("\(done) to \(ReadRequest.Kind.name(of: terminator))", to: &line)
+        } else {
+            line.append(operation.done > 0 ? "any, \(done)" : "any")
         }
         return line
     }
@@ -131,7 +135,7 @@ package enum ListWords {
         }
         if operation.isAsking { line.append(" ASK", Style(.warn, [.bold])) }
         if socket.writing.pendingCount > 0 { line.append(" +\(socket.writing.pendingCount)") }
-        line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
+        if !operation.isAsking { line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent)) }
         return line
     }
 }

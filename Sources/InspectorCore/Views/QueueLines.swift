@@ -51,9 +51,13 @@ package struct QueueLines {
         when.append(model.shownClock.text(record.time))
         when.append(", open for \(Format.age(record.time - socket.opened))", Style(.dim))
         var totals = label("TOTAL")
-        totals.append("received \(Format.size(socket.received))", Style(.received))
-        totals.append("  ")
-        totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+        if socket.role == .listener {
+            totals.append("\(Format.count(Int(clamping: socket.accepted), "connection")) accepted")
+        } else {
+            totals.append("received \(Format.size(socket.received))", Style(.received))
+            totals.append("  ")
+            totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+        }
         return [Row(left: why), Row(left: when), Row(left: totals)]
     }
 
@@ -92,7 +96,7 @@ package struct QueueLines {
     /// not all of it fits, the bar gives way.
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
-        guard let total = operation.total, total > 0 else { return joined(words, note) }
+        guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
         var line = words
         line.append("\(operation.done)/\(total) ")
         var withBar = line
@@ -102,15 +106,16 @@ package struct QueueLines {
             Style(operation.kind == .write ? .sent : .received))
         let percent = Format.percent(done: operation.done, total: total)
         withBar.append(" " + percent)
-        withBar = joined(withBar, note)
+        withBar = joined(withBar, note, room: .max)
         if withBar.width <= room { return withBar }
         line.append(percent)
-        return joined(line, note)
+        return joined(line, note, room: room)
     }
 
-    private func joined(_ line: Line, _ note: Line) -> Line {
+    /// What keeps an operation waiting is never cut off; what stands before it is.
+    private func joined(_ line: Line, _ note: Line, room: Int) -> Line {
         guard note.width > 0 else { return line }
-        var line = line
+        var line = line.clipped(to: max(8, room == .max ? room : room - note.width - 2), model.glyphs)
         line.append("  ")
         line.append(note)
         return line
@@ -146,7 +151,7 @@ package struct QueueLines {
         guard operation.total != nil else {
             line.append(safe(operation.kind.words))
             line.append(unknownTotal(operation))
-            return row(socket.reading) { _ in joined(line, note(operation)) }
+            return row(socket.reading) { joined(line, note(operation), room: $0) }
         }
         line.append("length ")
         return row(socket.reading) { progress(operation, after: line, room: $0) }
@@ -220,41 +225,6 @@ package struct QueueLines {
         let inner = rect.left(rect.width - 1)
         for (index, row) in rows.enumerated() {
             canvas.draw(left: row.left, right: row.right, row: index, in: inner, model.glyphs)
-        }
-    }
-}
-
-/// How a connection came about, step by step.
-package enum ConnectWords {
-    /// `resolved 12ms`, `tried 192.0.2.5 refused 1ms`, `won [2001:db8::5] 31ms (2 of 2)`.
-    package static func steps(_ socket: SocketSnapshot) -> [String] {
-        guard let connect = socket.connect else { return [] }
-        var steps: [String] = []
-        if let took = connect.resolvedIn {
-            steps.append("resolved \(Format.duration(took))")
-        } else if socket.phase == .resolving {
-            steps.append("resolving")
-        }
-        for (index, attempt) in connect.attempts.enumerated() {
-            let address = host(attempt.address)
-            let took = Format.duration(attempt.duration)
-            switch attempt.outcome {
-            case .trying: steps.append("trying \(address) \(took)")
-            case .failed(let errno): steps.append("tried \(address) \(ErrnoWords.name(errno)) \(took)")
-            case .won:
-                let count = max(connect.addressCount, connect.attempts.count)
-                steps.append("won \(address) \(took)" + (count > 1 ? " (\(index + 1) of \(count))" : ""))
-            case .abandoned: steps.append("gave up \(address) \(took)")
-            }
-        }
-        return steps
-    }
-
-    private static func host(_ address: SocketAddress) -> String {
-        switch address {
-        case .v4(let host, _): host
-        case .v6(let host, _): "[\(host)]"
-        case .unix, .abstract, .unnamed: address.description
         }
     }
 }

@@ -5,7 +5,8 @@ package enum TalkWords {
     /// Shown while nothing has passed.
     package static func empty(_ model: Model) -> [String] {
         guard let socket = model.selected else {
-            return [model.expected == nil ? "no connection is selected" : "opening..."]
+            if model.expected != nil { return ["opening..."] }
+            return [model.list.selected.map { "\($0) is no longer listed" } ?? "no connection is selected"]
         }
         switch socket.phase {
         case .listening:

@@ -8,7 +8,7 @@ import SocketKit
 final class Demo: Sendable {
     /// One situation. Its methods are called on the engine's queue.
     protocol Play: AnyObject, Sendable {
-        /// Called ten times a second, counted from 0.
+        /// Called once a tick, counted from 0.
         func tick(_ count: Int)
     }
 
@@ -16,26 +16,30 @@ final class Demo: Sendable {
     static let tick = Duration.milliseconds(100)
 
     private let queue: DispatchQueue
+    private let tick: Duration
     private let plays: [any Play]
     private let count = Counter()
 
     /// Opens the listeners and starts to tick. Throws what the first listener that cannot listen threw.
-    init(engine: SocketEngine) throws(SocketError) {
+    ///
+    /// Timeouts of the plays are counted in ticks too, so a shorter tick plays the very same world faster.
+    init(engine: SocketEngine, tick: Duration = Demo.tick) throws(SocketError) {
         queue = engine.queue
+        self.tick = tick
         plays = [
-            try EchoPlay(engine), try DripPlay(engine), try StallPlay(engine), try PatiencePlay(engine),
-            try HalfClosePlay(engine), try EndingsPlay(engine),
+            try EchoPlay(engine), try DripPlay(engine), try StallPlay(engine), try PatiencePlay(engine, tick),
+            try HalfClosePlay(engine), try EndingsPlay(engine, tick),
         ]
-        tick()
+        playOn()
     }
 
     /// Plays on, as long as somebody holds the demo.
-    private func tick() {
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(Self.tick.wholeNanoseconds))) { [weak self] in
+    private func playOn() {
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(tick.wholeNanoseconds))) { [weak self] in
             guard let self else { return }
             let number = count.next()
             for play in plays { play.tick(number) }
-            tick()
+            playOn()
         }
     }
 }

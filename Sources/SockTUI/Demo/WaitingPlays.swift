@@ -7,16 +7,15 @@ final class PatiencePlay: Demo.Play {
     private let client: Player
     private let stage: Stage
 
-    init(_ engine: SocketEngine) throws(SocketError) {
+    init(_ engine: SocketEngine, _ tick: Duration) throws(SocketError) {
         self.engine = engine
         server = Player(onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) })
-        client = Player(onOpen: Self.ask, onRead: { socket, _ in Self.ask(socket) }, verdict: .extend(by: .seconds(2)))
+        let ask: Player.Act = { socket in
+            socket.write(Array("are you there?\r\n".utf8), tag: 1)
+            socket.read(ReadRequest(.length(16), timeout: tick * 30, tag: 2))
+        }
+        client = Player(onOpen: ask, onRead: { socket, _ in ask(socket) }, verdict: .extend(by: tick * 20))
         stage = try Stage(engine, server, name: "late")
-    }
-
-    private static func ask(_ socket: AsyncSocket) {
-        socket.write(Array("are you there?\r\n".utf8), tag: 1)
-        socket.read(ReadRequest(.length(16), timeout: .seconds(3), tag: 2))
     }
 
     func tick(_ count: Int) {
@@ -64,11 +63,12 @@ final class EndingsPlay: Demo.Play {
 
     private let leaver = Player(onOpen: { $0.disconnect() })
     private let greedy = Player(onOpen: { $0.read(ReadRequest(.delimiter([10], limit: 8), tag: 5)) })
-    private let impatient = Player(onOpen: { $0.read(ReadRequest(.length(1_000), timeout: .seconds(1), tag: 6)) })
+    private let impatient: Player
     private let listening = Player(onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) })
 
-    init(_ engine: SocketEngine) throws(SocketError) {
+    init(_ engine: SocketEngine, _ tick: Duration) throws(SocketError) {
         self.engine = engine
+        impatient = Player(onOpen: { $0.read(ReadRequest(.length(1_000), timeout: tick * 10, tag: 6)) })
         server = Player(onOpen: { socket in
             socket.read(ReadRequest(.available(limit: nil), isStanding: true))
             socket.write(Array("welcome to the short-lived service".utf8))

@@ -87,6 +87,9 @@ package struct ReadQueue {
     /// When the read in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
 
+    /// The caller's number of the read in hand.
+    package var tagInHand: Int? { inHand?.read.tag }
+
     /// Whether the read in hand timed out and waits for a verdict.
     package var isAsking: Bool { inHand?.timer.isAsking ?? false }
 
@@ -130,12 +133,13 @@ package struct ReadQueue {
     /// The last read that is queued or in hand; nil: there is none.
     package var lastQueued: OperationID? { waiting.last?.operation ?? inHand?.read.operation }
 
-    /// Ends one read, in hand or waiting; that in hand with the bytes it had. nil, and nothing changes, when it is not
-    /// here any more.
+    /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow. nil, and
+    /// nothing changes, when it is not here any more.
     package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
         guard inHand?.read.operation == operation else {
             return waiting.remove { $0.operation == operation }?.failed(error)
         }
+        inHand?.giveBack(to: &preBuffer)
         let failed = failInHand(error)
         inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
         return failed

@@ -52,6 +52,9 @@ package struct WriteQueue {
     /// When the write in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
 
+    /// The caller's number of the write in hand.
+    package var tagInHand: Int? { inHand?.write.tag }
+
     /// Whether the write in hand timed out and waits for a verdict.
     package var isAsking: Bool { inHand?.timer.isAsking ?? false }
 

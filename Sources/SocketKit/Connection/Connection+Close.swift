@@ -35,11 +35,15 @@ extension Connection {
         case .later:
             return
         case .extend(let time) where time > .zero:
-            let extended =
-                machine.reading.answer(operation, extendBy: time, now: engine.now)
-                || machine.writing.answer(operation, extendBy: time, now: engine.now)
-            guard extended else { return }
-            record(.timeoutExtended, time.wholeMilliseconds)
+            let tag: Int?
+            if machine.reading.answer(operation, extendBy: time, now: engine.now) {
+                tag = machine.reading.tagInHand
+            } else if machine.writing.answer(operation, extendBy: time, now: engine.now) {
+                tag = machine.writing.tagInHand
+            } else {
+                return
+            }
+            record(.timeoutExtended, tag: tag ?? 0, time.wholeMilliseconds)
         case .failOperation:
             guard failAsking(operation) != nil else { return }
         case .extend, .close:

@@ -118,7 +118,7 @@ extension Connection {
             case .partial(let operation, let tag, let increment, let done):
                 record(.readPartial, tag: tag, increment, done)
                 logPartialRead(operation)
-                notify(.readPartial(tag: tag, increment: increment))
+                notify(.readPartial(operation, tag: tag, increment: increment))
             case .exceeded(let failed):
                 fail(failed)
                 close(error: failed.error)

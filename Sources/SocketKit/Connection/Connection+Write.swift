@@ -85,11 +85,11 @@ extension Connection {
             case .complete(let completion):
                 record(.writeDone, tag: completion.tag, completion.bytes.count)
                 log(completion)
-                notify(.wrote(tag: completion.tag))
+                notify(.wrote(completion.operation, tag: completion.tag))
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
                 logPartialWrite(operation)
-                notify(.wrotePartial(tag: tag, increment: increment))
+                notify(.wrotePartial(operation, tag: tag, increment: increment))
             }
         }
     }

@@ -18,6 +18,7 @@ public final class AsyncSocket: Sendable {
         var pump: DelegatePump?
         var configuration: SocketConfiguration
         var userData: (any Sendable)?
+        var awaited = AwaitedAnswers()
     }
 
     /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
@@ -188,6 +189,26 @@ public final class AsyncSocket: Sendable {
         return operation
     }
 
+    // MARK: For those who await
+
+    /// Posts a command whose completion goes to `answer` instead of the delegate.
+    func ask(_ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer) {
+        let session = state.withLock { state in
+            state.awaited.operations[operation] = answer
+            return state.session
+        }
+        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+    }
+
+    /// Calls `answer` once, when the present session is connected (nil) or over; at once when there is none.
+    func whenConnected(_ answer: @escaping @Sendable (SocketError?) -> Void) {
+        let isOver = state.withLock { state in
+            if state.session != nil { state.awaited.connections.append(answer) }
+            return state.session == nil
+        }
+        if isOver { answer(SocketError(.notConnected, operation: "connect", detail: "the socket is not connected")) }
+    }
+
     // MARK: For the engine
 
     func sessionBegan(_ id: SocketID) {
@@ -198,9 +219,13 @@ public final class AsyncSocket: Sendable {
         state.withLock { if $0.session == id { $0.session = nil } }
     }
 
-    /// Calls the delegate, on the queue where it wants to be called.
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
     func deliver(_ notice: SocketNotice) {
-        let (delegate, pump, session) = state.withLock { ($0.delegate, $0.pump, $0.session) }
+        let (delegate, pump, session, resume) = state.withLock { state in
+            (state.delegate, state.pump, state.session, state.awaited.take(notice))
+        }
+        resume.forEach { $0() }
+        guard !notice.isCompletion || resume.isEmpty else { return }
         guard let pump else { return call(delegate, notice, session: session) }
         pump.append { [self] in call(delegate, notice, session: session) }
     }
@@ -209,9 +234,9 @@ public final class AsyncSocket: Sendable {
         switch notice {
         case .connected(let address): delegate?.socket(self, didConnectTo: address)
         case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
-        case .readPartial(let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
-        case .wrote(let tag): delegate?.socket(self, didWriteWithTag: tag)
-        case .wrotePartial(let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
+        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
+        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
+        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
         case .failed(let operation): delegate?.socket(self, didFail: operation)
         case .timedOut(let operation):
             let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict

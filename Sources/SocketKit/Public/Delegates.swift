@@ -7,6 +7,9 @@ import SocketCore
 /// order in which they were queued, and so do writes, with no order between the two; all partial reports of an
 /// operation come before its completion; every operation ends in exactly one completion, `didRead`, `didWrite` or
 /// `didFail`; `didDisconnect` is last, and comes when the descriptor is closed.
+///
+/// Completions of operations that were queued by an `await` go to the one who awaits them and to nobody else; all other
+/// calls come here, whoever else waits for them.
 public protocol AsyncSocketDelegate: AnyObject, Sendable {
     /// The connection stands. Not called for accepted connections.
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
@@ -87,9 +90,9 @@ extension SocketListenerDelegate {
 enum SocketNotice: Sendable {
     case connected(SocketAddress)
     case read(ReadDelivery)
-    case readPartial(tag: Int, increment: Int)
-    case wrote(tag: Int)
-    case wrotePartial(tag: Int, increment: Int)
+    case readPartial(OperationID, tag: Int, increment: Int)
+    case wrote(OperationID, tag: Int)
+    case wrotePartial(OperationID, tag: Int, increment: Int)
     case failed(FailedOperation)
     case timedOut(TimedOutOperation)
     case closedReadStream

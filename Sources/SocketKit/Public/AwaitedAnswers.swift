@@ -1,0 +1,50 @@
+import SocketCore
+
+/// Hears how an awaited operation ended: with the bytes of a read (a write has none), or failed.
+typealias OperationAnswer = @Sendable (Result<[UInt8], FailedOperation>) -> Void
+
+/// Who awaits what of one socket.
+struct AwaitedAnswers {
+    var operations: [OperationID: OperationAnswer] = [:]
+    var connections: [@Sendable (SocketError?) -> Void] = []
+
+    /// The answers that this notice gives; empty: nobody awaits it.
+    mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
+        switch notice {
+        case .read(let delivery): answer(delivery.operation, .success(delivery.bytes))
+        case .wrote(let operation, _): answer(operation, .success([]))
+        case .failed(let failed): answer(failed.operation, .failure(failed))
+        case .readPartial(let operation, _, _), .wrotePartial(let operation, _, _):
+            // Not the end of it, but not the delegate's business either.
+            operations[operation] == nil ? [] : [{}]
+        case .connected: answerConnections(nil)
+        case .disconnected(let error):
+            answerConnections(
+                error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
+        case .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting: []
+        }
+    }
+
+    private mutating func answer(
+        _ operation: OperationID, _ result: Result<[UInt8], FailedOperation>
+    ) -> [@Sendable () -> Void] {
+        guard !operations.isEmpty, let answer = operations.removeValue(forKey: operation) else { return [] }
+        return [{ answer(result) }]
+    }
+
+    private mutating func answerConnections(_ error: SocketError?) -> [@Sendable () -> Void] {
+        guard !connections.isEmpty else { return [] }
+        defer { connections = [] }
+        return connections.map { answer in { answer(error) } }
+    }
+}
+
+extension SocketNotice {
+    /// Whether this is about one operation, so that it concerns either the one who awaits it or the delegate.
+    var isCompletion: Bool {
+        switch self {
+        case .read, .readPartial, .wrote, .wrotePartial, .failed: true
+        case .connected, .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting, .disconnected: false
+        }
+    }
+}
