@@ -1,3 +1,4 @@
+import Glibc
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -19,6 +20,19 @@ import Testing
         pair.socket.pauseReading(false)
         #expect(eventually { pair.recorder.isDisconnected })
         #expect(pair.recorder.lastError != nil)
+    }
+
+    @Test func theEndIsNoticedWhereReadinessTurnedOutToBeFalse() throws {
+        let pair = try ConnectedPair()
+        pair.socket.pauseReading(true)
+        try pair.peerSends("x")
+        waitUntilReported(pair)
+        // Takes away what was reported.
+        var byte: UInt8 = 0
+        #expect(recv(try #require(pair.engine.snapshot().sockets.first?.descriptor), &byte, 1, 0) == 1)
+        pair.socket.pauseReading(false)
+        pair.closePeer()
+        #expect(eventually { pair.recorder.isDisconnected })
     }
 
     @Test func theEndThatCameWhileAReadAskedIsNoticedWhenThatReadIsCancelled() throws {

@@ -80,7 +80,8 @@ final class Connection {
         guard readiness.token == token else { return }
         if readiness.hungUp { isHungUp = true }
         if readiness.peerClosed { peerClosedIsKnown() }
-        if readiness.readable || readiness.hungUp { receiveAvailable() }
+        // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
+        if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }
         if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
         finishStep()
     }
