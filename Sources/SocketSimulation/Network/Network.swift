@@ -41,6 +41,8 @@ struct Network {
     /// Descriptors by their numbers, from 3 on; nil: not open. The lowest free number is given out, as on Linux.
     var descriptors: [Descriptor?] = []
     var links: [Link] = []
+    /// Files of Unix-domain sockets on which nobody listens any more.
+    var socketFiles: Set<String> = []
     /// Whether calls may fail for no reason of their own.
     var isFaulty = true
     /// Calls, arrivals and answers so far.
@@ -119,6 +121,14 @@ struct Network {
         let capacities = (0..<4).map { _ in chance.oneIn(3) ? chance.within(8...64) : chance.within(256...4_096) }
         links.append(Link(server: server, peerEnd: peerEnd, capacities: capacities))
         return links.count - 1
+    }
+
+    /// A descriptor that is connected to a peer, as one that a program got from elsewhere.
+    mutating func openConnected() -> Int32 {
+        let descriptor = open()
+        let link = makeLink(server: .v4(host: "192.0.2.1", port: 9), peerEnd: 1)
+        self[descriptor]?.role = .stream(link: link, end: 0)
+        return descriptor
     }
 
     /// Puts a new connection into a listener's backlog; nil when there is no room.

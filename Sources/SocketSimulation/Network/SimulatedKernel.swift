@@ -24,6 +24,7 @@ package final class SimulatedKernel: Kernel {
     package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         network.withLock { network in
             _ = network.role(descriptor, in: "bind")
+            if case .unix(let path) = address, network.socketFiles.contains(path) { return EADDRINUSE }
             network[descriptor]?.bound = address
             return 0
         }
@@ -43,6 +44,7 @@ package final class SimulatedKernel: Kernel {
         network.withLock { network in
             _ = network.role(descriptor, in: "connect")
             network.progress += 1
+            if address.isUnix { return ECONNREFUSED }
             network[descriptor]?.role = .connecting(to: address)
             if network.fails(oneIn: 30) {
                 network[descriptor]?.role = .fresh
@@ -182,5 +184,10 @@ package final class SimulatedKernel: Kernel {
         }
     }
 
-    package func removeSocketFile(_ path: String) -> Int32 { 0 }
+    package func removeSocketFile(_ path: String) -> Int32 {
+        network.withLock { network in
+            network.events += 1
+            return network.socketFiles.remove(path) == nil ? ENOENT : 0
+        }
+    }
 }

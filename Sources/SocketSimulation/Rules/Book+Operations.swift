@@ -21,8 +21,7 @@ extension Book {
         if !request.kind.isFulfilled(by: bytes) || operations[tag].reported >= bytes.count {
             findings.append(wrong(tag, "got \(bytes.count) bytes after reports of \(operations[tag].reported)"))
         }
-        // A standing read that is set aside gives back what it had, which others then may read.
-        if sessions[index].hasToldEnd, !sessions[index].hasHadStanding {
+        if sessions[index].hasToldEnd, !sessions[index].hasGivenBack {
             findings.append(Finding(rule: .callbackOrder, detail: "\(name(tag)): didRead after the end of stream"))
         }
         if !request.isStanding { findings += end(tag, index) }
@@ -51,8 +50,9 @@ extension Book {
     mutating func ask(_ asking: TimedOutOperation, _ index: Int) -> [Finding] {
         let findings = requireConnected(index, "didTimeOut") + requireOpen(asking.tag, index)
         guard operations.indices.contains(asking.tag) else { return findings + [unknown(asking.tag)] }
-        if operations[asking.tag].isStanding || asking.done == operations[asking.tag].reported { return findings }
-        return findings + [wrong(asking.tag, "timed out at \(asking.done), reported \(operations[asking.tag].reported)")]
+        let reported = operations[asking.tag].reported
+        if operations[asking.tag].isStanding || asking.done == reported { return findings }
+        return findings + [wrong(asking.tag, "timed out at \(asking.done), reported \(reported)")]
     }
 
     mutating func fail(_ failed: FailedOperation, _ index: Int) -> [Finding] {
@@ -64,11 +64,12 @@ extension Book {
             findings.append(Finding(rule: .callbackOrder, detail: "\(name(tag)) failed after willDisconnect"))
         }
         let isRead = operations[tag].read != nil
-        if isRead && failed.bytes.count != failed.done
-            || !operations[tag].isStanding && failed.done != operations[tag].reported
-        {
+        // A read that is cancelled gives back what it had, for the reads that follow.
+        let givesBack = operations[tag].isStanding || isRead && failed.error.reason == .cancelled
+        if isRead && failed.bytes.count != failed.done || !givesBack && failed.done != operations[tag].reported {
             findings.append(wrong(tag, "failed at \(failed.done), reported \(operations[tag].reported)"))
         }
+        if givesBack { sessions[index].hasGivenBack = true }
         if failed.leavesItsPlace || operations[tag].isStanding {
             operations[tag].hasEnded = true
             leave(tag, index)

@@ -30,7 +30,9 @@ struct Book {
         /// The peer's end of stream was told: no read can complete any more.
         var hasToldEnd = false
         var hasToldUnread = false
-        var hasHadStanding = false
+        /// A read gave back what it had (cancelled, or a standing one set aside): others may read it, even after the end
+        /// of the stream was told.
+        var hasGivenBack = false
         /// Tags of the operations that have not ended, in order.
         var reads: [Int] = []
         var writes: [Int] = []
@@ -60,7 +62,7 @@ struct Book {
         operations.append(operation)
         let tag = operations.count - 1
         if let id = operation.session, let index = index(of: id) {
-            if operation.isStanding { sessions[index].hasHadStanding = true }
+            if operation.isStanding { sessions[index].hasGivenBack = true }
             if operation.read == nil { sessions[index].writes.append(tag) } else { sessions[index].reads.append(tag) }
         }
         return tag

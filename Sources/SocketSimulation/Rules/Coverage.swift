@@ -102,10 +102,12 @@ extension Coverage.State {
         case .gone: [.readable, .hungUp, .connect].contains(event)
         case .resolving: event == .timeout || event.isOfUser && event != .connect
         case .connecting:
-            [.writable, .hungUp, .timeout].contains(event) || event.isOfUser && event != .connect && event != .verdict
+            [.writable, .hungUp, .timeout].contains(event)
+                || event.isOfUser && ![.connect, .verdict].contains(event)
         case .listening: event == .readable
         case .backedOff: event == .timeout
-        case .lingering: [.readable, .peerClosed, .hungUp, .timeout].contains(event) || event.isOfUser && event != .connect
+        case .lingering:
+            [.readable, .peerClosed, .hungUp, .timeout].contains(event) || event.isOfUser && event != .connect
         case .readAsking, .writeAsking, .connected, .interestOff, .paused, .writeBlocked, .writeShut, .halfOpen,
             .draining:
             connectedCanSee(event)

@@ -2,7 +2,8 @@ import SocketKit
 
 /// What must hold of every snapshot: it agrees with itself, with the kernel, and with what the delegates heard.
 enum SnapshotRules {
-    static func check(_ snapshot: EngineSnapshot, _ stage: Stage) {
+    /// `isFresh`: nothing has happened since it was taken, so that it can be held against the kernel.
+    static func check(_ snapshot: EngineSnapshot, isFresh: Bool, _ stage: Stage) {
         let ids = snapshot.sockets.map(\.id)
         let live = snapshot.sockets.filter { $0.phase != .closed }.count
         require(stage, zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }, "sessions are not in order: \(ids)")
@@ -11,7 +12,7 @@ enum SnapshotRules {
             checkFlags(socket, stage)
             checkQueue(socket.reading, isWriting: false, socket, stage)
             checkQueue(socket.writing, isWriting: true, socket, stage)
-            compare(socket, stage)
+            if isFresh { compare(socket, stage) }
         }
     }
 
@@ -41,10 +42,11 @@ enum SnapshotRules {
             Self.require(stage, holds, "\(socket.id) \(socket.phase), \(isWriting ? "writes" : "reads"): \(what)")
         }
         let operations = (queue.current.map { [$0] } ?? []) + queue.pending
-        require(queue.pending.count == min(queue.pendingCount, QueueSnapshot.listingLimit), "the count of those waiting")
+        require(queue.pending.count == min(queue.pendingCount, QueueSnapshot.listingLimit), "how many wait")
         require(operations.allSatisfy { $0.done <= $0.total ?? .max }, "more done than there is to do")
-        require(queue.pending.allSatisfy { $0.done == 0 && $0.started == nil && !$0.isAsking }, "one waits and has begun")
-        require(queue.current.map { $0.started != nil } ?? true, "one is in hand and has not begun")
+        let waits = queue.pending.allSatisfy { $0.done == 0 && $0.started == nil && !$0.isAsking }
+        require(waits, "one has begun too early")
+        require(queue.current.map { $0.started != nil } ?? true, "one in hand has not begun")
         if queue.pendingCount <= QueueSnapshot.listingLimit {
             let missing = operations.reduce(0) { $0 + ($1.total ?? 0) - $1.done }
             require(queue.pendingBytes == (isWriting ? missing : 0), "the bytes pending")
@@ -57,8 +59,23 @@ enum SnapshotRules {
 
     // MARK: Bytes
 
+    /// While it stands, a session has received and sent what its kernel gave and took.
+    private static func compareCounters(_ socket: SocketSnapshot, _ stage: Stage) {
+        let known = stage.kernel.network.withLock { network -> (taken: Int, sent: Int)? in
+            guard let number = socket.descriptor, case .stream(let link, let end) = network[number]?.role else {
+                return nil
+            }
+            return (network.links[link].directions[1 - end].taken, network.links[link].directions[end].bytes.count)
+        }
+        guard let known else { return }
+        stage.findings.require(
+            socket.received == UInt64(known.taken) && socket.sent == UInt64(known.sent), .bytesDiffer,
+            "\(socket.id): received \(socket.received) of \(known.taken), sent \(socket.sent) of \(known.sent)")
+    }
+
     /// Holds what a session read and wrote against what its connection carried.
     private static func compare(_ socket: SocketSnapshot, _ stage: Stage) {
+        if socket.phase == .connected { compareCounters(socket, stage) }
         guard stage.ledger.hasNews(of: socket.id), let bytes = stage.ledger.bytes(of: socket.id) else { return }
         let end = socket.role == .accepted ? 1 : 0
         let port = end == 0 ? socket.local?.port : socket.peer?.port
