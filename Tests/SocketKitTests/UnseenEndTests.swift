@@ -22,6 +22,19 @@ import Testing
         #expect(pair.recorder.lastError != nil)
     }
 
+    @Test func aPersonHearsOfFINAlsoWhereItCameInOneReportWithBytes() throws {
+        let recorder = Recorder()
+        let pair = try ConnectedPair(recorder: recorder)
+        pair.engine.queue.suspend()
+        try pair.peerSends("unread")
+        pair.peerShutsWrite()
+        pair.engine.queue.resume()
+        waitUntilReported(pair)
+        let events = pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.map(\.kind)
+        #expect(events.filter { $0 == .peerClosed }.count == 1)
+        #expect(pair.socket.isConnected)
+    }
+
     @Test func theEndIsNoticedWhereReadinessTurnedOutToBeFalse() throws {
         let pair = try ConnectedPair()
         pair.socket.pauseReading(true)

@@ -94,13 +94,19 @@ extension Connection {
         guard !isReadInterestOff else { return }
         isReadInterestOff = true
         record(.readInterestOff)
+        tellPeerClosed()
     }
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        let wasKnown = knowsPeerClosed
         knowsPeerClosed = true
-        guard isReadInterestOff, !wasKnown else { return }
+        tellPeerClosed()
+    }
+
+    /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
+    private func tellPeerClosed() {
+        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed else { return }
+        hasToldPeerClosed = true
         record(.peerClosed, 1)
         notify(.peerClosed)
     }

@@ -35,6 +35,7 @@ final class Connection {
     var isReadInterestOff = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
+    var hasToldPeerClosed = false
     /// More bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
     /// When a byte last passed, either way.
