@@ -115,7 +115,7 @@ package final class SimulatedKernel: Kernel {
             }
             if network.fails(oneIn: 400) { return .failed(errno: network.chance.pick([ETIMEDOUT, ENOBUFS, ENOMEM])) }
             // Readiness may turn out to be false, but never that of a connection that is over.
-            if !peek, !network.links[link].isOver(for: end), network.fails(oneIn: 60) { return .wouldBlock }
+            if !network.links[link].isOver(for: end), network.fails(oneIn: 60) { return .wouldBlock }
             return network.receive(link, end, into: buffer, peek: peek, mutation)
         }
     }
