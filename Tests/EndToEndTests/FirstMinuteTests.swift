@@ -63,7 +63,7 @@ struct FirstMinuteTests {
     }
 }
 
-@Suite("Without a terminal", .timeLimit(.minutes(1)))
+@Suite("Without a terminal", .timeLimit(.minutes(10)))
 struct HeadlessTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("The command line", .timeLimit(.minutes(1)))
+@Suite("The command line", .timeLimit(.minutes(10)))
 struct UsageTests {
     @Test(
         "a mistake gets one line that names it, and status 2",

@@ -68,6 +68,7 @@ enum Conversation {
         snapshot.events = events
         snapshot.nextEvent = 4
         snapshot.traffic = traffic
+        snapshot.trafficOf = socket.id
         return snapshot
     }
 

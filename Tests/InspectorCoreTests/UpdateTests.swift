@@ -94,7 +94,9 @@ struct UpdateTests {
         model.press(.character("j"))
         _ = model.update(.snapshot(World.full))
         #expect(model.shownTraffic.items.isEmpty)
-        _ = model.update(.snapshot(World.full))
+        var asked = World.full
+        asked.trafficOf = model.list.selected
+        _ = model.update(.snapshot(asked))
         #expect(!model.shownTraffic.items.isEmpty)
     }
 

@@ -227,6 +227,7 @@ enum World {
         snapshot.events = events
         snapshot.nextEvent = 225
         snapshot.traffic = traffic
+        snapshot.trafficOf = SocketID(7)
         return snapshot
     }
 

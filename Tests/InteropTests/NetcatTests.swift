@@ -2,7 +2,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite(.enabled(if: Peer.isUsable("nc"), "nc is missing"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Peer.isUsable("nc"), "nc is missing"), .timeLimit(.minutes(10)))
 struct NetcatTests {
     @Test func everyByteValueComesUnalteredWhereWeConnectAndThePeersCloseIsSeen() throws {
         let (peer, port) = try Peer.server { ["nc", "-l", "127.0.0.1", "\($0)"] }

@@ -2,7 +2,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite(.enabled(if: Peer.isUsable("nginx"), "nginx is missing"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Peer.isUsable("nginx"), "nginx is missing"), .timeLimit(.minutes(10)))
 struct NginxTests {
     private static let page = String(repeating: "All work and no play makes Jack a dull boy.\n", count: 500)
 

@@ -2,7 +2,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite(.enabled(if: Peer.isUsable("redis-server"), "redis-server is missing"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Peer.isUsable("redis-server"), "redis-server is missing"), .timeLimit(.minutes(10)))
 struct RedisTests {
     private static let line = ReadRequest.Kind.delimiter([13, 10], limit: 1_024)
 

@@ -7,7 +7,7 @@ enum Transport: String, CaseIterable {
     case tcp4, tcp6, unix
 }
 
-@Suite(.enabled(if: Peer.isUsable("socat"), "socat is missing"), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: Peer.isUsable("socat"), "socat is missing"), .timeLimit(.minutes(10)))
 struct SocatTests {
     /// socat listens and we connect.
     private func weConnect(_ transport: Transport, halfOpen: Bool = false) throws -> (OurEnd, Peer) {

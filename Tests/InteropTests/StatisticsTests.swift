@@ -4,7 +4,7 @@ import Testing
 
 /// Our counters against those of the kernel, as `ss` prints them for the very same connection.
 @Suite(
-    .enabled(if: Peer.isUsable("redis-server", "ss"), "redis-server or ss is missing"), .timeLimit(.minutes(1)))
+    .enabled(if: Peer.isUsable("redis-server", "ss"), "redis-server or ss is missing"), .timeLimit(.minutes(10)))
 struct StatisticsTests {
     private func row(of end: OurEnd) throws -> (ours: SocketSnapshot, theirs: SocketStatistics) {
         let ours = try #require(

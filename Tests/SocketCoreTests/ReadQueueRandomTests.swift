@@ -56,7 +56,7 @@ struct ReadQueueRandomTests {
         for kind in kinds {
             let end: Int?
             switch kind {
-            case .available: end = nil
+            case .available, .frame: end = nil
             case .length(let length): end = length <= rest.count ? length : nil
             case .delimiter(let terminator, _):
                 end = (1...max(1, rest.count)).first { rest.prefix($0).suffix(terminator.count) == terminator[...] }
@@ -189,6 +189,7 @@ extension ReadDelivery {
         case .length(let length): bytes.count == length
         case .delimiter(let terminator, let limit):
             bytes.suffix(terminator.count) == terminator[...] && bytes.count <= limit ?? .max
+        case .frame(let prefix): bytes.count >= prefix.headerLength && bytes.count <= prefix.limit
         }
     }
 }

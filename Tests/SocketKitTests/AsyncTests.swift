@@ -2,7 +2,7 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AsyncTests {
+@Suite(.timeLimit(.minutes(10))) struct AsyncTests {
     @Test func anAwaitedConversationReadsLikeOne() async throws {
         let pair = try ConnectedPair()
         try pair.peerSends("l1\r\nl2\r\nabcde")

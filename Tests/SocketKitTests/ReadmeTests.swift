@@ -8,7 +8,7 @@ final class Echo: SocketListenerDelegate {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
     /// The example of README, which the soundness tests compare with this file.
     @Test func theExampleEchoesLines() async throws {
         let engine = SocketEngine()

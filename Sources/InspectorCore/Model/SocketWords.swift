@@ -94,6 +94,7 @@ extension ReadRequest.Kind {
         case .available: "any"
         case .length(let count): "length \(count)"
         case .delimiter(let terminator, _): "until \(Self.name(of: terminator))"
+        case .frame(let prefix): "frame u\(prefix.width.rawValue * 8)"
         }
     }
 
@@ -101,6 +102,7 @@ extension ReadRequest.Kind {
     package var limit: Int? {
         switch self {
         case .available(let limit), .delimiter(_, let limit): limit
+        case .frame(let prefix): prefix.limit
         case .length: nil
         }
     }

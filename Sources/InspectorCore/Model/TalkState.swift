@@ -59,9 +59,6 @@ package struct TalkState: Hashable, Sendable {
 package struct TrafficState: Hashable, Sendable {
     package private(set) var socket: SocketID?
     package private(set) var snapshot = TrafficSnapshot()
-    /// Whether the snapshot that comes next may still hold what was asked for before; a snapshot does not say whose
-    /// traffic it holds.
-    private var isStale = false
     /// Whether anything has come for this socket.
     package private(set) var isKnown = false
 
@@ -70,18 +67,14 @@ package struct TrafficState: Hashable, Sendable {
     /// Asks for another session's traffic.
     package mutating func watch(_ id: SocketID?) {
         guard id != socket else { return }
-        isStale = socket != nil
         socket = id
         snapshot = TrafficSnapshot()
         isKnown = false
     }
 
-    package mutating func take(_ new: TrafficSnapshot?) {
-        guard !isStale else {
-            isStale = false
-            return
-        }
-        guard let new, socket != nil else { return }
+    /// Takes what a snapshot holds, unless that is what was asked for before.
+    package mutating func take(_ new: TrafficSnapshot?, of owner: SocketID?) {
+        guard let new, socket != nil, owner == socket else { return }
         snapshot = new
         isKnown = true
     }

@@ -10,7 +10,7 @@ extension Model {
         let seen = log.end
         log.take(snapshot)
         matchNewEvents(from: seen)
-        traffic.take(snapshot.traffic)
+        traffic.take(snapshot.traffic, of: snapshot.trafficOf)
         histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)

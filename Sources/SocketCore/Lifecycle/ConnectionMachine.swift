@@ -107,7 +107,7 @@ package struct ConnectionMachine {
         if let error = request.fault ?? refusal(of: "read") {
             return FailedOperation(
                 operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
-                error: error)
+                isStanding: request.isStanding, error: error)
         }
         if state == .connecting {
             let replaced = request.isStanding ? replaceHeldStanding() : nil
@@ -292,7 +292,7 @@ extension ConnectionMachine {
         case .read(let request, let id):
             FailedOperation(
                 operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
-                error: error)
+                isStanding: request.isStanding, error: error)
         case .write(let request, let id):
             FailedOperation(
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],

@@ -3,7 +3,7 @@ extension ReadRequest {
     package var total: Int? {
         switch kind {
         case .length(let count): count
-        case .available, .delimiter: nil
+        case .available, .delimiter, .frame: nil
         }
     }
 
@@ -22,6 +22,12 @@ extension ReadRequest {
             if terminator.isEmpty { return Self.fault("delimiter: must hold at least one byte") }
             guard let limit, limit < terminator.count else { return nil }
             return Self.fault("limit \(limit): must be at least the delimiter's \(terminator.count) bytes")
+        case .frame(let prefix):
+            if !(0...65_536).contains(prefix.offset) {
+                return Self.fault("offset \(prefix.offset): must be 0 to 65536")
+            }
+            guard prefix.limit < prefix.headerLength else { return nil }
+            return Self.fault("limit \(prefix.limit): must be at least the header's \(prefix.headerLength) bytes")
         }
     }
 

@@ -41,6 +41,8 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     public var nextEvent: UInt64
     /// What was kept of the traffic of the session asked for.
     public var traffic: TrafficSnapshot?
+    /// The session that `traffic` is of.
+    public var trafficOf: SocketID?
 
     /// A picture without sessions.
     public init(engine: String, time: MonotonicTime, wallNanoseconds: Int64) {

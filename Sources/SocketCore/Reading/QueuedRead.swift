@@ -19,6 +19,9 @@ struct QueuedRead {
         case .delimiter(let terminator, let limit):
             precondition(!terminator.isEmpty, "read \(operation): empty delimiter")
             precondition(limit ?? .max >= terminator.count, "read \(operation): limit shorter than the delimiter")
+        case .frame(let prefix):
+            precondition(
+                prefix.offset >= 0 && prefix.limit >= prefix.headerLength, "read \(operation): limit within the header")
         }
         kind = request.kind
         isStanding = request.isStanding
@@ -31,7 +34,7 @@ struct QueuedRead {
     var total: Int? {
         switch kind {
         case .length(let length): length
-        case .available, .delimiter: nil
+        case .available, .delimiter, .frame: nil
         }
     }
 
@@ -55,6 +58,8 @@ extension QueuedRead {
         switch kind {
         case .delimiter(let terminator, let limit):
             "no delimiter \(QueuedRead.escaped(terminator)) within the limit of \(limit ?? 0) bytes"
+        case .frame(let prefix):
+            "the frame's length is not within \(prefix.headerLength) (its header) and \(prefix.limit) bytes (the limit)"
         case .available, .length:
             "the limit was reached"
         }

@@ -20,6 +20,8 @@ struct ReadInHand {
     /// Its clock.
     var timer: OperationTimer
     private var bytes: [UInt8] = []
+    /// Of a frame: its length, header included; nil until the header is here.
+    private(set) var frameLength: Int?
     /// Of a delimiter read: the bytes of the prebuffer that are its own; no delimiter ends within them.
     private(set) var gathered = 0
     private var reported = 0
@@ -41,6 +43,7 @@ struct ReadInHand {
         switch read.kind {
         case .available(let limit), .delimiter(_, let limit): limit.map { $0 - done }
         case .length(let length): length - done
+        case .frame(let prefix): (frameLength ?? prefix.headerLength) - done
         }
     }
 
@@ -48,7 +51,7 @@ struct ReadInHand {
     /// set aside before the bytes are there is 1 MiB, so that a length that a peer announced costs no more.
     mutating func receive(_ new: UnsafeRawBufferPointer, now: MonotonicTime) -> Int {
         switch read.kind {
-        case .available, .length: break
+        case .available, .length, .frame: break
         case .delimiter: return 0
         }
         let amount = min(new.count, missing ?? .max)
@@ -76,7 +79,22 @@ struct ReadInHand {
                 claim(window, now: now)
                 return window == limit ? overrun() : report()
             }
+        case .frame(let prefix):
+            return stepFrame(prefix, &preBuffer, now: now)
         }
+    }
+
+    /// The header first, since it says how long the rest is.
+    private mutating func stepFrame(_ prefix: LengthPrefix, _ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
+        if frameLength == nil {
+            fill(upTo: prefix.headerLength, from: &preBuffer, now: now)
+            guard bytes.count >= prefix.headerLength else { return report() }
+            guard let length = bytes.withUnsafeBytes(prefix.frameLength) else { return overrun() }
+            frameLength = length
+        }
+        let length = frameLength ?? 0
+        fill(upTo: length, from: &preBuffer, now: now)
+        return bytes.count == length ? .finish(bytes) : report()
     }
 
     /// Whether `step` would finish or overrun it now; nothing is taken.
@@ -87,6 +105,12 @@ struct ReadInHand {
         case .delimiter(let terminator, let limit):
             let window = min(preBuffer.count, limit ?? .max)
             return window == limit || search(terminator, in: preBuffer, window: window) != .missing(resumeAt: window)
+        case .frame:
+            var attempt = (self, preBuffer)
+            switch attempt.0.step(&attempt.1, now: lastProgress) {
+            case .wait, .progress: return false
+            case .finish, .overrun: return true
+            }
         }
     }
 
@@ -95,6 +119,7 @@ struct ReadInHand {
         preBuffer.prepend(bytes)
         bytes = []
         gathered = 0
+        frameLength = nil
     }
 
     /// Takes its bytes, for a read that will not complete.
@@ -115,6 +140,7 @@ struct ReadInHand {
     func snapshot(_ preBuffer: PreBuffer) -> OperationSnapshot {
         var shown = read.snapshot
         shown.done = done
+        shown.total = read.total ?? frameLength
         shown.isAsking = timer.isAsking
         shown.timeout = timer.limit.duration
         shown.started = timer.started

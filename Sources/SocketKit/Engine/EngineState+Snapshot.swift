@@ -19,6 +19,7 @@ extension EngineState {
             (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
         }
         if let id = request.traffic {
+            snapshot.trafficOf = id
             snapshot.traffic = connections[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         return snapshot

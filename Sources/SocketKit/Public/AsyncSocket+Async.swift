@@ -15,10 +15,10 @@ extension AsyncSocket {
         configuration: SocketConfiguration = SocketConfiguration()
     ) async throws(SocketError) -> AsyncSocket {
         let socket = AsyncSocket(engine: engine, configuration: configuration)
-        try socket.connect(to: endpoint, timeout: timeout)
         let error = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                socket.whenConnected { continuation.resume(returning: $0) }
+                socket.connect(to: endpoint, timeout: timeout) { continuation.resume(returning: $0) }
+                // Cancelled before it began: the handler below found nothing to close then.
                 if Task.isCancelled { socket.disconnect(.now) }
             }
         } onCancel: {

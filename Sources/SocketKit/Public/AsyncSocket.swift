@@ -200,13 +200,16 @@ public final class AsyncSocket: Sendable {
         engine.post(.ask(self, command(session ?? SocketID(0)), operation))
     }
 
-    /// Calls `answer` once, when the present session is connected (nil) or over; at once when there is none.
-    func whenConnected(_ answer: @escaping @Sendable (SocketError?) -> Void) {
-        let isOver = state.withLock { state in
-            if state.session != nil { state.awaited.connections.append(answer) }
-            return state.session == nil
+    /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
+    func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
+        // Before it begins, or the answer could come before anybody waits for it.
+        state.withLock { $0.awaited.connections.append(answer) }
+        do throws(SocketError) {
+            try connect(to: endpoint, timeout: timeout)
+        } catch {
+            let refused = state.withLock { $0.awaited.takeConnections() }
+            refused.forEach { $0(error) }
         }
-        if isOver { answer(SocketError(.notConnected, operation: "connect", detail: "the socket is not connected")) }
     }
 
     // MARK: For the engine

@@ -34,8 +34,13 @@ struct AwaitedAnswers {
 
     private mutating func answerConnections(_ error: SocketError?) -> [@Sendable () -> Void] {
         guard !connections.isEmpty else { return [] }
+        return takeConnections().map { answer in { answer(error) } }
+    }
+
+    /// Takes out those who await the connection.
+    mutating func takeConnections() -> [@Sendable (SocketError?) -> Void] {
         defer { connections = [] }
-        return connections.map { answer in { answer(error) } }
+        return connections
     }
 }
 
