@@ -151,6 +151,13 @@ extension ReadRequest.Kind {
             let starts = 0...(bytes.count - delimiter.count)
             let first = starts.first { bytes[$0..<($0 + delimiter.count)] == delimiter[...] }
             return first == starts.upperBound
+        case .frame(let prefix):
+            guard bytes.count >= prefix.headerLength, bytes.count <= prefix.limit else { return false }
+            let digits = bytes[prefix.offset..<prefix.headerLength]
+            let number = (prefix.isLittleEndian ? Array(digits.reversed()) : Array(digits)).reduce(0) {
+                $0 << 8 | Int($1)
+            }
+            return bytes.count == number + (prefix.countsHeader ? 0 : prefix.headerLength)
         }
     }
 }

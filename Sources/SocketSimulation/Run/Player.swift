@@ -55,11 +55,15 @@ package final class Player: AsyncSocketDelegate, Sendable {
 
     private func read(_ socket: AsyncSocket, _ session: SocketID) {
         let kind: ReadRequest.Kind
-        switch stage.chance.below(8) {
+        switch stage.chance.below(9) {
         case 0..<3: kind = .length(stage.chance.within(1...200))
         case 3..<5: kind = .delimiter([13, 10], limit: stage.chance.oneIn(2) ? stage.chance.within(2...300) : nil)
         case 5: kind = .available(limit: stage.chance.within(1...50))
         case 6: kind = .available(limit: nil)
+        case 7:
+            // Any byte is a length, save where it is less than the header or more than the limit.
+            let limit = stage.chance.oneIn(4) ? 200 : 300
+            kind = .frame(LengthPrefix(.u8, offset: stage.chance.below(3), countsHeader: false, limit: limit))
         default: kind = stage.chance.oneIn(4) ? .length(0) : .length(stage.chance.within(1...3))
         }
         let request = stage.ledger.read(

@@ -9,7 +9,7 @@ package struct TortureScenario: Sendable, CustomStringConvertible {
 
     /// All of them.
     package static let all = [
-        connect, accept, echo, delimited, drain, halfClose, adopt, replaceSocketFile, readWhenAsked,
+        connect, accept, echo, delimited, framed, drain, halfClose, adopt, replaceSocketFile, readWhenAsked,
     ]
 
     private static let text = Array("first\r\nsecond, which is longer\r\n".utf8)
@@ -72,6 +72,20 @@ package struct TortureScenario: Sendable, CustomStringConvertible {
             guard case .connected = notice else { return }
             player.write(text)
             player.socket?.disconnect(.afterWriting)
+        }.connect()
+    }
+
+    /// A frame whose header says how long it is, and a second one that is longer than allowed.
+    static let framed = TortureScenario(name: "framed read") { machine in
+        machine.listen { player, notice in
+            guard case .connected = notice else { return }
+            for _ in 0..<2 { player.read(.frame(LengthPrefix(.u16, limit: 500))) }
+        }
+        machine.makePlayer { player, notice in
+            guard case .connected = notice else { return }
+            player.write([1, 0] + [UInt8](repeating: 5, count: 256))
+            player.write([9, 0] + [UInt8](repeating: 5, count: 100))
+            player.read(.length(1))
         }.connect()
     }
 
