@@ -11,14 +11,14 @@ struct Arguments {
           --verbose       tell everything that happens
           --mutant NAME   plant this bug; the run fails unless it is found
                           (\(Mutant.allCases.map(\.rawValue).joined(separator: ", ")))
-          --coverage      list the pairs of state and event that were not seen
+          --coverage      fail unless every pair of state and event was seen, and list the rarest
         """
 
     var count: UInt64 = 10_000
     var from: UInt64 = 0
     var isVerbose = false
     var mutant: Mutant?
-    var listsCoverage = false
+    var wantsCoverage = false
 
     /// What is wrong with a command line.
     struct Refusal: Error {
@@ -30,7 +30,7 @@ struct Arguments {
         while let word = rest.popFirst() {
             switch word {
             case "--verbose": isVerbose = true
-            case "--coverage": listsCoverage = true
+            case "--coverage": wantsCoverage = true
             case "--seeds": count = try Self.number(&rest, word)
             case "--from": from = try Self.number(&rest, word)
             case "--seed":

@@ -27,11 +27,18 @@ enum Main {
         let time = ContinuousClock.now - start
         for line in campaign.report { print(line) }
         print("\(time) in all, \(time * 1_000 / max(1, campaign.seeds)) for 1,000 seeds")
-        if arguments.listsCoverage { print(campaign.coverage.missing.joined(separator: "\n")) }
-        guard let mutant = arguments.mutant else { return campaign.failures.isEmpty ? 0 : 1 }
+        let isEverywhere = !arguments.wantsCoverage || reportCoverage(campaign.coverage)
+        guard let mutant = arguments.mutant else { return campaign.failures.isEmpty && isEverywhere ? 0 : 1 }
         let found = campaign.failures.filter { $0.findings.first?.rule == mutant.rule }.count
         print("\(mutant): shown in \(campaign.mutated) seeds, found as \(mutant.rule) in \(found)")
         return found > 0 ? 0 : 1
+    }
+
+    /// Lists the pairs that were seen least; true when every pair was seen.
+    private static func reportCoverage(_ coverage: Coverage) -> Bool {
+        for pair in coverage.rarest(5) { print("  \(pair.name): \(pair.count)") }
+        for name in coverage.missing { print("not seen: \(name)") }
+        return coverage.missing.isEmpty
     }
 
     private static func report(_ outcome: Simulation.Outcome) {

@@ -66,6 +66,12 @@ package final class Coverage: Sendable {
         Self.possible.filter { count($0.state, $0.event) == 0 }.map { "\($0.state) x \($0.event)" }
     }
 
+    /// The pairs that were seen least.
+    package func rarest(_ most: Int) -> [(name: String, count: Int)] {
+        let all = Self.possible.map { (name: "\($0.state) x \($0.event)", count: count($0.state, $0.event)) }
+        return Array(all.sorted { $0.count < $1.count }.prefix(most))
+    }
+
     /// All pairs that can be.
     package static let possible: [(state: State, event: Event)] = State.allCases.flatMap { state in
         Event.allCases.filter { state.canSee($0) }.map { (state, $0) }

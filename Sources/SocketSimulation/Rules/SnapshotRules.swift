@@ -10,8 +10,13 @@ enum SnapshotRules {
         require(stage, snapshot.counters.opened - snapshot.counters.closed == UInt64(live), "\(snapshot.counters)")
         for socket in snapshot.sockets {
             checkFlags(socket, stage)
-            checkQueue(socket.reading, isWriting: false, socket, stage)
-            checkQueue(socket.writing, isWriting: true, socket, stage)
+            if socket.phase == .closed {
+                let isEmpty = socket.reading.current == nil && socket.writing.current == nil
+                require(stage, isEmpty, "\(socket.id) is closed and has operations")
+            } else {
+                checkQueue(socket.reading, isWriting: false, socket, stage)
+                checkQueue(socket.writing, isWriting: true, socket, stage)
+            }
             if isFresh { compare(socket, stage) }
         }
     }
@@ -41,6 +46,9 @@ enum SnapshotRules {
         func require(_ holds: Bool, _ what: StaticString) {
             Self.require(stage, holds, "\(socket.id) \(socket.phase), \(isWriting ? "writes" : "reads"): \(what)")
         }
+        guard queue.current != nil || queue.pendingCount > 0 else {
+            return require(queue.pendingBytes == 0, "bytes pending of nothing")
+        }
         let operations = (queue.current.map { [$0] } ?? []) + queue.pending
         require(queue.pending.count == min(queue.pendingCount, QueueSnapshot.listingLimit), "how many wait")
         require(operations.allSatisfy { $0.done <= $0.total ?? .max }, "more done than there is to do")
@@ -51,7 +59,6 @@ enum SnapshotRules {
             let missing = operations.reduce(0) { $0 + ($1.total ?? 0) - $1.done }
             require(queue.pendingBytes == (isWriting ? missing : 0), "the bytes pending")
         }
-        if socket.phase == .closed { require(operations.isEmpty, "a closed session has operations") }
         if let known = stage.ledger.unfinished(of: socket.id) {
             require(operations.count <= (isWriting ? known.writes : known.reads), "more operations than were asked for")
         }

@@ -41,7 +41,7 @@ package final class Simulation {
         door = Door(stage: stage)
         var configuration = EngineConfiguration()
         configuration.eventCapacity = 64
-        configuration.closedLimit = 12
+        configuration.closedLimit = 6
         configuration.capturesTraffic = stage.chance.oneIn(8)
         let work = stage.work
         engine = SocketEngine(
@@ -108,7 +108,7 @@ package final class Simulation {
         case 30: turn(some: false)
         default: if stage.chance.oneIn(4) { checkQuiet() }
         }
-        if stage.chance.oneIn(2) { look() }
+        if stage.chance.oneIn(3) { look() }
     }
 
     private func act() {
