@@ -26,7 +26,7 @@ import Testing
             TortureMachine.points(of: scenario)
         }
         #expect(Set(pairs.map(\.call)) == Set(TortureCall.allCases))
-        #expect(pairs.count > 400)
+        #expect(pairs.count > 700)
         print("torture: \(pairs.count) pairs of call and fault in all")
     }
 

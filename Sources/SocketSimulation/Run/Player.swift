@@ -138,7 +138,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
         note(.snapshot, session)
         _ = socket.pendingWriteBytes
         socket.engine.requestSnapshot(SnapshotRequest(kernel: .all)) { [stage] picture in
-            SnapshotRules.check(picture, isFresh: false, stage)
+            stage.snapshotRules.check(picture, isFresh: false)
         }
     }
 

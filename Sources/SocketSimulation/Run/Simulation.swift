@@ -152,7 +152,7 @@ package final class Simulation {
         guard let engine else { return }
         let snapshot = engine.snapshot()
         stage.coverage.update(snapshot)
-        SnapshotRules.check(snapshot, isFresh: true, stage)
+        stage.snapshotRules.check(snapshot, isFresh: true)
     }
 
     // MARK: Letting go

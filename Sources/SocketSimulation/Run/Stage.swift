@@ -12,6 +12,7 @@ package final class Stage: Sendable {
     let resolver: SimulatedResolver
     let work = HeldWork()
     let ledger: Ledger
+    let snapshotRules: SnapshotRules
     let coverage: Coverage
     private let tell: (@Sendable (String) -> Void)?
     private let roster = Lock<[Player]>([])
@@ -25,6 +26,7 @@ package final class Stage: Sendable {
         reactor = SimulatedReactor(kernel: kernel, mutation: mutation)
         resolver = SimulatedResolver(chance: chance)
         ledger = Ledger(findings: findings)
+        snapshotRules = SnapshotRules(findings: findings, ledger: ledger, kernel: kernel)
         self.coverage = coverage
         self.tell = tell
     }

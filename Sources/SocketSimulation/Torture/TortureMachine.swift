@@ -168,6 +168,7 @@ package final class TortureMachine {
         for _ in 0..<10_000 where !step() { break }
         ledger.finish()
         let snapshot = engine.snapshot()
+        SnapshotRules(findings: findings, ledger: ledger, kernel: kernel).check(snapshot, isFresh: true)
         findings.require(
             snapshot.counters.opened == snapshot.counters.closed, .neverDisconnected, "\(snapshot.counters)")
         let left = kernel.network.withLock { $0.openDescriptors }
