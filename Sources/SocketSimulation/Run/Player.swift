@@ -78,12 +78,17 @@ package final class Player: AsyncSocketDelegate, Sendable {
         let bytes = stage.chance.bytes(length)
         let tag = stage.ledger.write(bytes, session: session)
         note(.write, session, "\(length) bytes, tag \(tag)")
-        let operation = socket.write(bytes, timeout: timeout, tag: tag)
+        let operation = socket.write(bytes, timeout: length > 200 ? shortTimeout : timeout, tag: tag)
         state.withLock { $0.last = operation }
     }
 
     private var timeout: Duration? {
         stage.chance.oneIn(3) ? .milliseconds(stage.chance.within(0...400)) : nil
+    }
+
+    /// For what cannot be done at once.
+    private var shortTimeout: Duration? {
+        stage.chance.oneIn(4) ? nil : .milliseconds(stage.chance.within(0...40))
     }
 
     private func pause(_ socket: AsyncSocket, _ session: SocketID) {

@@ -80,18 +80,27 @@ package final class Simulation {
         guard let engine else { return }
         stage.kernel.network.withLock { $0.isFaulty = false }
         let listener = SocketListener(engine: engine, delegate: door)
-        do throws(SocketError) {
-            try listener.listen(on: .tcp(host: Network.host, port: Self.port))
-        } catch {
-            stage.findings.report(.hanging, "\(error)")
-        }
         self.listener = listener
+        listen()
+        stage.findings.require(listener.session != nil, .hanging, "the listener does not listen")
         stage.kernel.network.withLock { $0.isFaulty = true }
         for _ in 0..<stage.chance.within(1...4) {
             let player = stage.enroll()
             player.take(AsyncSocket(engine: engine))
             player.act()
         }
+    }
+
+    /// Stops the listener, or lets it listen again; that may be refused.
+    private func listen() {
+        guard let listener else { return }
+        if listener.session != nil { return listener.stop() }
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = stage.chance.oneIn(2)
+        configuration.options.backlog = Int32(stage.chance.within(1...8))
+        listener.configuration = configuration
+        try? listener.listen(on: .tcp(host: Network.host, port: Self.port))
+        stage.trace("listener \(listener.session?.description ?? "refused")")
     }
 
     private func step() {
@@ -106,6 +115,7 @@ package final class Simulation {
         case 28: stage.resolver.answerOne()
         case 29: advanceClock()
         case 30: turn(some: false)
+        case 31 where listener?.session == nil || stage.chance.oneIn(16): listen()
         default: if stage.chance.oneIn(4) { checkQuiet() }
         }
         if stage.chance.oneIn(3) { look() }
