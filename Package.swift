@@ -38,7 +38,9 @@ let package = Package(
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
             swiftSettings: strict),
-        .testTarget(name: "SimulationTests", dependencies: ["SocketSimulation", "SocketKit"], swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["SocketSimulation", "SocketKit", "SocketTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(

@@ -109,7 +109,7 @@ struct Link {
     private mutating func arriveReset(at end: Int) {
         ends[end].isResetComing = false
         ends[end].isReset = true
-        ends[end].error = ECONNRESET
+        ends[end].error = directions[1 - end].isEndDelivered ? EPIPE : ECONNRESET
         // What this end had under way can go nowhere, and nothing more will come.
         directions[end].drop()
         directions[1 - end].drop()

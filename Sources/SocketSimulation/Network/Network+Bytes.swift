@@ -16,7 +16,8 @@ extension Network {
             progress += 1
             return take(count, of: waiting, link, end, to: buffer, mutation)
         }
-        if links[link].ends[end].error != 0 {
+        // After FIN there is nothing but the end, whatever came behind it.
+        if links[link].ends[end].error != 0, !links[link].directions[1 - end].isEndDelivered {
             progress += 1
             return .failed(errno: peek ? links[link].ends[end].error : links[link].takeError(end))
         }
