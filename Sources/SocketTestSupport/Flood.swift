@@ -23,7 +23,8 @@ package final class Flood: Sendable {
             close(descriptor)
             throw PeerFailure(errno: problem)
         }
-        DispatchQueue.global().async { @Sendable [self] in
+        // A queue of its own gets a thread at once, where the global one waits while tests block all others.
+        DispatchQueue(label: "flood").async { @Sendable [self] in
             run(descriptor)
             close(descriptor)
             state.withLock { $0.isOver = true }

@@ -28,7 +28,8 @@ extension Model {
             case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted,
                 .acceptFailed, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial,
                 .writeDone, .writeFailed, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff,
-                .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .closed:
+                .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .movedAway,
+                .movedHere, .closed:
                 break
             }
         }

@@ -106,7 +106,8 @@ package struct TrafficDocument {
         switch kind {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
-            .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked:
+            .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
+            .movedHere:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,

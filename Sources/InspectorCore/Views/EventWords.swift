@@ -33,6 +33,8 @@ package enum EventWords {
         case .peerClosed: "peer FIN"
         case .halfClosed: "half-closed"
         case .closeAsked: "close asked"
+        case .movedAway: "moved away"
+        case .movedHere: "moved here"
         case .closed: "closed"
         }
     }
@@ -45,7 +47,7 @@ package enum EventWords {
             true
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
-            .peerClosed, .halfClosed, .closeAsked, .closed:
+            .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed:
             false
         }
     }
@@ -59,7 +61,8 @@ package enum EventWords {
         case .connectRefused:
             "\(attempt(event.first, of: socket)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
         case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
-        case .accepted: "as #\(event.first)"
+        case .accepted, .movedAway: "as #\(event.first)"
+        case .movedHere: "was #\(event.first) of another engine"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))
         case .readQueued: ""
         case .readPartial, .writePartial: "+\(event.first), \(event.second) so far"
@@ -112,7 +115,7 @@ package enum EventWords {
         case .connectRefused: return "connect: \(detail)"
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
-            .readInterestOn, .writeBlocked, .writeUnblocked, .closed:
+            .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .closed:
             return detail.isEmpty ? name(event.kind) : "\(name(event.kind)): \(detail)"
         }
     }
@@ -124,7 +127,7 @@ package enum EventWords {
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
-            .closed:
+            .movedAway, .movedHere, .closed:
             false
         }
     }

@@ -2,7 +2,7 @@
 ///
 /// An array with a head index, not a ring: what is left stays contiguous, so a terminator is found across the seam of
 /// two arrivals without a second search. It owns memory only while it holds bytes, so an idle connection owns none.
-package struct PreBuffer {
+package struct PreBuffer: Sendable {
     /// The bytes, behind `head` bytes that are already consumed.
     private var storage: [UInt8] = []
     private var head = 0

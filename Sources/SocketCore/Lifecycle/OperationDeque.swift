@@ -80,3 +80,5 @@ package struct OperationDeque<Operation> {
         head = 0
     }
 }
+
+extension OperationDeque: Sendable where Operation: Sendable {}

@@ -60,6 +60,10 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case halfClosed
         /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
         case closeAsked
+        /// The connection went to another engine; first: its number there.
+        case movedAway
+        /// The connection came from another engine; first: its number there.
+        case movedHere
         /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
         case closed
     }

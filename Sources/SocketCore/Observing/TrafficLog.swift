@@ -1,5 +1,5 @@
 /// What was kept of one session's traffic: the latest operations with their first bytes, within bounds.
-package struct TrafficLog {
+package struct TrafficLog: Sendable {
     /// Items before `head` are dropped; those behind it are the ones kept, oldest first.
     private var items: [TrafficItem] = []
     private var head = 0

@@ -28,6 +28,7 @@ final class Acceptor {
     private let local: SocketAddress?
     private var accepted: UInt64 = 0
     private var resumes: MonotonicTime?
+    private var isPaused = false
 
     init(
         id: SocketID, engine: EngineState, handle: SocketListener, target: String, sockets: [Listening],
@@ -56,7 +57,7 @@ final class Acceptor {
 
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func isReady() {
-        guard resumes == nil else { return }
+        guard resumes == nil, !isPaused else { return }
         for listening in sockets {
             for _ in 0..<Self.acceptBudget {
                 guard acceptOnce(listening.socket.descriptor) else { break }
@@ -98,9 +99,36 @@ final class Acceptor {
         connection.finishStep()
     }
 
+    /// Of the commands, those that mean something to a listener.
+    func perform(_ command: SocketCommand) {
+        switch command {
+        case .close(_, let mode): close(error: nil, mode: mode)
+        case .pauseReading(_, let pause): pauseAccepting(pause)
+        case .read, .write, .halfClose, .answerTimeout, .cancel: return
+        }
+    }
+
+    /// Leaves connections in the kernel's backlog, or takes them again.
+    private func pauseAccepting(_ pause: Bool) {
+        guard pause != isPaused else { return }
+        isPaused = pause
+        engine.record(pause ? .readingPaused : .readingResumed, id)
+        guard resumes == nil else { return }
+        if pause { unwatch() } else { watchAgain() }
+    }
+
+    private func unwatch() {
+        for listening in sockets { engine.reactor.remove(listening.socket.descriptor) }
+    }
+
+    private func watchAgain() {
+        let failure = watch()
+        if failure != 0 { close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }
+    }
+
     /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
     private func backOff() {
-        for listening in sockets { engine.reactor.remove(listening.socket.descriptor) }
+        if !isPaused { unwatch() }
         let time = engine.now + Self.backOff
         resumes = time
         engine.schedule(time, for: id)
@@ -109,8 +137,7 @@ final class Acceptor {
     func deadlineCame() {
         guard let time = resumes, time <= engine.now else { return }
         resumes = nil
-        let failure = watch()
-        if failure != 0 { close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }
+        if !isPaused { watchAgain() }
     }
 
     /// Stops listening. Connections that were accepted go on.
@@ -137,6 +164,7 @@ final class Acceptor {
         picture.descriptor = sockets.first?.socket.descriptor
         picture.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
         picture.accepted = accepted
+        picture.isReadingPaused = isPaused
         if withKernel, let descriptor = sockets.first?.socket.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: local.map { !$0.isUnix } ?? false)
         }

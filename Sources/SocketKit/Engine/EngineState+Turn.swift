@@ -98,6 +98,7 @@ extension EngineState {
             }
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
+        case .take(let moved, let handle): take(moved, for: handle)
         case .released(let id):
             connections[id]?.wasReleased()
             acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
@@ -111,14 +112,11 @@ extension EngineState {
     /// over it does nothing: its handle knows that already.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         counters.commands += 1
-        if let acceptor = acceptors[command.socket] {
-            if case .close(_, let mode) = command { acceptor.close(error: nil, mode: mode, isReleased: false) }
-            return
-        }
+        if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
         guard let connection = connections[command.socket] else { return }
         switch command {
-        case .read(_, let request): connection.queue(request, as: operation ?? operations.next())
-        case .write(_, let request): connection.queue(request, as: operation ?? operations.next())
+        case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .close(_, let mode): connection.askToClose(mode)
         case .halfClose: connection.halfClose()
         case .pauseReading(_, let pause): connection.pauseReading(pause)

@@ -7,7 +7,7 @@ final class EngineState {
     let reactor: any Reactor
     let resolver: any Resolver
     let mailbox: Mailbox
-    let operations: OperationNames
+    let names: Names
     let configuration: EngineConfiguration
     /// Asks for a turn later on. Set once the engine stands.
     var requestTurn: @Sendable () -> Void = {}
@@ -28,20 +28,19 @@ final class EngineState {
     var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
-    private var lastSocket: UInt64 = 0
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
-        operations: OperationNames, configuration: EngineConfiguration
+        names: Names, configuration: EngineConfiguration
     ) {
         self.kernel = kernel
         self.clock = clock
         self.reactor = reactor
         self.resolver = resolver
         self.mailbox = mailbox
-        self.operations = operations
+        self.names = names
         self.configuration = configuration
         now = clock.now
         ring = EventRing(capacity: configuration.eventCapacity)
@@ -54,9 +53,8 @@ final class EngineState {
     }
 
     func nextSocketID() -> SocketID {
-        lastSocket += 1
         counters.opened += 1
-        return SocketID(lastSocket)
+        return names.nextSession()
     }
 
     func record(_ kind: SocketEvent.Kind, _ socket: SocketID, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

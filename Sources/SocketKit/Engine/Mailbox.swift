@@ -9,6 +9,8 @@ enum Letter: Sendable {
     case begin(SocketID, [SocketAddress])
     /// A name was resolved, or could not be.
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
+    /// A connection comes from another engine.
+    case take(MovedConnection, AsyncSocket)
     /// The handle of this session is gone: close it without telling anybody.
     case released(SocketID)
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)

@@ -2,6 +2,7 @@
 package struct SocketHandle: ~Copyable {
     package let descriptor: Int32
     private let kernel: any Kernel
+    private var isOwner = true
 
     /// Takes ownership of an open descriptor.
     package init(_ descriptor: Int32, kernel: any Kernel) {
@@ -9,7 +10,13 @@ package struct SocketHandle: ~Copyable {
         self.kernel = kernel
     }
 
+    /// Gives the descriptor away: from now on the caller owns it.
+    package mutating func release() -> Int32 {
+        isOwner = false
+        return descriptor
+    }
+
     deinit {
-        kernel.close(descriptor)
+        if isOwner { kernel.close(descriptor) }
     }
 }

@@ -69,7 +69,7 @@ extension AsyncSocket {
                 detail: "a standing read completes again and again: give it a delegate")
             return .failure(
                 FailedOperation(
-                    operation: engine.operations.next(), kind: .read(request.kind), tag: request.tag, done: 0,
+                    operation: engine.names.nextOperation(), kind: .read(request.kind), tag: request.tag, done: 0,
                     total: request.total, bytes: [], isStanding: true, error: error))
         }
         return await outcome { .read($0, request) }
@@ -78,7 +78,7 @@ extension AsyncSocket {
     private func outcome(
         _ command: @escaping @Sendable (SocketID) -> SocketCommand
     ) async -> Result<[UInt8], FailedOperation> {
-        let operation = engine.operations.next()
+        let operation = engine.names.nextOperation()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 ask(command, as: operation) { continuation.resume(returning: $0) }

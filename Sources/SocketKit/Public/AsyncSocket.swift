@@ -8,11 +8,12 @@ import SocketCore
 /// called on it. What one thread asks for happens in the order in which it asked. Releasing the last reference closes
 /// the connection. GCDAsyncSocket: the class of that name.
 public final class AsyncSocket: Sendable {
-    /// The engine that it lives on.
-    public let engine: SocketEngine
+    /// The engine that it lives on; `move(to:)` changes it.
+    public var engine: SocketEngine { state.withLock { $0.engine } }
     private let state: Lock<HandleState>
 
     private struct HandleState {
+        var engine: SocketEngine
         var session: SocketID?
         weak var delegate: (any AsyncSocketDelegate)?
         var pump: DelegatePump?
@@ -26,23 +27,24 @@ public final class AsyncSocket: Sendable {
         engine: SocketEngine, delegate: (any AsyncSocketDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
-        self.engine = engine
         state = Lock(
             HandleState(
-                delegate: delegate, pump: Self.pump(delegateQueue, engine: engine), configuration: configuration))
+                engine: engine, delegate: delegate, pump: Self.pump(delegateQueue, engine: engine),
+                configuration: configuration))
     }
 
     /// A connection that a listener took.
     init(acceptedBy listener: SocketListener, session: SocketID) {
-        engine = listener.engine
         state = Lock(
             HandleState(
-                session: session, pump: Self.pump(listener.delegateQueue, engine: listener.engine),
+                engine: listener.engine, session: session,
+                pump: Self.pump(listener.delegateQueue, engine: listener.engine),
                 configuration: listener.configuration))
     }
 
     deinit {
-        if let session = state.withLock({ $0.session }) { engine.post(.released(session)) }
+        let (engine, session) = state.withLock { ($0.engine, $0.session) }
+        if let session { engine.post(.released(session)) }
     }
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
@@ -61,7 +63,7 @@ public final class AsyncSocket: Sendable {
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
-        set { state.withLock { $0.pump = Self.pump(newValue, engine: engine) } }
+        set { state.withLock { $0.pump = Self.pump(newValue, engine: $0.engine) } }
     }
 
     /// Settings that outlive sessions; a change takes effect at the next connect.
@@ -130,6 +132,29 @@ public final class AsyncSocket: Sendable {
         }.get()
     }
 
+    /// Moves the connection to another engine, with its queues, its bytes and its counts; what was asked of this socket
+    /// before happens before, what is asked later happens there. It gets a new session. A delegate without a queue of
+    /// its own is called on the other engine's queue from now on. No effect when it lives there already. Throws
+    /// `notConnected` when it is not connected.
+    public func move(to other: SocketEngine) throws(SocketError) {
+        let engine = engine
+        guard engine !== other else { return }
+        let hasMoved = engine.enter { engineState in
+            guard let session, let connection = engineState.connections[session],
+                let moved = connection.moveAway(as: other.names.nextSession())
+            else { return false }
+            state.withLock { state in
+                state.engine = other
+                state.session = moved.id
+            }
+            other.post(.take(moved, self))
+            return true
+        }
+        if !hasMoved {
+            throw SocketError(.notConnected, operation: "move", detail: "only a connected socket can move")
+        }
+    }
+
     // MARK: Reading and writing
 
     /// Queues a read and names it. When it is refused (no session, closing, or an argument that makes no sense)
@@ -184,7 +209,8 @@ public final class AsyncSocket: Sendable {
     /// Posts a command for the present session; without one, for a session that is never found.
     @discardableResult
     private func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
-        let operation = engine.operations.next()
+        let (engine, session) = state.withLock { ($0.engine, $0.session) }
+        let operation = engine.names.nextOperation()
         engine.post(.ask(self, command(session ?? SocketID(0)), operation))
         return operation
     }
@@ -193,9 +219,9 @@ public final class AsyncSocket: Sendable {
 
     /// Posts a command whose completion goes to `answer` instead of the delegate.
     func ask(_ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer) {
-        let session = state.withLock { state in
+        let (engine, session) = state.withLock { state in
             state.awaited.operations[operation] = answer
-            return state.session
+            return (state.engine, state.session)
         }
         engine.post(.ask(self, command(session ?? SocketID(0)), operation))
     }

@@ -77,11 +77,16 @@ public protocol SocketListenerDelegate: AnyObject, Sendable {
     /// A connection was taken. It closes at once when nobody keeps `socket`. It has no delegate yet, and the listener's
     /// delegate queue; set its delegate here, and no callback of it is missed.
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket)
+    /// Called before `didAccept`: the engine on which the connection shall live; nil: the listener's own.
+    /// GCDAsyncSocket: `newSocketQueueForConnectionFromAddress:onSocket:`.
+    func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine?
     /// The listener is closed. `error` is nil when this side asked for it.
     func listener(_ listener: SocketListener, didStop error: SocketError?)
 }
 
 extension SocketListenerDelegate {
+    /// Leaves the connection on the listener's engine.
+    public func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine? { nil }
     /// Does nothing.
     public func listener(_ listener: SocketListener, didStop error: SocketError?) {}
 }

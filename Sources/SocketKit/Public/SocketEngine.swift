@@ -14,7 +14,7 @@ public final class SocketEngine: Sendable {
     private let confined: Confined<EngineState>
     private let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
-    let operations: OperationNames
+    let names: Names
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
@@ -31,16 +31,16 @@ public final class SocketEngine: Sendable {
         let queue = DispatchQueue(label: configuration.name)
         let mailbox = Mailbox()
         let mark = DispatchSpecificKey<Bool>()
-        let operations = OperationNames()
+        let names = Names()
         queue.setSpecific(key: mark, value: true)
         let confined = Confined(
             EngineState(
                 kernel: kernel, clock: clock, reactor: reactor, resolver: resolver, mailbox: mailbox,
-                operations: operations, configuration: configuration), to: queue)
+                names: names, configuration: configuration), to: queue)
         self.queue = queue
         self.mailbox = mailbox
         self.mark = mark
-        self.operations = operations
+        self.names = names
         self.confined = confined
         name = configuration.name
         queue.sync {

@@ -15,6 +15,8 @@ public final class SocketListener: Sendable {
         weak var delegate: (any SocketListenerDelegate)?
         var pump: DelegatePump?
         var configuration: SocketConfiguration
+        /// nil: connections go to the delegate.
+        var backlog: ConnectionBacklog?
     }
 
     /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
@@ -77,7 +79,10 @@ public final class SocketListener: Sendable {
     // MARK: For the engine
 
     func sessionBegan(_ id: SocketID) {
-        state.withLock { $0.session = id }
+        state.withLock { state in
+            state.session = id
+            state.backlog?.ending = nil
+        }
     }
 
     func sessionEnded(_ id: SocketID) {
@@ -85,15 +90,71 @@ public final class SocketListener: Sendable {
     }
 
     func deliver(_ notice: ListenerNotice) {
-        let (delegate, pump) = state.withLock { ($0.delegate, $0.pump) }
+        let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
+        if hasBacklog { fill(notice) }
+        if case .accepted = notice, hasBacklog { return }
         guard let pump else { return call(delegate, notice) }
         pump.append { [self] in call(delegate, notice) }
     }
 
     private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
         switch notice {
-        case .accepted(let socket): delegate?.listener(self, didAccept: socket)
+        case .accepted(let socket):
+            guard let delegate else { return }
+            if let address = socket.peerAddress, let other = delegate.listener(self, engineFor: address) {
+                // A connection that ended meanwhile has nothing to move; its didDisconnect says so.
+                try? socket.move(to: other)
+            }
+            delegate.listener(self, didAccept: socket)
         case .stopped(let error): delegate?.listener(self, didStop: error)
         }
+    }
+
+    // MARK: For those who await
+
+    func beginBacklog() {
+        state.withLock { if $0.backlog == nil { $0.backlog = ConnectionBacklog() } }
+    }
+
+    private func fill(_ notice: ListenerNotice) {
+        let (answer, result, pause): (ConnectionBacklog.Answer?, Result<AsyncSocket?, SocketError>, SocketID?)
+        switch notice {
+        case .accepted(let socket):
+            result = .success(socket)
+            (answer, pause) = state.withLock { state in
+                let outcome = state.backlog?.add(socket)
+                return (outcome?.answer, outcome?.mustPause == true ? state.session : nil)
+            }
+        case .stopped(let error):
+            let ending: Result<AsyncSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
+            result = ending
+            pause = nil
+            answer = state.withLock { state in
+                state.backlog?.ending = ending
+                return state.backlog?.answer.take()
+            }
+        }
+        answer?(result)
+        if let pause { engine.post(.pauseReading(pause, true)) }
+    }
+
+    func fetch(_ answer: @escaping ConnectionBacklog.Answer) {
+        let (result, resume): (Result<AsyncSocket?, SocketError>?, SocketID?) = state.withLock { state in
+            if let first = state.backlog?.popFirst() {
+                return (.success(first.socket), first.mayResume ? state.session : nil)
+            }
+            if state.session == nil || state.backlog?.ending != nil {
+                return (state.backlog?.ending ?? .success(nil), nil)
+            }
+            state.backlog?.answer = answer
+            return (nil, nil)
+        }
+        if let resume { engine.post(.pauseReading(resume, false)) }
+        if let result { answer(result) }
+    }
+
+    func giveUpFetching() {
+        let answer = state.withLock { $0.backlog?.answer.take() }
+        answer?(.success(nil))
     }
 }

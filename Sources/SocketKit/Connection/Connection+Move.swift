@@ -1,0 +1,69 @@
+import SocketCore
+
+/// A connection on its way from one engine to another: everything but the engine.
+struct MovedConnection: Sendable {
+    let id: SocketID
+    let former: SocketID
+    let descriptor: Int32
+    let machine: ConnectionMachine
+    let role: SocketRole
+    let target: String
+    let configuration: SocketConfiguration
+    let local: SocketAddress?
+    let peer: SocketAddress?
+    let connected: MonotonicTime?
+    let connect: ConnectSnapshot?
+    let received: UInt64
+    let sent: UInt64
+    let traffic: TrafficLog?
+}
+
+extension Connection {
+    /// Leaves this engine as `id` of another one, with all its queues and bytes; nil when it is not connected, and then
+    /// nothing changes.
+    func moveAway(as id: SocketID) -> MovedConnection? {
+        guard machine.isOpen, let descriptor = socket?.descriptor else { return nil }
+        if watched != nil { engine.reactor.remove(descriptor) }
+        watched = nil
+        record(.movedAway, Int(id.number))
+        engine.counters.closed += 1
+        engine.connections[self.id] = nil
+        _ = socket?.release()
+        socket = nil
+        let moved = MovedConnection(
+            id: id, former: self.id, descriptor: descriptor, machine: machine, role: role, target: target,
+            configuration: configuration, local: local, peer: peer, connected: connected,
+            connect: connector?.summary, received: received, sent: sent, traffic: traffic)
+        machine.didClose()
+        handle = nil
+        return moved
+    }
+}
+
+extension EngineState {
+    /// Takes over a connection that left another engine. Whether bytes wait, or room is there, is found out anew.
+    func take(_ moved: MovedConnection, for handle: AsyncSocket) {
+        counters.opened += 1
+        let connection = Connection(
+            id: moved.id, engine: self, handle: handle, role: moved.role, target: moved.target,
+            configuration: moved.configuration)
+        connection.machine = moved.machine
+        connection.socket = SocketHandle(moved.descriptor, kernel: kernel)
+        connection.local = moved.local
+        connection.peer = moved.peer
+        connection.connected = moved.connected
+        connection.received = moved.received
+        connection.sent = moved.sent
+        if capturesTraffic { connection.traffic = moved.traffic ?? TrafficLog() }
+        if let summary = moved.connect {
+            let connector = Connector(started: now, timeout: nil, localAddresses: nil)
+            connector.summary = summary
+            connection.connector = connector
+        }
+        connections[moved.id] = connection
+        connection.record(.movedHere, Int(moved.former.number))
+        connection.performReads()
+        connection.askForFlush()
+        connection.finishStep()
+    }
+}

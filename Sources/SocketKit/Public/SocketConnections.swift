@@ -1,0 +1,80 @@
+import SocketCore
+
+/// The connections that a listener takes, one after the other; see `SocketListener.connections`. One task iterates it
+/// at a time.
+public struct SocketConnections: AsyncSequence, Sendable {
+    let listener: SocketListener
+
+    /// Begins to wait.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(listener: listener)
+    }
+
+    /// Waits for connection after connection.
+    public struct Iterator: AsyncIteratorProtocol {
+        let listener: SocketListener
+
+        /// The next connection; nil when the listener was stopped or the task cancelled. Throws why the listener ended
+        /// otherwise.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> AsyncSocket? {
+            try await listener.nextConnection().get()
+        }
+
+        /// The next connection, for callers on no actor.
+        public mutating func next() async throws(SocketError) -> AsyncSocket? {
+            try await next(isolation: nil)
+        }
+    }
+}
+
+/// Connections that were taken and that nobody has fetched yet, and who waits for one.
+struct ConnectionBacklog {
+    typealias Answer = @Sendable (Result<AsyncSocket?, SocketError>) -> Void
+
+    /// Connections held before the listener leaves the rest to the kernel's own backlog.
+    static let limit = 16
+
+    var sockets: [AsyncSocket] = []
+    var answer: Answer?
+    var isPaused = false
+    /// How the listener ended.
+    var ending: Result<AsyncSocket?, SocketError>?
+
+    /// Takes a connection in; true when the listener has to pause.
+    mutating func add(_ socket: AsyncSocket) -> (answer: Answer?, mustPause: Bool) {
+        if let waiting = answer.take() { return (waiting, false) }
+        sockets.append(socket)
+        guard sockets.count >= Self.limit, !isPaused else { return (nil, false) }
+        isPaused = true
+        return (nil, true)
+    }
+
+    /// Takes the oldest out; true when the listener may go on.
+    mutating func popFirst() -> (socket: AsyncSocket, mayResume: Bool)? {
+        guard !sockets.isEmpty else { return nil }
+        let socket = sockets.removeFirst()
+        let mayResume = isPaused && sockets.count <= Self.limit / 2
+        if mayResume { isPaused = false }
+        return (socket, mayResume)
+    }
+}
+
+extension SocketListener {
+    /// The connections that come in, for a task to iterate. From this call on they do not go to the delegate. While
+    /// nobody fetches them, 16 are held here, and the rest wait in the kernel's backlog.
+    public var connections: SocketConnections {
+        beginBacklog()
+        return SocketConnections(listener: self)
+    }
+
+    func nextConnection() async -> Result<AsyncSocket?, SocketError> {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                fetch { continuation.resume(returning: $0) }
+                if Task.isCancelled { giveUpFetching() }
+            }
+        } onCancel: {
+            giveUpFetching()
+        }
+    }
+}
