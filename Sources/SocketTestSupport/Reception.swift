@@ -42,3 +42,28 @@ package final class Reception {
         return socket
     }
 }
+
+/// A listener on one loopback address, whose port is held and refused on the other.
+package final class HalfReception {
+    /// The listener.
+    package let reception: Reception
+    private let held: HeldPort
+
+    /// Listens at `host`, and holds the port at `other`, both numeric or, of `host`, empty.
+    package init(
+        on host: String, refusing other: String, engine: SocketEngine = SocketEngine(),
+        configuration: SocketConfiguration = SocketConfiguration()
+    ) throws {
+        // The port may be somebody else's on the other address.
+        for _ in 0..<20 {
+            let reception = try Reception(.tcp(host: host, port: 0), engine: engine, configuration: configuration)
+            let address: SocketAddress =
+                other.contains(":") ? .v6(host: other, port: reception.port) : .v4(host: other, port: reception.port)
+            guard let held = try? HeldPort(address) else { continue }
+            self.reception = reception
+            self.held = held
+            return
+        }
+        throw PeerFailure(errno: 98)
+    }
+}
