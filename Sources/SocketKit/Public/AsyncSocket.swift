@@ -98,6 +98,19 @@ public final class AsyncSocket: Sendable {
     /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
     public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
 
+    /// Runs `body` with the descriptor, on the engine's queue, and returns what it returns; nil without running it when
+    /// there is no descriptor, which is so before the connection stands. For options and questions that have no name
+    /// here; whoever reads, writes or closes the descriptor breaks the connection. GCDAsyncSocket: `performBlock:` with
+    /// `socketFD`.
+    public func withDescriptor<R, Failure: Error>(
+        _ body: (Int32) throws(Failure) -> R
+    ) throws(Failure) -> R? {
+        try fact { connection -> Result<R, Failure>? in
+            guard let descriptor = connection?.socket?.descriptor else { return nil }
+            return Result { () throws(Failure) in try body(descriptor) }
+        }?.get()
+    }
+
     private func fact<R>(_ body: (Connection?) -> R) -> R {
         engine.enter { state in
             // Read here, since commands that were posted before may have ended the session.
