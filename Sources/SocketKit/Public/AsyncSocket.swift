@@ -16,6 +16,8 @@ public final class AsyncSocket: Sendable {
         var engine: SocketEngine
         var session: SocketID?
         weak var delegate: (any AsyncSocketDelegate)?
+        /// A listener took it and has not told its delegate yet, who will say to whom callbacks go.
+        var isUnannounced = false
         var pump: DelegatePump?
         var configuration: SocketConfiguration
         var userData: (any Sendable)?
@@ -37,7 +39,7 @@ public final class AsyncSocket: Sendable {
     init(acceptedBy listener: SocketListener, session: SocketID) {
         state = Lock(
             HandleState(
-                engine: listener.engine, session: session,
+                engine: listener.engine, session: session, isUnannounced: true,
                 pump: Self.pump(listener.delegateQueue, engine: listener.engine),
                 configuration: listener.configuration))
     }
@@ -261,15 +263,23 @@ public final class AsyncSocket: Sendable {
         state.withLock { if $0.session == id { $0.session = nil } }
     }
 
+    /// The listener's delegate was told of it.
+    func wasAnnounced() {
+        state.withLock { $0.isUnannounced = false }
+    }
+
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
     func deliver(_ notice: SocketNotice) {
-        let (delegate, pump, session, resume) = state.withLock { state in
-            (state.delegate, state.pump, state.session, state.awaited.take(notice))
+        let (delegate, isUnannounced, pump, session, resume) = state.withLock { state in
+            (state.delegate, state.isUnannounced, state.pump, state.session, state.awaited.take(notice))
         }
         resume.forEach { $0() }
         guard !notice.isCompletion || resume.isEmpty else { return }
         guard let pump else { return call(delegate, notice, session: session) }
-        pump.append { [self] in call(delegate, notice, session: session) }
+        pump.append { [self] in
+            // On this queue `didAccept` comes first, so by now there is a delegate if there will be one.
+            call(isUnannounced ? self.delegate : delegate, notice, session: session)
+        }
     }
 
     private func call(_ delegate: (any AsyncSocketDelegate)?, _ notice: SocketNotice, session: SocketID?) {

@@ -100,6 +100,7 @@ public final class SocketListener: Sendable {
     private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
         switch notice {
         case .accepted(let socket):
+            defer { socket.wasAnnounced() }
             guard let delegate else { return }
             if let address = socket.peerAddress, let other = delegate.listener(self, engineFor: address) {
                 // A connection that ended meanwhile has nothing to move; its didDisconnect says so.
@@ -120,6 +121,7 @@ public final class SocketListener: Sendable {
         let (answer, result, pause): (ConnectionBacklog.Answer?, Result<AsyncSocket?, SocketError>, SocketID?)
         switch notice {
         case .accepted(let socket):
+            socket.wasAnnounced()
             result = .success(socket)
             (answer, pause) = state.withLock { state in
                 let outcome = state.backlog?.add(socket)
