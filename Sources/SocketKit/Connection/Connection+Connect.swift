@@ -146,6 +146,8 @@ extension Connection {
     private func won(_ index: Int) {
         guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }) else { return }
         socket = attempt.socket.take()
+        // getpeername has no answer where the peer has reset the connection meanwhile; it was connected all the same.
+        peer = connector.plan?.addresses[index]
         // Closing a descriptor takes it out of the reactor's set; the losers go here.
         endConnect()
         didConnect()

@@ -18,12 +18,16 @@ extension Connection {
     func readingChanged() {
         guard machine.isOpen else { return }
         performReads()
-        if isReadInterestOff || isHungUp, machine.reading.wanted > 0 {
+        guard isReadInterestOff || isHungUp else { return }
+        if machine.reading.wanted > 0 {
             if isReadInterestOff {
                 isReadInterestOff = false
                 record(.readInterestOn)
             }
             receiveAvailable()
+        } else if knowsPeerClosed || isHungUp, !machine.hasEndOfStream {
+            // The end came while nothing was to be taken (paused, or asking), and is not reported again.
+            noTaker()
         }
     }
 
@@ -90,13 +94,19 @@ extension Connection {
         guard !isReadInterestOff else { return }
         isReadInterestOff = true
         record(.readInterestOff)
+        tellPeerClosed()
     }
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        let wasKnown = knowsPeerClosed
         knowsPeerClosed = true
-        guard isReadInterestOff, !wasKnown else { return }
+        tellPeerClosed()
+    }
+
+    /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
+    private func tellPeerClosed() {
+        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed else { return }
+        hasToldPeerClosed = true
         record(.peerClosed, 1)
         notify(.peerClosed)
     }

@@ -35,6 +35,7 @@ final class Connection {
     var isReadInterestOff = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
+    var hasToldPeerClosed = false
     /// More bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
     /// When a byte last passed, either way.
@@ -80,7 +81,8 @@ final class Connection {
         guard readiness.token == token else { return }
         if readiness.hungUp { isHungUp = true }
         if readiness.peerClosed { peerClosedIsKnown() }
-        if readiness.readable || readiness.hungUp { receiveAvailable() }
+        // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
+        if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }
         if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
         finishStep()
     }
