@@ -18,8 +18,11 @@ extension SocketEngine {
     /// has returned. What the kernel has not reported yet is not waited for.
     package func fence() {
         let done = DispatchSemaphore(value: 0)
-        requestSnapshot(SnapshotRequest()) { _ in done.signal() }
-        done.wait()
+        // Twice, since writes are tried behind whatever else was asked for in the same turn.
+        for _ in 0..<2 {
+            requestSnapshot(SnapshotRequest()) { _ in done.signal() }
+            done.wait()
+        }
     }
 
     /// One session as it is now, its kernel side included.

@@ -23,13 +23,12 @@ public final class AsyncSocket: Sendable {
                 configuration: configuration))
     }
 
-    /// A connection that a listener took.
+    /// A connection that a listener took. It shares the listener's pump, so that nothing of it overtakes `didAccept`.
     init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
         state = Lock(
             SocketHandleState(
                 engine: listener.engine, session: session,
-                pump: Self.pump(listener.delegateQueue, engine: listener.engine),
-                configuration: configuration))
+                pump: listener.pump, configuration: configuration))
     }
 
     deinit {
@@ -87,6 +86,19 @@ public final class AsyncSocket: Sendable {
 
     /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
     public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
+
+    /// Runs `body` with the descriptor, on the engine's queue, and returns what it returns; nil without running it when
+    /// there is no descriptor, which is so before the connection stands. For options and questions that have no name
+    /// here; whoever reads, writes or closes the descriptor breaks the connection. GCDAsyncSocket: `performBlock:` with
+    /// `socketFD`.
+    public func withDescriptor<R, Failure: Error>(
+        _ body: (Int32) throws(Failure) -> R
+    ) throws(Failure) -> R? {
+        try fact { connection -> Result<R, Failure>? in
+            guard let descriptor = connection?.socket?.descriptor else { return nil }
+            return Result { () throws(Failure) in try body(descriptor) }
+        }?.get()
+    }
 
     private func fact<R>(_ body: (Connection?) -> R) -> R {
         enter { state, session in body(session.flatMap { state.connections[$0] }) }

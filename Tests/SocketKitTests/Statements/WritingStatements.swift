@@ -23,9 +23,10 @@ import Testing
         var progress: [Int] = []
         var received: [UInt8] = []
         while received.count < bytes.count {
-            if let current = pair.picture?.writing.current {
+            if let picture = pair.picture, let current = picture.writing.current {
                 progress.append(current.done)
-                #expect(current.total == bytes.count)
+                #expect(current.total == bytes.count && current.done == Int(picture.sent))
+                #expect(picture.writing.pendingBytes == bytes.count - current.done)
             }
             received += try pair.peerReceives(1_000_000)
         }
