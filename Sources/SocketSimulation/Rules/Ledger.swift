@@ -89,9 +89,16 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Whether the owner of a session let go of it, or never told of it.
-    package func isReleased(_ id: SocketID) -> Bool {
-        book.withLock { book in book.index(of: id).map { book.sessions[$0].isReleased } ?? true }
+    /// Whether a session's owner heard of it to the end, and did not let go of it before.
+    package func hasToldAll(of id: SocketID) -> Bool {
+        book.withLock { book in
+            book.index(of: id).map { book.sessions[$0].isOver && !book.sessions[$0].isReleased } ?? false
+        }
+    }
+
+    /// Whether a session's delegate was told that the peer's stream is over.
+    package func hasToldEnd(of id: SocketID) -> Bool {
+        book.withLock { book in book.index(of: id).map { book.sessions[$0].hasToldEnd } ?? false }
     }
 
     /// How many operations there were.
