@@ -6,6 +6,7 @@ enum Program {
     /// Runs the program; ends the process where a signal did.
     static func main(_ arguments: [String]) -> Int32 {
         signal(SIGPIPE, SIG_IGN)
+        raiseDescriptorLimit()
         let invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
@@ -19,6 +20,14 @@ enum Program {
         case .script(let path): return ScriptRun.run(path, invocation, inspected: makeInspected())
         case .terminal: return TerminalRun.run(invocation, arguments)
         }
+    }
+
+    /// The usual soft limit of 1,024 descriptors is there for select(2), which is not used here.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// The engine that is looked at.

@@ -3,8 +3,6 @@ import SocketCore
 
 /// Interprets timeouts and the ways to close.
 extension Connection {
-    /// How long a drained connection waits for the peer's FIN, so that no reset destroys what the peer has not read.
-    private static let lingerTime = Duration.seconds(2)
 
     /// Bytes handed over at the end, at most (the last receive may exceed it).
     private static let unreadLimit = 1 << 20
@@ -72,7 +70,7 @@ extension Connection {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         case .write: record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         }
-        if failed.done > 0 { log(failed) }
+        log(failed)
         notify(.failed(failed))
     }
 
@@ -82,6 +80,8 @@ extension Connection {
         case .read: direction = .received
         case .write: direction = .sent
         }
+        // An operation of which nobody saw a byte leaves no trace among the bytes.
+        guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,
             total: failed.total, state: .failed(failed.error.detail), now: engine.now
@@ -112,7 +112,7 @@ extension Connection {
         sendFIN()
         guard !machine.isClosed else { return }
         guard !machine.hasEndOfStream else { return close(error: nil) }
-        lingerDeadline = engine.now + Self.lingerTime
+        lingerDeadline = engine.now + configuration.lingerTime
         isReadInterestOff = false
         discardAvailable()
     }
@@ -139,14 +139,14 @@ extension Connection {
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
+        leaveReactor()
         socket = nil
-        watched = nil
         engine.connections[id] = nil
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)
         notify(.disconnected(error))
-        handle?.sessionEnded(id)
+        handle?.sessionEnded(id, error: error)
         handle = nil
     }
 

@@ -10,8 +10,17 @@ extension Connection {
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        if machine.hasReportedEndOfStream { failAwaitedReads() }
         readingChanged()
         finishStep()
+    }
+
+    /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
+    func failAwaitedReads() {
+        for operation in handle?.awaitedReads ?? [] {
+            let failed = machine.reading.cancel(operation, error: ConnectionMachine.endOfStream, now: engine.now)
+            if let failed { fail(failed) }
+        }
     }
 
     /// Something other than bytes changed what the read queue can do.
@@ -19,7 +28,7 @@ extension Connection {
         guard machine.isOpen else { return }
         performReads()
         guard isReadInterestOff || isHungUp else { return }
-        if machine.reading.wanted > 0 {
+        if wanted > 0 {
             if isReadInterestOff {
                 isReadInterestOff = false
                 record(.readInterestOn)
@@ -31,13 +40,24 @@ extension Connection {
         }
     }
 
+    /// The most bytes to take from the kernel now.
+    private var wanted: Int { isHeldBack ? 0 : machine.reading.wanted }
+
+    /// The delegate's queue has caught up.
+    func delegateCaughtUp() {
+        guard isHeldBack else { return }
+        isHeldBack = false
+        readingChanged()
+        finishStep()
+    }
+
     /// Takes what the kernel has, as far as reads want it.
     func receiveAvailable() {
         guard !machine.isLingering else { return discardAvailable() }
         guard machine.isOpen, !machine.hasEndOfStream else { return }
+        if handle?.mustHoldBack() == true { isHeldBack = true }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
-            let wanted = machine.reading.wanted
             guard wanted > 0 else { return noTaker() }
             guard receiveOnce(atMost: wanted) else { return }
         }
@@ -52,7 +72,7 @@ extension Connection {
             endOfStream()
             return false
         case .bytes(let count):
-            count > 0 ? take(UnsafeRawBufferPointer(rebasing: room[..<count])) : ()
+            take(UnsafeRawBufferPointer(rebasing: room[..<count]))
             // A short read emptied the socket, save where FIN or an error lies behind the bytes.
             return machine.isOpen && (count == room.count || knowsPeerClosed || isHungUp)
         case .wouldBlock:
@@ -81,7 +101,7 @@ extension Connection {
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     private func noTaker() {
         guard let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeldBack {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()

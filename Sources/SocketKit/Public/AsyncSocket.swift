@@ -10,19 +10,7 @@ import SocketCore
 public final class AsyncSocket: Sendable {
     /// The engine that it lives on; `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }
-    private let state: Lock<HandleState>
-
-    private struct HandleState {
-        var engine: SocketEngine
-        var session: SocketID?
-        weak var delegate: (any AsyncSocketDelegate)?
-        /// A listener took it and has not told its delegate yet, who will say to whom callbacks go.
-        var isUnannounced = false
-        var pump: DelegatePump?
-        var configuration: SocketConfiguration
-        var userData: (any Sendable)?
-        var awaited = AwaitedAnswers()
-    }
+    let state: Lock<SocketHandleState>
 
     /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -30,18 +18,18 @@ public final class AsyncSocket: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         state = Lock(
-            HandleState(
+            SocketHandleState(
                 engine: engine, delegate: delegate, pump: Self.pump(delegateQueue, engine: engine),
                 configuration: configuration))
     }
 
     /// A connection that a listener took.
-    init(acceptedBy listener: SocketListener, session: SocketID) {
+    init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
         state = Lock(
-            HandleState(
-                engine: listener.engine, session: session, isUnannounced: true,
+            SocketHandleState(
+                engine: listener.engine, session: session,
                 pump: Self.pump(listener.delegateQueue, engine: listener.engine),
-                configuration: listener.configuration))
+                configuration: configuration))
     }
 
     deinit {
@@ -114,10 +102,7 @@ public final class AsyncSocket: Sendable {
     }
 
     private func fact<R>(_ body: (Connection?) -> R) -> R {
-        engine.enter { state in
-            // Read here, since commands that were posted before may have ended the session.
-            body(session.flatMap { state.connections[$0] })
-        }
+        enter { state, session in body(session.flatMap { state.connections[$0] }) }
     }
 
     // MARK: Connecting
@@ -133,7 +118,7 @@ public final class AsyncSocket: Sendable {
 
     /// Begins to connect, as `connect(toHost:port:timeout:)` does, to TCP or to a Unix-domain socket.
     public func connect(to endpoint: Endpoint, timeout: Duration? = nil) throws(SocketError) {
-        try engine.enter { state in
+        try enter { state, _ in
             Result { () throws(SocketError) in try state.connect(self, to: endpoint, timeout: timeout) }
         }.get()
     }
@@ -142,7 +127,7 @@ public final class AsyncSocket: Sendable {
     /// `badConfiguration` when there is a session already, `system` when it is not connected. `didConnectTo` is called.
     /// GCDAsyncSocket: `socketFromConnectedSocketFD:`.
     public func adopt(descriptor: Int32) throws(SocketError) {
-        try engine.enter { state in
+        try enter { state, _ in
             Result { () throws(SocketError) in try state.adopt(descriptor, for: self) }
         }.get()
     }
@@ -152,12 +137,12 @@ public final class AsyncSocket: Sendable {
     /// its own is called on the other engine's queue from now on. No effect when it lives there already. Throws
     /// `notConnected` when it is not connected.
     public func move(to other: SocketEngine) throws(SocketError) {
-        let engine = engine
-        guard engine !== other else { return }
-        let hasMoved = engine.enter { engineState in
+        let hasMoved = enter { engineState, session in
+            guard engine !== other else { return true }
             guard let session, let connection = engineState.connections[session],
                 let moved = connection.moveAway(as: other.names.nextSession())
             else { return false }
+            other.names.goBeyond(engine.names)
             state.withLock { state in
                 state.engine = other
                 state.session = moved.id
@@ -185,8 +170,9 @@ public final class AsyncSocket: Sendable {
         ask { .write($0, WriteRequest(bytes, timeout: timeout, tag: tag)) }
     }
 
-    /// Ends operations before they complete: `didFail` with `cancelled`, and of a read in hand with the bytes it had.
-    /// What has completed meanwhile stays completed, and a write of which bytes were sent goes on.
+    /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,
+    /// for the reads that follow; what has completed meanwhile stays completed; a write of which bytes were sent goes
+    /// on.
     public func cancel(_ target: SocketCommand.CancelTarget) {
         ask { .cancel($0, target) }
     }
@@ -206,7 +192,7 @@ public final class AsyncSocket: Sendable {
     /// Closes at once and waits until that is done; `didDisconnect` follows. Queued operations fail. No effect without
     /// a session. What was queued from this thread before is tried first.
     public func disconnect() {
-        engine.enter { state in
+        enter { state, session in
             if let session { state.perform(.close(session, .now)) }
         }
     }
@@ -223,83 +209,11 @@ public final class AsyncSocket: Sendable {
 
     /// Posts a command for the present session; without one, for a session that is never found.
     @discardableResult
-    private func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
+    func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
         let (engine, session) = state.withLock { ($0.engine, $0.session) }
         let operation = engine.names.nextOperation()
         engine.post(.ask(self, command(session ?? SocketID(0)), operation))
         return operation
-    }
-
-    // MARK: For those who await
-
-    /// Posts a command whose completion goes to `answer` instead of the delegate.
-    func ask(_ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer) {
-        let (engine, session) = state.withLock { state in
-            state.awaited.operations[operation] = answer
-            return (state.engine, state.session)
-        }
-        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
-    }
-
-    /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
-    func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
-        // Before it begins, or the answer could come before anybody waits for it.
-        state.withLock { $0.awaited.connections.append(answer) }
-        do throws(SocketError) {
-            try connect(to: endpoint, timeout: timeout)
-        } catch {
-            let refused = state.withLock { $0.awaited.takeConnections() }
-            refused.forEach { $0(error) }
-        }
-    }
-
-    // MARK: For the engine
-
-    func sessionBegan(_ id: SocketID) {
-        state.withLock { $0.session = id }
-    }
-
-    func sessionEnded(_ id: SocketID) {
-        state.withLock { if $0.session == id { $0.session = nil } }
-    }
-
-    /// The listener's delegate was told of it.
-    func wasAnnounced() {
-        state.withLock { $0.isUnannounced = false }
-    }
-
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
-    func deliver(_ notice: SocketNotice) {
-        let (delegate, isUnannounced, pump, session, resume) = state.withLock { state in
-            (state.delegate, state.isUnannounced, state.pump, state.session, state.awaited.take(notice))
-        }
-        resume.forEach { $0() }
-        guard !notice.isCompletion || resume.isEmpty else { return }
-        guard let pump else { return call(delegate, notice, session: session) }
-        pump.append { [self] in
-            // On this queue `didAccept` comes first, so by now there is a delegate if there will be one.
-            call(isUnannounced ? self.delegate : delegate, notice, session: session)
-        }
-    }
-
-    private func call(_ delegate: (any AsyncSocketDelegate)?, _ notice: SocketNotice, session: SocketID?) {
-        switch notice {
-        case .connected(let address): delegate?.socket(self, didConnectTo: address)
-        case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
-        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
-        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
-        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
-        case .failed(let operation): delegate?.socket(self, didFail: operation)
-        case .timedOut(let operation):
-            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
-            if let session { engine.post(.answerTimeout(session, operation.operation, verdict)) }
-        case .closedReadStream: delegate?.socketDidCloseReadStream(self)
-        case .peerClosed: delegate?.socketPeerDidClose(self)
-        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
-        case .disconnecting(let error, let unread):
-            delegate?.socket(self, willDisconnect: error, unread: unread)
-        case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
-        }
     }
 }
 
@@ -314,22 +228,5 @@ extension AsyncSocket: CustomStringConvertible {
         return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
             + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
             + "received \(picture.received), sent \(picture.sent)"
-    }
-}
-
-extension SocketCommand {
-    /// How a read or write ends whose session is over; nil for commands that have no completion.
-    func failure(as id: OperationID) -> FailedOperation? {
-        switch self {
-        case .read(_, let request):
-            FailedOperation(
-                operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
-                error: SocketError(.notConnected, operation: "read", detail: "the socket is not connected"))
-        case .write(_, let request):
-            FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
-                error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel: nil
-        }
     }
 }

@@ -81,6 +81,9 @@ public final class SocketEngine: Sendable {
         post(.snapshot(request, answer))
     }
 
+    /// Whether this is the engine that has that state.
+    func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
+
     func post(_ letter: Letter) {
         guard mailbox.post(letter) else { return }
         schedule { [confined] in confined { $0.turn([]) } }

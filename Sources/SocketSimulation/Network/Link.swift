@@ -91,6 +91,11 @@ struct Link {
         ends[end].isReset || directions[1 - end].isEndDelivered
     }
 
+    /// Whether the kernel of `end` has forgotten the connection, but for what is left to read.
+    func isGone(for end: Int) -> Bool {
+        ends[end].isReset || directions[1 - end].isEndDelivered && directions[end].isEndDelivered
+    }
+
     /// Delivers bytes toward `end`, at most so many; FIN behind the last of them; or RST.
     mutating func deliver(to end: Int, atMost most: Int, resetFirst: Bool) {
         if ends[end].isResetComing, resetFirst || directions[1 - end].deliverable == 0 { return arriveReset(at: end) }

@@ -164,11 +164,11 @@ package final class SimulatedKernel: Kernel {
         }
     }
 
-    /// As on Linux, nil also where RST arrived.
+    /// As on Linux, nil also where RST arrived or both sides sent FIN.
     package func peerAddress(_ descriptor: Int32) -> SocketAddress? {
         network.withLock { network in
             guard case .stream(let link, let end) = network.role(descriptor, in: "getpeername"),
-                !network.links[link].ends[end].isReset
+                !network.links[link].isGone(for: end)
             else { return nil }
             return network.address(of: 1 - end, link)
         }

@@ -35,6 +35,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
     func act() {
         guard let socket else { return }
         guard let session = socket.session else { return connect(socket) }
+        if isAsked, stage.chance.oneIn(10) { return answer(socket, session) }
         switch stage.chance.below(64) {
         case 0..<20: read(socket, session)
         case 20..<44: write(socket, session)
@@ -47,6 +48,9 @@ package final class Player: AsyncSocketDelegate, Sendable {
         default: snapshot(socket, session)
         }
     }
+
+    /// Whether an operation waits for a verdict that was put off.
+    private var isAsked: Bool { state.withLock { !$0.asking.isEmpty } }
 
     private func note(_ act: Coverage.Event, _ session: SocketID?, _ detail: @autoclosure () -> String = "") {
         stage.coverage.see(act, session)
