@@ -27,9 +27,7 @@ public final class AsyncSocket: Sendable {
     init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
         state = Lock(
             SocketHandleState(
-                engine: listener.engine, session: session,
-                pump: Self.pump(listener.delegateQueue, engine: listener.engine),
-                configuration: configuration))
+                engine: listener.engine, session: session, pump: listener.pump, configuration: configuration))
     }
 
     deinit {
