@@ -102,6 +102,8 @@ import Testing
         }
     }
 
+    /// The callbacks hold the engine up until the port is free, so nothing that the engine does later can free it. It is
+    /// so at once, save where a child of another test holds the descriptor between its fork and its exec.
     @Test func statement128_thePortIsFreeInsideDidStopAndInsideDidDisconnect() throws {
         let engine = SocketEngine()
         let again = Again()
@@ -114,19 +116,19 @@ import Testing
         #expect(listener.localAddress == address)
         // Our own end of a connection, too: the socket's port can be bound as soon as its end is told.
         let port = try Peer.freePort()
-        let bound = Lock<Int32?>(nil)
+        let bound = Lock<Bool?>(nil)
         var configuration = SocketConfiguration()
         configuration.interface = "127.0.0.1:\(port)"
         let recorder = Recorder(onCall: { _, call in
             guard case .disconnected = call else { return }
-            let failure = (try? HeldPort(.v4(host: "127.0.0.1", port: port))) == nil ? EADDRINUSE : 0
-            bound.withLock { $0 = failure }
+            let isFree = eventually { (try? HeldPort(.v4(host: "127.0.0.1", port: port))) != nil }
+            bound.withLock { $0 = isFree }
         })
         let reception = try Reception(engine: engine)
         let socket = try reception.connect(recorder, configuration: configuration)
         #expect(eventually { recorder.calls == [.connected] })
         socket.disconnect(.reset)
-        #expect(eventually { bound.withLock { $0 } == 0 })
+        #expect(eventually { bound.withLock { $0 } == true })
     }
 }
 
@@ -149,7 +151,7 @@ private final class Again: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) {
         guard let endpoint = endpoint.withLock({ $0 }) else { return }
-        let result = Result { try listener.listen(on: endpoint) }
-        outcome.withLock { $0 = (try? result.get()) == nil ? "\(result)" : "listening again" }
+        let isListening = eventually { (try? listener.listen(on: endpoint)) != nil }
+        outcome.withLock { $0 = isListening ? "listening again" : "refused" }
     }
 }
