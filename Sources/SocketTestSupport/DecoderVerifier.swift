@@ -1,5 +1,5 @@
 /// A small generator of random numbers that gives the same ones for the same seed, on every machine.
-public struct SplitMix64: RandomNumberGenerator {
+public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Starts the row of numbers that belongs to this seed.

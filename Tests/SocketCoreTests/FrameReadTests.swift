@@ -52,6 +52,16 @@ import Testing
         #expect(failed.bytes == Array(stream.prefix(prefix.headerLength)))
     }
 
+    /// What the bytes decide goes before the timeout, though the shell did not ask what to do with them yet.
+    @Test(arguments: [[0, 1, 97] as [UInt8], [0, 2], [0, 200]])
+    func aFrameThatItsBytesDecideDoesNotTimeOut(_ bytes: [UInt8]) {
+        var queue = ReadQueue()
+        let prefix = LengthPrefix(.u16, countsHeader: bytes.count == 2, limit: 100)
+        queue.enqueue(ReadRequest(.frame(prefix), timeout: .zero), as: OperationID(1), now: start)
+        bytes.withUnsafeBytes { queue.receive($0, now: start) }
+        #expect(queue.expire(now: start) == nil)
+    }
+
     @Test func theTotalIsKnownOnceTheHeaderIsHere() {
         var queue = ReadQueue()
         queue.enqueue(ReadRequest(.frame(LengthPrefix(.u16))), as: OperationID(1), now: start)

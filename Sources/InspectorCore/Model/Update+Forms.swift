@@ -110,7 +110,10 @@ extension Form {
     }
 
     private func read() throws(Problem) -> ReadRequest {
-        let limit = text(.limit).isEmpty ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
+        // A length has no limit, and a field that is not shown is not read.
+        let limit =
+            chosen(.kind) == 1 || text(.limit).isEmpty
+            ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
         let kind: ReadRequest.Kind
         switch chosen(.kind) {
         case 1: kind = .length(try number(.length, 1...Int.max, "a number of bytes from 1"))

@@ -107,7 +107,10 @@ struct ReadInHand {
             return window == limit || search(terminator, in: preBuffer, window: window) != .missing(resumeAt: window)
         case .frame:
             var attempt = (self, preBuffer)
-            switch attempt.0.step(&attempt.1, now: lastProgress) {
+            var step = attempt.0.step(&attempt.1, now: lastProgress)
+            // An overrun reports its bytes first.
+            if case .progress = step { step = attempt.0.step(&attempt.1, now: lastProgress) }
+            switch step {
             case .wait, .progress: return false
             case .finish, .overrun: return true
             }

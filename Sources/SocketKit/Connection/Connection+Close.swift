@@ -93,6 +93,8 @@ extension Connection {
     /// Closes as asked: at once, or when the named queues are empty.
     func askToClose(_ mode: CloseMode) {
         guard !machine.isClosed else { return }
+        // FIN is out and input is thrown away: it is too late to wait for reads, and the record must not say that.
+        if machine.isLingering, mode != .now, mode != .reset { return }
         record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
         switch mode {

@@ -23,11 +23,12 @@ public final class AsyncSocket: Sendable {
                 configuration: configuration))
     }
 
-    /// A connection that a listener took.
+    /// A connection that a listener took. It shares the listener's pump, so that nothing of it overtakes `didAccept`.
     init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
         state = Lock(
             SocketHandleState(
-                engine: listener.engine, session: session, pump: listener.pump, configuration: configuration))
+                engine: listener.engine, session: session,
+                pump: listener.pump, configuration: configuration))
     }
 
     deinit {

@@ -35,7 +35,7 @@ package final class SimulatedResolver: Resolver {
             return question.answer(
                 .failure(SocketError(.resolver(code: -2), operation: "getaddrinfo", detail: "no such name")))
         }
-        let addresses = (0..<chance.within(1...4)).map { _ -> SocketAddress in
+        let addresses = (0..<chance.within(1...5)).map { _ -> SocketAddress in
             switch chance.below(4) {
             case 0: .v6(host: "2001:db8::1", port: question.port)
             case 1: .v4(host: Network.host, port: question.port)

@@ -24,6 +24,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case spinning
     /// Something could go on, and nobody is going to look.
     case hanging
+    /// A connection that was to close when its queues are empty closed before.
+    case notDrained
     /// A snapshot contradicts itself, the kernel, or the callbacks.
     case snapshotContradicts
 }

@@ -89,6 +89,11 @@ package final class Ledger: Sendable {
         }
     }
 
+    /// Whether the owner of a session let go of it, or never told of it.
+    package func isReleased(_ id: SocketID) -> Bool {
+        book.withLock { book in book.index(of: id).map { book.sessions[$0].isReleased } ?? true }
+    }
+
     /// How many operations there were.
     package var operationCount: Int { book.withLock { $0.operations.count } }
 

@@ -17,6 +17,7 @@ struct SnapshotRules: Sendable {
             if socket.phase == .closed {
                 let isEmpty = socket.reading.current == nil && socket.writing.current == nil
                 require(isEmpty, "\(socket.id) is closed and has operations")
+                checkDrain(socket)
             } else {
                 checkQueue(socket.reading, isWriting: false, socket)
                 checkQueue(socket.writing, isWriting: true, socket)
@@ -27,6 +28,16 @@ struct SnapshotRules: Sendable {
 
     private func require(_ holds: Bool, _ detail: @autoclosure () -> String) {
         findings.require(holds, .snapshotContradicts, detail())
+    }
+
+    /// What was to be drained before the close was drained.
+    private func checkDrain(_ socket: SocketSnapshot) {
+        guard let record = socket.closed, record.error == nil, !ledger.isReleased(socket.id) else { return }
+        let hasLostWrites = record.writesLost > 0 && [.afterWriting, .afterBoth].contains(record.mode)
+        let hasLostReads = record.readsLost > 0 && [.afterReading, .afterBoth].contains(record.mode)
+        findings.require(
+            !hasLostWrites && !hasLostReads, .notDrained,
+            "\(socket.id): \(record.readsLost) reads and \(record.writesLost) writes were lost")
     }
 
     private func checkFlags(_ socket: SocketSnapshot) {

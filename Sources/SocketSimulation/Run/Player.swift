@@ -44,7 +44,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
         case 52..<56: cancel(socket, session)
         case 56..<58: halfClose(socket, session)
         case 58..<62: disconnect(socket, session)
-        case 62: release(session)
+        case 62: stage.chance.oneIn(2) ? release(session) : burst(socket, session)
         default: snapshot(socket, session)
         }
     }
@@ -123,6 +123,17 @@ package final class Player: AsyncSocketDelegate, Sendable {
         let targets: [SocketCommand.CancelTarget] = [.reads, .writes] + (last.map { [.operation($0)] } ?? [])
         note(.cancel, session)
         socket.cancel(stage.chance.pick(targets))
+    }
+
+    /// More at once than the engine does for one socket in one turn.
+    private func burst(_ socket: AsyncSocket, _ session: SocketID) {
+        guard stage.chance.oneIn(4) else { return }
+        note(.write, session, "and reads in a burst")
+        for _ in 0..<300 {
+            let bytes = stage.chance.bytes(1)
+            socket.write(bytes, tag: stage.ledger.write(bytes, session: session))
+        }
+        for _ in 0..<40 { socket.read(stage.ledger.read(ReadRequest(.length(1)), session: session)) }
     }
 
     private func halfClose(_ socket: AsyncSocket, _ session: SocketID) {

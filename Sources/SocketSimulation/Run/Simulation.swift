@@ -152,7 +152,8 @@ package final class Simulation {
     }
 
     private func advanceClock() {
-        let step = Duration.milliseconds(stage.chance.within(0...80))
+        // At times long enough for a second attempt to connect beside the first.
+        let step = Duration.milliseconds(stage.chance.within(stage.chance.oneIn(6) ? 240...270 : 0...80))
         stage.clock.advance(by: step)
         stage.trace("clock goes on by \(step)")
     }
