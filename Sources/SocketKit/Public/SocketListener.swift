@@ -42,6 +42,7 @@ public final class SocketListener: Sendable {
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
     public var delegateQueue: DispatchQueue? { pump?.queue }
 
+    /// Accepted connections share it, so that nothing of theirs overtakes `didAccept`.
     var pump: DelegatePump? { state.withLock { $0.pump } }
 
     /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.

@@ -22,28 +22,34 @@ import Testing
         #expect(try pair.peerReceives(10) == Array("bye".utf8))
     }
 
-    @Test func statement124_theEndOfAShortConnectionIsToldBehindItsBeginning() throws {
-        let queue = DispatchQueue(label: "delegate")
+    /// The second time the delegate is still busy with another connection.
+    @Test(arguments: [false, true])
+    func statement124_theEndOfAShortConnectionIsToldBehindItsBeginning(_ isBusy: Bool) throws {
+        let (goOn, queue) = (DispatchSemaphore(value: 0), DispatchQueue(label: "delegate"))
         let words = Words()
         let children = Recorder(onCall: { _, call in words.append("\(call)") })
         let accepting = Recorder(onAccept: { socket in
             words.append("accepted")
             socket.delegate = children
+            goOn.wait()
         })
         let reception = try Reception(accepting: accepting, delegateQueue: queue)
-        for count in 1...50 {
+        if isBusy {
+            try reception.connect()
+            #expect(eventually { words.all == ["accepted"] })
+        } else {
             queue.suspend()
-            let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            let failure = LinuxKernel().connect(client, to: reception.address)
-            close(client)
-            // Both are decided before either is told.
-            let isOver = eventually { reception.engine.snapshot().counters.closed == UInt64(count) }
-            queue.resume()
-            #expect(failure == 0 && isOver)
-            #expect(eventually { words.all.count == 2 * count })
         }
+        let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let failure = LinuxKernel().connect(client, to: reception.address)
+        close(client)
+        // Both are decided before either is told.
+        let isOver = eventually { reception.engine.snapshot().counters.closed == 1 }
+        if !isBusy { queue.resume() }
+        for _ in 0..<2 { goOn.signal() }
+        #expect(failure == 0 && isOver)
         let round = ["accepted", "\(Recorder.Call.disconnected(.closedByPeer))"]
-        #expect(words.all == (0..<50).flatMap { _ in round })
+        #expect(eventually { words.all == (isBusy ? ["accepted"] : []) + round })
     }
 
     @Test func statement125_callsFromEightThreadsKeepEachThreadsOrderAndNoneIsLost() async throws {
@@ -96,6 +102,8 @@ import Testing
         }
     }
 
+    /// The callbacks hold the engine up until the port is free, so nothing that the engine does later can free it. It is
+    /// so at once, save where a child of another test holds the descriptor between its fork and its exec.
     @Test func statement128_thePortIsFreeInsideDidStopAndInsideDidDisconnect() throws {
         let engine = SocketEngine()
         let again = Again()
@@ -108,19 +116,19 @@ import Testing
         #expect(listener.localAddress == address)
         // Our own end of a connection, too: the socket's port can be bound as soon as its end is told.
         let port = try Peer.freePort()
-        let bound = Lock<Int32?>(nil)
+        let bound = Lock<Bool?>(nil)
         var configuration = SocketConfiguration()
         configuration.interface = "127.0.0.1:\(port)"
         let recorder = Recorder(onCall: { _, call in
             guard case .disconnected = call else { return }
-            let failure = (try? HeldPort(.v4(host: "127.0.0.1", port: port))) == nil ? EADDRINUSE : 0
-            bound.withLock { $0 = failure }
+            let isFree = eventually { (try? HeldPort(.v4(host: "127.0.0.1", port: port))) != nil }
+            bound.withLock { $0 = isFree }
         })
         let reception = try Reception(engine: engine)
         let socket = try reception.connect(recorder, configuration: configuration)
         #expect(eventually { recorder.calls == [.connected] })
         socket.disconnect(.reset)
-        #expect(eventually { bound.withLock { $0 } == 0 })
+        #expect(eventually { bound.withLock { $0 } == true })
     }
 }
 
@@ -143,7 +151,7 @@ private final class Again: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) {
         guard let endpoint = endpoint.withLock({ $0 }) else { return }
-        let result = Result { try listener.listen(on: endpoint) }
-        outcome.withLock { $0 = (try? result.get()) == nil ? "\(result)" : "listening again" }
+        let isListening = eventually { (try? listener.listen(on: endpoint)) != nil }
+        outcome.withLock { $0 = isListening ? "listening again" : "refused" }
     }
 }

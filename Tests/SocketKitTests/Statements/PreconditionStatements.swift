@@ -131,7 +131,7 @@ import Testing
         #expect(reception.address.host == "127.0.0.1")
         for host in ["127.0.0.1", "::1"] { try reception.connect(host: host) }
         #expect(eventually { reception.accepting.calls == [.accepted, .accepted] })
-        // Whatever other addresses this machine has: they are not the one that it listens on.
+        // Neither another loopback address nor one of a network, where there is one, is what it listens on.
         let own = SystemResolver().addresses(ofInterface: "eth0").filter { $0.host?.hasPrefix("fe80") != true }
         for host in ["127.0.0.2"] + own.compactMap(\.host) {
             let recorder = Recorder()
