@@ -16,8 +16,8 @@ enum Program {
         switch invocation.mode {
         case .help: return print(CommandTable.help)
         case .version: return print("socktui \(CommandTable.version)")
-        case .json: return JSONReport(inspected: makeInspected()).run(invocation.opening)
-        case .script(let path): return ScriptRun.run(path, invocation, inspected: makeInspected())
+        case .json: return with { JSONReport(inspected: $0).run(invocation.opening) }
+        case .script(let path): return with { ScriptRun.run(path, invocation, inspected: $0) }
         case .terminal: return TerminalRun.run(invocation, arguments)
         }
     }
@@ -28,6 +28,12 @@ enum Program {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    private static func with(_ run: (any Inspected) -> Int32) -> Int32 {
+        let inspected = makeInspected()
+        defer { inspected.close() }
+        return run(inspected)
     }
 
     /// The engine that is looked at.

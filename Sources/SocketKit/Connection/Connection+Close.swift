@@ -54,8 +54,8 @@ extension Connection {
     }
 
     private func failAsking(_ operation: OperationID) -> SocketError? {
-        let read = SocketError(.readTimeout, operation: "read", detail: "timed out, and nobody extended it")
-        let write = SocketError(.writeTimeout, operation: "write", detail: "timed out, and nobody extended it")
+        let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
+        let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
         guard
             let failed = machine.reading.failAsking(operation, error: read, now: engine.now)
                 ?? machine.writing.failAsking(operation, error: write, now: engine.now)

@@ -127,7 +127,7 @@ extension Connection {
     private func tellPeerClosed() {
         guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed else { return }
         hasToldPeerClosed = true
-        record(.peerClosed, 1)
+        record(.peerClosed, isHungUp ? 2 : 1)
         notify(.peerClosed)
     }
 
