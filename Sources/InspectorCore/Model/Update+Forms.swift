@@ -6,7 +6,7 @@ extension Model {
         _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
     ) -> [FormField] {
         var fields = [FormField.text(.address, "Address", address, hint: "host:port  [::1]:port  unix:/path")]
-        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s; empty: none")) }
+        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
         fields += [
             FormField(
                 .firstRead, "First read", .toggle(before?.standingRead ?? true), hint: "a standing read of any bytes"),
@@ -38,7 +38,7 @@ extension Model {
                     .text(.length, "Length", "", hint: "bytes"),
                     .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
                     .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
-                    .text(.timeout, "Timeout", "", hint: "such as 30s; empty: none"),
+                    .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),
                     .text(.tag, "Tag", String(tag)),
                     FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
                 ]))

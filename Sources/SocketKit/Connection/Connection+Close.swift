@@ -29,6 +29,8 @@ extension Connection {
 
     /// Carries out a verdict, unless the operation it is about asks no more.
     func answer(_ verdict: TimeoutVerdict, to operation: OperationID) {
+        // While lingering, it comes too late: the session ends as it was asked to.
+        guard machine.isOpen else { return }
         switch verdict {
         case .later:
             return
@@ -180,7 +182,8 @@ extension Connection {
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
     private func takeUnread() -> [UInt8] {
         var unread = machine.reading.takeUnread()
-        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream else { return unread }
+        // What came while lingering was thrown away, so what comes behind it would not follow on what was read.
+        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream, lingerDeadline == nil else { return unread }
         while unread.count < Self.unreadLimit {
             guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
                 count > 0
