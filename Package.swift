@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "SocketKit", targets: ["SocketKit"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
+        .executable(name: "simulate-sockets", targets: ["SimulateSockets"]),
     ],
     targets: [
         // Pure: no clock, no descriptor, no queue.
@@ -29,10 +30,17 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "SocketTestSupport", dependencies: ["SocketKit"], swiftSettings: strict),
+        // The engine on a simulated machine, driven by seeds; and the program that runs many of them.
+        .target(name: "SocketSimulation", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+        .executableTarget(name: "SimulateSockets", dependencies: ["SocketSimulation"], swiftSettings: strict),
         .testTarget(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+            name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["SocketSimulation", "SocketKit", "SocketTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(

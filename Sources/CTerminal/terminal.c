@@ -25,6 +25,7 @@ static int nowhere = -1;             // /dev/null, open before it is needed
 static char restore_bytes[RESTORE_LIMIT];
 static size_t restore_length;
 static atomic_int armed;
+static atomic_int restoring;
 
 static atomic_int hidden_stderr = -1;   // the real stderr, while it is hidden
 static int stderr_memory = -1;          // what it got meanwhile
@@ -46,7 +47,11 @@ static void write_all(int descriptor, const char *bytes, size_t length) {
 }
 
 void cterminal_reset(void) {
-  if (terminal >= 0) tcsetattr(terminal, TCSANOW, &settings);
+  if (terminal < 0) return;
+  // In the background the settings are somebody else's, the shell's most likely.
+  pid_t front = tcgetpgrp(terminal);
+  if (front > 0 && front != getpgrp()) return;
+  tcsetattr(terminal, TCSANOW, &settings);
 }
 
 void cterminal_show_stderr(void) {
@@ -58,18 +63,23 @@ void cterminal_show_stderr(void) {
   if (fstat(stderr_memory, &status) == 0 && status.st_size > REPLAY_LIMIT) position = status.st_size - REPLAY_LIMIT;
   char buffer[1024];
   ssize_t count;
-  while ((count = pread(stderr_memory, buffer, sizeof buffer, position)) > 0) {
-    write_all(STDERR_FILENO, buffer, (size_t)count);
-    position += count;
-  }
+  lseek(stderr_memory, position, SEEK_SET);
+  while ((count = read(stderr_memory, buffer, sizeof buffer)) > 0) write_all(STDERR_FILENO, buffer, (size_t)count);
 }
 
+// Of two threads that crash at once the second waits for the first, or it would end the program in the midst of this.
 static void restore_terminal(void) {
-  if (!atomic_exchange(&armed, 0)) return;
+  atomic_fetch_add(&restoring, 1);
+  if (!atomic_exchange(&armed, 0)) {
+    atomic_fetch_sub(&restoring, 1);
+    for (int waited = 0; waited < 100 && atomic_load(&restoring) > 0; waited++) poll(NULL, 0, 10);
+    return;
+  }
   dup2(nowhere, screen_descriptor);
   write_all(terminal, restore_bytes, restore_length);
   cterminal_reset();
   cterminal_show_stderr();
+  atomic_fetch_sub(&restoring, 1);
 }
 
 static void set_default(int number) {
@@ -178,20 +188,25 @@ void cterminal_listen(int pipe) {
     if (sigaction(polite[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
     struct sigaction action = {.sa_handler = heard_politely, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGTTOU);
     sigaction(polite[i], &action, NULL);
   }
 }
 
 void cterminal_heard(void) { atomic_store(&unheard, 0); }
 
+int cterminal_is_dying(void) { return atomic_load(&unheard) > 0; }
+
 // The stop reaches the group a moment after kill returns when another thread takes the signal, so this waits for
 // the continue; an orphaned group is never stopped, hence the limit.
 void cterminal_stop(void) {
   struct sigaction ours;
   if (sigaction(SIGTSTP, NULL, &ours) != 0) return;
+  int was_armed = atomic_exchange(&armed, 0);   // the terminal is the shell's for now
   atomic_store(&continued, 0);
   set_default(SIGTSTP);
   kill(0, SIGTSTP);
   for (int waited = 0; waited < 20 && !atomic_load(&continued); waited++) poll(NULL, 0, 10);
   sigaction(SIGTSTP, &ours, NULL);
+  if (!cterminal_is_dying()) atomic_store(&armed, was_armed);
 }

@@ -25,10 +25,18 @@ struct JSONReport {
             let passed = ContinuousClock.now - begin
             let snapshots = messages.compactMap { if case .snapshot(let snapshot) = $0 { snapshot } else { nil } }
             if let last = snapshots.last, passed > Self.moment, isSettled(last) || passed > Self.limit {
-                return Output.write(text(last) + "\n", to: STDOUT_FILENO) ? 0 : 1
+                guard Output.write(text(last) + "\n", to: STDOUT_FILENO) else { return 1 }
+                return complaint(last).map { Program.complain($0, status: 1) } ?? 0
             }
             if passed > Self.limit + .seconds(5) { return Program.complain("the engine does not answer", status: 1) }
         }
+    }
+
+    /// Why a connect that was asked for did not come about; the demo's refusals are part of it.
+    private func complaint(_ snapshot: EngineSnapshot) -> String? {
+        let failed = snapshot.sockets.first { $0.role == .client && $0.connected == nil && $0.closed?.error != nil }
+        guard let failed, !snapshot.sockets.contains(where: { $0.name == Demo.echoName }) else { return nil }
+        return failed.closed?.error?.description
     }
 
     private func wait(for inbox: Inbox) -> [Message] {

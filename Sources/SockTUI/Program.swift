@@ -6,6 +6,7 @@ enum Program {
     /// Runs the program; ends the process where a signal did.
     static func main(_ arguments: [String]) -> Int32 {
         signal(SIGPIPE, SIG_IGN)
+        raiseDescriptorLimit()
         let invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
@@ -15,10 +16,24 @@ enum Program {
         switch invocation.mode {
         case .help: return print(CommandTable.help)
         case .version: return print("socktui \(CommandTable.version)")
-        case .json: return JSONReport(inspected: makeInspected()).run(invocation.opening)
-        case .script(let path): return ScriptRun.run(path, invocation, inspected: makeInspected())
+        case .json: return with { JSONReport(inspected: $0).run(invocation.opening) }
+        case .script(let path): return with { ScriptRun.run(path, invocation, inspected: $0) }
         case .terminal: return TerminalRun.run(invocation, arguments)
         }
+    }
+
+    /// The usual soft limit of 1,024 descriptors is there for select(2), which is not used here.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    private static func with(_ run: (any Inspected) -> Int32) -> Int32 {
+        let inspected = makeInspected()
+        defer { inspected.close() }
+        return run(inspected)
     }
 
     /// The engine that is looked at.

@@ -34,7 +34,8 @@ enum TerminalRun {
 
     private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
         let recent = RecentTargets.ofThisUser()
-        let runner = EffectRunner(inspected: Program.makeInspected(), inbox: inbox, recent: recent)
+        let inspected = Program.makeInspected()
+        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent)
         let options = Model.Options(
             ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version)
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
@@ -44,6 +45,7 @@ enum TerminalRun {
         let ending = loop.run()
         terminal.leave()
         CrashGuard.disarm()
+        inspected.close()
         switch ending {
         case .quit: return 0
         case .signal(let number): CrashGuard.die(by: number)

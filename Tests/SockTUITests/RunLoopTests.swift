@@ -36,6 +36,8 @@ private final class SlowEngine: Inspected {
         then(.failure(SocketError(.badParameter, operation: "listen", detail: "no such address here")))
     }
 
+    func close() {}
+
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { then(nil) }
 
     func answer() {

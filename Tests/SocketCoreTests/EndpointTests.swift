@@ -38,7 +38,7 @@ struct EndpointTests {
         arguments: [
             ("localhost:99999", "localhost:99999: the port must be 1 to 65535"),
             ("localhost:0", "localhost:0: the port must be 1 to 65535"),
-            ("localhost:", "localhost:: the port must be 1 to 65535"),
+            ("localhost:", "localhost:: the port behind the colon is missing"),
             ("localhost:+80", "localhost:+80: the port must be 1 to 65535"),
             ("localhost:http", "localhost:http: the port must be 1 to 65535"),
             ("localhost", "localhost: the port is missing; write localhost:80"),

@@ -37,10 +37,10 @@ struct RateWindowTests {
         var window = RateWindow()
         window.sample(total: 0, now: .at(0))
         window.sample(total: 1_000_000, now: .at(1_000))
-        for second in 2...15 { window.sample(total: 1_000_000, now: .at(Int64(second) * 1_000)) }
+        for second in 2...3 { window.sample(total: 1_000_000, now: .at(Int64(second) * 1_000)) }
         #expect(window.perSecond.map { $0 > 0 } == true)
-        for second in 16...17 { window.sample(total: 1_000_000, now: .at(Int64(second) * 1_000)) }
-        #expect(window.perSecond == 0)
+        window.sample(total: 1_000_000, now: .at(3_100))
+        #expect(window.perSecond == 0, "two seconds of silence are no rate, however high it was")
     }
 
     @Test func aLongPauseLeavesNothingOfTheOldRate() {

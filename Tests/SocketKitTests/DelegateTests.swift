@@ -24,16 +24,6 @@ import Testing
         #expect(strays.withLock { $0 } <= 1, "only didConnectTo was decided before the queue was set")
     }
 
-    @Test func withoutADelegateQueueCallbacksComeOnTheEnginesQueue() throws {
-        let engine = SocketEngine()
-        let strays = Lock(0)
-        let recorder = Recorder(onCall: { _, _ in if !engine.isOnQueue { strays.withLock { $0 += 1 } } })
-        let pair = try ConnectedPair(engine: engine, recorder: recorder)
-        pair.socket.write([1], tag: 1)
-        #expect(eventually { recorder.calls == [.connected, .wrote(tag: 1)] })
-        #expect(strays.withLock { $0 } == 0)
-    }
-
     @Test func aDelegateMayEnterTheEngineFromWithinACallback() throws {
         let recorder = Recorder(onCall: { socket, call in
             guard case .read(let bytes, let tag) = call else { return }
@@ -51,42 +41,5 @@ import Testing
         // On the queue, too, what was asked first happens first: the write of tag 3 before the disconnect.
         let writes = recorder.calls.compactMap { if case .wrote(let tag) = $0 { tag } else { nil } }
         #expect(writes == [1, 2, 3])
-    }
-
-    @Test func aReconnectInsideDidDisconnectWorks() throws {
-        let engine = SocketEngine()
-        let accepting = Recorder(onAccept: { $0.disconnect(.afterWriting) })
-        let listener = SocketListener(engine: engine, delegate: accepting)
-        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
-        let port = try #require(listener.localAddress?.port)
-        let left = Lock(100)
-        let recorder = Recorder(onCall: { socket, call in
-            guard case .disconnected = call else { return }
-            let again = left.withLock { left in
-                left -= 1
-                return left > 0
-            }
-            if again { try? socket.connect(toHost: "127.0.0.1", port: port) }
-        })
-        let socket = AsyncSocket(engine: engine, delegate: recorder)
-        try socket.connect(toHost: "127.0.0.1", port: port)
-        #expect(eventually { left.withLock { $0 } == 0 })
-        #expect(recorder.calls.filter { $0 == .connected }.count == 100)
-        withExtendedLifetime(listener) {}
-    }
-
-    @Test func operationsOnASocketWithoutASessionFailAndNothingElseHappens() throws {
-        let recorder = Recorder()
-        let socket = AsyncSocket(engine: SocketEngine(), delegate: recorder)
-        socket.read(ReadRequest(.length(1), tag: 1))
-        socket.write([1], tag: 2)
-        socket.disconnect()
-        socket.disconnect(.afterBoth)
-        socket.closeWrite()
-        #expect(eventually { recorder.calls.count == 2 })
-        #expect(
-            recorder.calls == [
-                .failed(tag: 1, .notConnected, done: 0), .failed(tag: 2, .notConnected, done: 0),
-            ])
     }
 }

@@ -12,6 +12,8 @@ struct WallTests {
             "FoundationEssentials",
         ],
         "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
+        "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],
+        "SimulateSockets": ["SocketSimulation", "Glibc"],
     ]
 
     /// The exceptions, one file each.

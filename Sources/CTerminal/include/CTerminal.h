@@ -11,13 +11,14 @@ int cterminal_remember(int tty);
 
 // From now on a crash on any thread (SEGV ILL TRAP ABRT BUS FPE) turns `screen`, the descriptor that curses writes to,
 // into /dev/null, writes the `length` bytes at `restore` (512 at most are kept) and the remembered settings to the
-// terminal, and shows what stderr got meanwhile; then the crash takes its course. 0, or -1 with errno.
+// terminal, and shows what stderr got meanwhile; then the crash takes its course. A stack overflow is handled on the
+// main thread only: other threads have no second stack. 0, or -1 with errno.
 int cterminal_arm(int screen, const char *restore, size_t length);
 
 // A crash leaves the terminal alone again: curses has been left.
 void cterminal_disarm(void);
 
-// Puts the remembered settings back.
+// Puts the remembered settings back, unless this process is in the background.
 void cterminal_reset(void);
 
 // Keeps what is written to stderr off the screen, where stderr is a terminal. 0, or -1 with errno.
@@ -32,6 +33,9 @@ void cterminal_listen(int pipe);
 
 // The byte of a signal has been read.
 void cterminal_heard(void);
+
+// Whether a signal that ends a program has come and was not heard yet.
+int cterminal_is_dying(void);
 
 // Stops the process group as ^Z does, and returns when it goes on, or at once where nobody could continue it.
 void cterminal_stop(void);

@@ -112,6 +112,8 @@ package struct Model: Sendable {
     package internal(set) var histories = RateHistories()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
     package internal(set) var traffic = TrafficState()
+    /// What was opened last, for the next one to be opened like it.
+    var lastOpened: OpenRequest?
 
     package internal(set) var list = ListState()
     package internal(set) var events = EventsState()

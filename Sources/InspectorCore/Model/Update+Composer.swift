@@ -83,7 +83,7 @@ extension Model {
             return []
         }
         guard let selected, selected.acceptsWrites else { return [] }
-        isComposing = false
+        // The cursor stays: what is typed next would turn into commands.
         notice = hint("FIN goes out behind the queued writes; reading goes on")
         return [.send(.halfClose(selected.id))]
     }

@@ -2,12 +2,16 @@ import SocketCore
 
 extension Model {
     /// The fields of the connect and listen dialogs.
-    static func openFields(_ purpose: Form.Purpose, address: String) -> [FormField] {
+    static func openFields(
+        _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
+    ) -> [FormField] {
         var fields = [FormField.text(.address, "Address", address, hint: "host:port  [::1]:port  unix:/path")]
-        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "10s; empty: none")) }
+        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
         fields += [
-            FormField(.firstRead, "First read", .toggle(true), hint: "a standing read of any bytes"),
-            FormField(.halfOpen, "Half open", .toggle(false), hint: "write on after the peer's FIN"),
+            FormField(
+                .firstRead, "First read", .toggle(before?.standingRead ?? true), hint: "a standing read of any bytes"),
+            FormField(
+                .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false), hint: "write on after the peer's FIN"),
         ]
         return fields
     }
@@ -15,7 +19,8 @@ extension Model {
     /// The connect dialog; on a closed connection it offers the same address again.
     func connectForm() -> Form {
         let again = tab != .list && selected?.role == .client && selected?.isLive == false
-        return Form(.connect, Self.openFields(.connect, address: again ? selected?.target ?? "" : ""))
+        // What was chosen the last time is chosen again: who starved a connection on purpose wants the next one so.
+        return Form(.connect, Self.openFields(.connect, address: again ? selected?.target ?? "" : "", as: lastOpened))
     }
 
     /// Asks what to read next.
@@ -33,7 +38,7 @@ extension Model {
                     .text(.length, "Length", "", hint: "bytes"),
                     .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
                     .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
-                    .text(.timeout, "Timeout", "", hint: "30s; empty: none"),
+                    .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),
                     .text(.tag, "Tag", String(tag)),
                     FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
                 ]))
@@ -110,7 +115,10 @@ extension Form {
     }
 
     private func read() throws(Problem) -> ReadRequest {
-        let limit = text(.limit).isEmpty ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
+        // A length has no limit, and a field that is not shown is not read.
+        let limit =
+            chosen(.kind) == 1 || text(.limit).isEmpty
+            ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
         let kind: ReadRequest.Kind
         switch chosen(.kind) {
         case 1: kind = .length(try number(.length, 1...Int.max, "a number of bytes from 1"))

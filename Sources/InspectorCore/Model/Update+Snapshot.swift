@@ -80,6 +80,7 @@ extension Model {
 
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
+        lastOpened = request
         if frozen != nil { thaw() }
         inheritComposer(id, target: request.endpoint.description)
         start.editor.commit()

@@ -101,14 +101,23 @@ extension Model {
     func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
 
+    /// All of it or nothing: half a paste, sent unseen, would be worse than none.
+    private mutating func pasteIntoComposer(_ text: String) {
+        guard text.count <= LineEditor.lengthLimit else {
+            notice = error("nothing was pasted: \(text.count) characters, and a line holds \(LineEditor.lengthLimit)")
+            return
+        }
+        editComposer { $0.editor.insert(text) }
+    }
+
     /// Text that was pasted goes into the field that has the cursor; anywhere else it would be read as commands.
     private mutating func paste(_ text: String) -> [Effect] {
         switch context {
         case .start: start.editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
-        case .composer: if canCompose { editComposer { $0.editor.insert(text) } }
+        case .composer: if canCompose { pasteIntoComposer(text) }
         case .talk where selected?.acceptsWrites == true:
             isComposing = true
-            editComposer { $0.editor.insert(text) }
+            pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form:
             if case .form(var form) = dialog {

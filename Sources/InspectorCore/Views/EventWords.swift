@@ -76,8 +76,13 @@ package enum EventWords {
         case .readInterestOn: "a read takes bytes again"
         case .writeBlocked: "the kernel takes no more; \(Format.size(event.first)) pending here"
         case .writeUnblocked: "the kernel takes bytes again"
-        case .peerClosed: event.first == 1 ? "unread bytes lie before it" : ""
-        case .halfClosed: "we sent FIN and go on reading"
+        case .peerClosed:
+            switch event.first {
+            case 1: "unread bytes lie before it"
+            case 2: "reset, or closed on both sides; unread bytes lie before it"
+            default: ""
+            }
+        case .halfClosed: event.first == 1 ? "what still comes is thrown away" : "we sent FIN and go on reading"
         case .closeAsked: mode(event.first)
         }
     }
@@ -106,8 +111,9 @@ package enum EventWords {
             let text = "timed out after \(Format.duration(.milliseconds(event.second)))"
             return isAsking ? text + "; A answers: extend, fail it, close" : text
         case .timeoutExtended: return "extended \(detail)"
+        case .peerClosed where event.first == 2: return "the peer is gone: \(detail)"
         case .peerClosed: return detail.isEmpty ? "peer sent FIN" : "peer sent FIN; \(detail)"
-        case .halfClosed: return detail
+        case .halfClosed: return event.first == 1 ? "we sent FIN; what still comes is thrown away" : detail
         case .closeAsked: return "close asked, \(detail)"
         case .readingPaused: return "reading paused by hand"
         case .readingResumed: return "reading resumed"

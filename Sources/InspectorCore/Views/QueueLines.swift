@@ -74,7 +74,7 @@ package struct QueueLines {
     }
 
     private var connecting: [Row] {
-        var first = label("CONNECT")
+        var first = label("CONN")
         first.append(safe(socket.target))
         first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
         var rows = [Row(left: first)]

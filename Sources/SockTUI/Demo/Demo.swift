@@ -15,6 +15,9 @@ final class Demo: Sendable {
     /// Ten a second.
     static let tick = Duration.milliseconds(100)
 
+    /// The name of its first listener, by which it is known.
+    static let echoName = "echo"
+
     private let queue: DispatchQueue
     private let tick: Duration
     private let plays: [any Play]

@@ -13,7 +13,7 @@ final class EchoPlay: Demo.Play {
             onOpen: { $0.read(ReadRequest(.available(limit: nil), isStanding: true)) },
             onRead: { socket, bytes in socket.write(bytes) })
         client = Player(onOpen: { $0.read(ReadRequest(.delimiter([13, 10], limit: 1_024), tag: 1, isStanding: true)) })
-        stage = try Stage(engine, server, name: "echo")
+        stage = try Stage(engine, server, name: Demo.echoName)
     }
 
     func tick(_ count: Int) {

@@ -11,6 +11,8 @@ protocol Inspected: Sendable {
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Listens; answers with the listener's name, or why it was refused.
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Leaves nothing behind that others could see; the program is about to end.
+    func close()
     /// Starts the demo world; answers with why it could not start, or nil.
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void)
 }
@@ -22,6 +24,8 @@ struct NothingInspected: Inspected {
     }
 
     func send(_ command: SocketCommand) {}
+
+    func close() {}
 
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         then(.failure(Self.refusal("connect")))

@@ -13,6 +13,8 @@ final class InspectedEngine: Inspected {
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true
+        // Why a connection ended is what a person comes back for; 512 of them are kept in any case.
+        configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
     }
 
@@ -49,6 +51,9 @@ final class InspectedEngine: Inspected {
             then(result)
         }
     }
+
+    /// Stops every listener, so that no socket file is left behind.
+    func close() { keeper.stopListeners() }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
@@ -101,6 +106,10 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func keep(_ listener: SocketListener, standingRead: Bool) {
         kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
+    }
+
+    func stopListeners() {
+        for (listener, _) in kept.withLock({ Array($0.listeners.values) }) { listener.stop() }
     }
 
     var hasDemo: Bool { kept.withLock { $0.demo != nil } }

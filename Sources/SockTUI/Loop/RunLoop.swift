@@ -44,7 +44,10 @@ final class RunLoop {
         while !effects.isEmpty, !messages.contains(where: \.isSnapshot), ContinuousClock.now < end {
             var pipe = pollfd(fd: runner.inbox.readEnd, events: Int16(POLLIN), revents: 0)
             poll(&pipe, 1, 10)
-            runner.inbox.takeSignals().forEach(heard)
+            // Those that end the program first: it must not take the terminal again before it goes.
+            let signals = runner.inbox.takeSignals()
+            for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
+            if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
             messages += runner.inbox.take()
         }
         handle(messages)
@@ -102,6 +105,8 @@ final class RunLoop {
         return fruitlessReads > 1000
     }
 
+    private static func isAboutStopping(_ signal: Int32) -> Bool { signal == SIGCONT || signal == SIGTSTP }
+
     private func heard(_ signal: Int32) {
         CrashGuard.heard()
         switch signal {
@@ -118,7 +123,7 @@ final class RunLoop {
         case .repaint: screen.repaint()
         case .suspend:
             screen.suspend()
-            draw()
+            if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
         case .send, .connect, .listen, .startDemo:
             runner.perform(effect)

@@ -30,6 +30,9 @@ enum CrashGuard {
         cterminal_show_stderr()
     }
 
+    /// Whether a signal that ends the program waits to be heard.
+    static var isDying: Bool { cterminal_is_dying() != 0 }
+
     /// Stops the process as ^Z does; returns when it goes on.
     static func stop() { cterminal_stop() }
 

@@ -98,10 +98,15 @@ final class CursesTerminal: Screen {
 
     /// Gives the terminal back as it was.
     func leave() {
+        guard !isAway else { return }
+        isAway = true
         send(Self.pasteOff)
         curs_set(1)
         endwin()
     }
+
+    /// The terminal was given back, and not taken again.
+    private var isAway = false
 
     // MARK: Screen
 
@@ -155,10 +160,12 @@ final class CursesTerminal: Screen {
     func suspend() {
         leave()
         CrashGuard.stop()
-        resume()
+        // Whoever ends a stopped program wants it gone; the terminal is the shell's, and stays so.
+        if !CrashGuard.isDying { resume() }
     }
 
     func resume() {
+        isAway = false
         reset_prog_mode()
         send(Self.pasteOn)
         cursorIsVisible = nil

@@ -72,6 +72,9 @@ extension Endpoint {
                 throw Problem(text: "an IPv6 address stands in brackets, as in [::1]:80")
             }
             try checkName(host)
+            if tail.isEmpty, let port = UInt16(host), port > 0 {
+                throw Problem(text: "a port alone is written :\(port)")
+            }
         }
         guard tail.first == ":" else {
             throw Problem(text: "the port is missing; write \(host.contains(":") ? "[\(host)]" : host):80")
@@ -80,6 +83,7 @@ extension Endpoint {
     }
 
     private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
+        if digits.isEmpty { throw Problem(text: "the port behind the colon is missing") }
         guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty, digits.utf8.count <= 9,
             let port = UInt16(digits), port >= lowest
         else { throw Problem(text: "the port must be \(lowest) to 65535") }
@@ -87,6 +91,7 @@ extension Endpoint {
     }
 
     private static func checkName(_ host: String) throws(Problem) {
+        if host.hasPrefix("@") { throw Problem(text: "an abstract name is written unix:\(host)") }
         let unfit = host.unicodeScalars.first { $0.value <= 0x20 || "/@?#[]\\%\"'<>,;".unicodeScalars.contains($0) }
         if let unfit {
             throw Problem(text: unfit == " " ? "a host name holds no space" : "a host name holds no \(unfit)")

@@ -64,7 +64,7 @@ package struct ConnectionMachine: Sendable {
     private var state = State.connecting
     private var input = Input.open
     private var output = Output.open
-    private var held: [Held] = []
+    private var held = OperationDeque<Held>()
     package private(set) var drain: Drain = []
 
     /// A connection that is being made.
@@ -78,9 +78,9 @@ package struct ConnectionMachine: Sendable {
     package mutating func didConnect(now: MonotonicTime) {
         precondition(state == .connecting, "connected while \(state)")
         state = .open
-        let waiting = held
-        held = []
-        for operation in waiting {
+        var waiting = OperationDeque<Held>()
+        swap(&waiting, &held)
+        while let operation = waiting.popFirst() {
             switch operation {
             // While connecting, a replaced standing read was already taken out of `held`.
             case .read(let request, let id): _ = reading.enqueue(request, as: id, now: now)
@@ -163,12 +163,18 @@ package struct ConnectionMachine: Sendable {
             output = .shut
             return .shutWrite
         }
-        if !drain.isEmpty, !drain.contains(.reads) || reading.isDrained, !drain.contains(.writes) || writing.isEmpty {
+        if !drain.isEmpty, !drain.contains(.reads) || areReadsOver, !drain.contains(.writes) || writing.isEmpty {
             guard drain.contains(.writes) else { return .close(nil) }
             state = .lingering
             return .linger
         }
+        if input == .reported, output == .shut { return .close(Self.endOfStream) }
         return input == .ended ? nextAfterEndOfStream() : .none
+    }
+
+    /// No read is left, or none can complete any more.
+    private var areReadsOver: Bool {
+        reading.isDrained || (input == .reported && reading.prebuffered == 0)
     }
 
     /// The peer is done. What was read ahead is still delivered; writes are still drained if that was asked for.
@@ -202,10 +208,7 @@ package struct ConnectionMachine: Sendable {
 
     /// Ends every operation, one a call: the reads in order, then the writes; nil when none is left.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
-        if let first = held.first {
-            held.removeFirst()
-            return Self.failure(of: first, error: error)
-        }
+        if let first = held.popFirst() { return Self.failure(of: first, error: error) }
         return reading.failNext(error: error) ?? writing.failNext(error: error)
     }
 }
@@ -231,19 +234,18 @@ extension ConnectionMachine {
     private mutating func cancelHeld(
         _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
     ) -> FailedOperation? {
-        let index = held.firstIndex { operation in
+        let cancelled = held.remove { operation in
             switch (operation, target) {
             case (.read(_, let id), .operation(let wanted)), (.write(_, let id), .operation(let wanted)): id == wanted
             case (.read, .reads), (.write, .writes): true
             case (.read, .writes), (.write, .reads): false
             }
         }
-        guard let index else { return nil }
-        let operation = held.remove(at: index)
-        return if case .read = operation {
-            Self.failure(of: operation, error: read)
+        guard let cancelled else { return nil }
+        return if case .read = cancelled {
+            Self.failure(of: cancelled, error: read)
         } else {
-            Self.failure(of: operation, error: write)
+            Self.failure(of: cancelled, error: write)
         }
     }
 }
@@ -270,8 +272,8 @@ extension ConnectionMachine {
 
     private var isDrainedWhileConnecting: Bool {
         guard !drain.isEmpty else { return false }
-        return !held.contains { operation in
-            switch operation {
+        return !(0..<held.count).contains { index in
+            switch held[index] {
             case .read(let request, _): drain.contains(.reads) && !request.isStanding
             case .write: drain.contains(.writes)
             }
@@ -279,12 +281,11 @@ extension ConnectionMachine {
     }
 
     private mutating func replaceHeldStanding() -> FailedOperation? {
-        let index = held.firstIndex { operation in
+        let replaced = held.remove { operation in
             if case .read(let request, _) = operation { request.isStanding } else { false }
         }
-        guard let index else { return nil }
         let error = SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read")
-        return Self.failure(of: held.remove(at: index), error: error)
+        return replaced.map { Self.failure(of: $0, error: error) }
     }
 
     private static func failure(of operation: Held, error: SocketError) -> FailedOperation {
@@ -303,8 +304,8 @@ extension ConnectionMachine {
     /// The read queue as it is shown: what is held back while connecting counts as pending.
     package func readingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
         guard state == .connecting else { return reading.snapshot(listing: listing) }
-        let pending = held.compactMap { operation -> OperationSnapshot? in
-            guard case .read(let request, let id) = operation else { return nil }
+        let pending = (0..<held.count).compactMap { index -> OperationSnapshot? in
+            guard case .read(let request, let id) = held[index] else { return nil }
             return OperationSnapshot(
                 id: id, kind: .read(request.kind), tag: request.tag, total: request.total,
                 isStanding: request.isStanding, timeout: request.timeout)
@@ -317,7 +318,8 @@ extension ConnectionMachine {
         guard state == .connecting else { return writing.snapshot(listing: listing) }
         var pending: [OperationSnapshot] = []
         var bytes = 0
-        for case .write(let request, let id) in held {
+        for index in 0..<held.count {
+            guard case .write(let request, let id) = held[index] else { continue }
             bytes += request.bytes.count
             pending.append(
                 OperationSnapshot(

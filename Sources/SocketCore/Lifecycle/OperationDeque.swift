@@ -55,9 +55,10 @@ package struct OperationDeque<Operation> {
         return last
     }
 
-    /// Takes the first for which `matches` holds out of its place, in O(n); nil when there is none.
+    /// Takes the last for which `matches` holds out of its place; nil when there is none. It looks from the end, so
+    /// that taking all out by their ends is not quadratic.
     package mutating func remove(where matches: (Operation) -> Bool) -> Operation? {
-        guard let index = slots.indices.first(where: { $0 >= head && slots[$0].map(matches) == true }) else {
+        guard let index = slots.indices.last(where: { $0 >= head && slots[$0].map(matches) == true }) else {
             return nil
         }
         let removed = slots.remove(at: index)

@@ -6,7 +6,7 @@ package struct RateWindow {
     private enum State {
         case empty
         case sampled(total: UInt64, time: MonotonicTime)
-        case measured(total: UInt64, time: MonotonicTime, perSecond: Double)
+        case measured(total: UInt64, time: MonotonicTime, grew: MonotonicTime, perSecond: Double)
     }
 
     private var state = State.empty
@@ -19,7 +19,7 @@ package struct RateWindow {
     package var perSecond: Double? {
         switch state {
         case .empty, .sampled: nil
-        case .measured(_, _, let perSecond): perSecond
+        case .measured(_, _, _, let perSecond): perSecond
         }
     }
 
@@ -32,12 +32,12 @@ package struct RateWindow {
         case .sampled(let lastTotal, let time):
             guard now - time >= RateWindow.leastInterval else { return }
             let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
-            measured(rate, total: total, time: now)
-        case .measured(let lastTotal, let time, let average):
+            measured(rate, total: total, time: now, grew: now)
+        case .measured(let lastTotal, let time, let grew, let average):
             guard now - time >= RateWindow.leastInterval else { return }
             let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
             let kept = RateWindow.decay(after: (now - time).inSeconds / RateWindow.timeConstant)
-            measured(rate + (average - rate) * kept, total: total, time: now)
+            measured(rate + (average - rate) * kept, total: total, time: now, grew: total > lastTotal ? now : grew)
         }
     }
 
@@ -45,9 +45,14 @@ package struct RateWindow {
     /// In seconds.
     private static let timeConstant = 1.0
 
-    private mutating func measured(_ perSecond: Double, total: UInt64, time: MonotonicTime) {
-        state = .measured(total: total, time: time, perSecond: perSecond < 0.5 ? 0 : perSecond)
+    private mutating func measured(_ perSecond: Double, total: UInt64, time: MonotonicTime, grew: MonotonicTime) {
+        // The tail of the average would claim growth long after it stopped.
+        let isOver = perSecond < 0.5 || time - grew > RateWindow.silence
+        state = .measured(total: total, time: time, grew: grew, perSecond: isOver ? 0 : perSecond)
     }
+
+    /// Without growth for so long, the rate is 0.
+    private static let silence = Duration.seconds(2)
 
     private static func rate(from earlier: UInt64, to later: UInt64, in interval: Duration) -> Double {
         Double(later > earlier ? later - earlier : 0) / interval.inSeconds

@@ -54,9 +54,10 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case writeBlocked
         /// The kernel's send buffer has room again.
         case writeUnblocked
-        /// The peer's FIN was seen; first: 1 when unread bytes lie before it.
+        /// The peer's FIN was seen; first: 1 when unread bytes lie before it, 2 when they do and both sides are gone,
+        /// be it by a reset or by FIN on either side.
         case peerClosed
-        /// We sent FIN and go on reading.
+        /// We sent FIN and go on reading; first: 1 when what still comes is thrown away, since everything is written.
         case halfClosed
         /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
         case closeAsked

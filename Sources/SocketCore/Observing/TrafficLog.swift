@@ -46,6 +46,11 @@ package struct TrafficLog: Sendable {
         dropOldest()
     }
 
+    /// Whether the latest item of that operation and direction is in progress.
+    package func isOpen(_ operation: OperationID, _ direction: TrafficItem.Direction) -> Bool {
+        openItem(of: operation, direction) != nil
+    }
+
     /// Where the latest item of that operation and direction is, if it is in progress. The search ends when it has seen
     /// every item in progress, so that it is short: there are seldom more than two, and they are among the last.
     private func openItem(of operation: OperationID, _ direction: TrafficItem.Direction) -> Int? {

@@ -31,12 +31,7 @@ struct QueuedRead {
     }
 
     /// Bytes in all; nil where that is not known.
-    var total: Int? {
-        switch kind {
-        case .length(let length): length
-        case .available, .delimiter, .frame: nil
-        }
-    }
+    var total: Int? { ReadRequest(kind).total }
 
     /// The failure of this read, which had got these bytes.
     func failed(_ error: SocketError, with bytes: [UInt8] = []) -> FailedOperation {

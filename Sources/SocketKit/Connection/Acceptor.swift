@@ -86,7 +86,7 @@ final class Acceptor {
         let id = engine.nextSocketID()
         engine.record(.accepted, self.id, Int(id.number))
         guard let handle else { return }
-        let child = AsyncSocket(acceptedBy: handle, session: id)
+        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: configuration)
         let connection = Connection(
             id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
             configuration: configuration)
@@ -143,8 +143,9 @@ final class Acceptor {
     /// Stops listening. Connections that were accepted go on.
     func close(error: SocketError?, mode: CloseMode?, isReleased: Bool = false) {
         var picture = snapshot(withKernel: false)
-        sockets = []
+        // The file first: once the descriptor is closed, somebody else may replace it and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
+        sockets = []
         engine.acceptors[id] = nil
         engine.counters.closed += 1
         engine.record(.closed, id)

@@ -3,8 +3,6 @@ import SocketCore
 
 /// Interprets timeouts and the ways to close.
 extension Connection {
-    /// How long a drained connection waits for the peer's FIN, so that no reset destroys what the peer has not read.
-    private static let lingerTime = Duration.seconds(2)
 
     /// Bytes handed over at the end, at most (the last receive may exceed it).
     private static let unreadLimit = 1 << 20
@@ -31,6 +29,8 @@ extension Connection {
 
     /// Carries out a verdict, unless the operation it is about asks no more.
     func answer(_ verdict: TimeoutVerdict, to operation: OperationID) {
+        // While lingering, it comes too late: the session ends as it was asked to.
+        guard machine.isOpen else { return }
         switch verdict {
         case .later:
             return
@@ -56,8 +56,8 @@ extension Connection {
     }
 
     private func failAsking(_ operation: OperationID) -> SocketError? {
-        let read = SocketError(.readTimeout, operation: "read", detail: "timed out, and nobody extended it")
-        let write = SocketError(.writeTimeout, operation: "write", detail: "timed out, and nobody extended it")
+        let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
+        let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
         guard
             let failed = machine.reading.failAsking(operation, error: read, now: engine.now)
                 ?? machine.writing.failAsking(operation, error: write, now: engine.now)
@@ -72,7 +72,7 @@ extension Connection {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         case .write: record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         }
-        if failed.done > 0 { log(failed) }
+        log(failed)
         notify(.failed(failed))
     }
 
@@ -82,6 +82,8 @@ extension Connection {
         case .read: direction = .received
         case .write: direction = .sent
         }
+        // An operation of which nobody saw a byte leaves no trace among the bytes.
+        guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,
             total: failed.total, state: .failed(failed.error.detail), now: engine.now
@@ -93,6 +95,8 @@ extension Connection {
     /// Closes as asked: at once, or when the named queues are empty.
     func askToClose(_ mode: CloseMode) {
         guard !machine.isClosed else { return }
+        // FIN is out and input is thrown away: it is too late to wait for reads, and the record must not say that.
+        if machine.isLingering, mode != .now, mode != .reset { return }
         record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
         switch mode {
@@ -112,7 +116,7 @@ extension Connection {
         sendFIN()
         guard !machine.isClosed else { return }
         guard !machine.hasEndOfStream else { return close(error: nil) }
-        lingerDeadline = engine.now + Self.lingerTime
+        lingerDeadline = engine.now + configuration.lingerTime
         isReadInterestOff = false
         discardAvailable()
     }
@@ -139,14 +143,14 @@ extension Connection {
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
+        leaveReactor()
         socket = nil
-        watched = nil
         engine.connections[id] = nil
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)
         notify(.disconnected(error))
-        handle?.sessionEnded(id)
+        handle?.sessionEnded(id, error: error)
         handle = nil
     }
 
@@ -178,7 +182,8 @@ extension Connection {
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
     private func takeUnread() -> [UInt8] {
         var unread = machine.reading.takeUnread()
-        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream else { return unread }
+        // What came while lingering was thrown away, so what comes behind it would not follow on what was read.
+        guard let descriptor = socket?.descriptor, !machine.hasEndOfStream, lingerDeadline == nil else { return unread }
         while unread.count < Self.unreadLimit {
             guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
                 count > 0

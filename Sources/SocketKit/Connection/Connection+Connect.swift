@@ -61,6 +61,9 @@ extension Connection {
 
     // MARK: Racing
 
+    /// How long to wait before a Unix-domain listener with a full backlog is tried again.
+    private static let retryTime = Duration.milliseconds(20)
+
     private func followPlan() {
         while let connector, machine.isConnecting, let action = connector.plan?.next(engine.now) {
             switch action {
@@ -113,6 +116,10 @@ extension Connection {
             // Only now: a descriptor that is not connecting yet would be reported as hung up.
             let failure = engine.reactor.add(descriptor, .write, ReactorToken(id, UInt16(index)))
             if failure != 0 { failed(index, errno: failure) }
+        case EAGAIN:
+            // A Unix-domain listener whose backlog is full: connect(2) would wait, so this tries again.
+            connector?.attempts.removeAll { $0.index == index }
+            connector?.retry = (index, engine.now + Self.retryTime)
         default:
             failed(index, errno: status)
         }
@@ -146,6 +153,8 @@ extension Connection {
     private func won(_ index: Int) {
         guard let connector, let attempt = connector.attempts.first(where: { $0.index == index }) else { return }
         socket = attempt.socket.take()
+        // getpeername has no answer where the peer has reset the connection meanwhile; it was connected all the same.
+        peer = connector.plan?.addresses[index]
         // Closing a descriptor takes it out of the reactor's set; the losers go here.
         endConnect()
         didConnect()
@@ -184,7 +193,7 @@ extension Connection {
         close(
             error: SocketError(
                 .system(errno: errno), operation: "connect",
-                detail: "\(subject): \(String(cString: strerror(errno)))\(others)", attempts: attempts))
+                detail: "\(subject): \(SocketError.words(errno))\(others)", attempts: attempts))
     }
 
     func connectDeadlineCame() {
@@ -198,6 +207,10 @@ extension Connection {
                     detail: "\(target): \(what) after \(connector.timeout ?? .zero)", attempts: attempts))
         }
         connector.nextAttempt = nil
+        if let retry = connector.retry, retry.time <= engine.now {
+            connector.retry = nil
+            begin(retry.index)
+        }
         followPlan()
     }
 }

@@ -7,6 +7,12 @@ struct MovedConnection: Sendable {
     let descriptor: Int32
     let machine: ConnectionMachine
     let role: SocketRole
+    let parent: SocketID?
+    let closeMode: CloseMode?
+    let isAboveHighMark: Bool
+    let isAdopted: Bool
+    /// Callbacks that were decided but not made yet; they come first.
+    let notices: [SocketNotice]
     let target: String
     let configuration: SocketConfiguration
     let local: SocketAddress?
@@ -22,7 +28,7 @@ extension Connection {
     /// Leaves this engine as `id` of another one, with all its queues and bytes; nil when it is not connected, and then
     /// nothing changes.
     func moveAway(as id: SocketID) -> MovedConnection? {
-        guard machine.isOpen, let descriptor = socket?.descriptor else { return nil }
+        guard machine.isOpen, let handle, let descriptor = socket?.descriptor else { return nil }
         if watched != nil { engine.reactor.remove(descriptor) }
         watched = nil
         record(.movedAway, Int(id.number))
@@ -31,11 +37,13 @@ extension Connection {
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
-            id: id, former: self.id, descriptor: descriptor, machine: machine, role: role, target: target,
+            id: id, former: self.id, descriptor: descriptor, machine: machine, role: role, parent: parent,
+            closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
+            notices: engine.outbox.take(for: handle), target: target,
             configuration: configuration, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic)
         machine.didClose()
-        handle = nil
+        self.handle = nil
         return moved
     }
 }
@@ -45,8 +53,12 @@ extension EngineState {
     func take(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
         let connection = Connection(
-            id: moved.id, engine: self, handle: handle, role: moved.role, target: moved.target,
+            id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
             configuration: moved.configuration)
+        for notice in moved.notices { outbox.append(.socket(handle, notice)) }
+        connection.closeMode = moved.closeMode
+        connection.isAboveHighMark = moved.isAboveHighMark
+        connection.isAdopted = moved.isAdopted
         connection.machine = moved.machine
         connection.socket = SocketHandle(moved.descriptor, kernel: kernel)
         connection.local = moved.local

@@ -10,30 +10,54 @@ extension Connection {
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        if machine.hasReportedEndOfStream { failAwaitedReads() }
         readingChanged()
         finishStep()
+    }
+
+    /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
+    func failAwaitedReads() {
+        for operation in handle?.awaitedReads ?? [] {
+            let failed = machine.reading.cancel(operation, error: ConnectionMachine.endOfStream, now: engine.now)
+            if let failed { fail(failed) }
+        }
     }
 
     /// Something other than bytes changed what the read queue can do.
     func readingChanged() {
         guard machine.isOpen else { return }
         performReads()
-        if isReadInterestOff || isHungUp, machine.reading.wanted > 0 {
+        guard isReadInterestOff || isHungUp else { return }
+        if wanted > 0 {
             if isReadInterestOff {
                 isReadInterestOff = false
                 record(.readInterestOn)
             }
             receiveAvailable()
+        } else if knowsPeerClosed || isHungUp, !machine.hasEndOfStream {
+            // The end came while nothing was to be taken (paused, or asking), and is not reported again.
+            noTaker()
         }
+    }
+
+    /// The most bytes to take from the kernel now.
+    private var wanted: Int { isHeldBack ? 0 : machine.reading.wanted }
+
+    /// The delegate's queue has caught up.
+    func delegateCaughtUp() {
+        guard isHeldBack else { return }
+        isHeldBack = false
+        readingChanged()
+        finishStep()
     }
 
     /// Takes what the kernel has, as far as reads want it.
     func receiveAvailable() {
         guard !machine.isLingering else { return discardAvailable() }
         guard machine.isOpen, !machine.hasEndOfStream else { return }
+        if handle?.mustHoldBack() == true { isHeldBack = true }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
-            let wanted = machine.reading.wanted
             guard wanted > 0 else { return noTaker() }
             guard receiveOnce(atMost: wanted) else { return }
         }
@@ -48,7 +72,7 @@ extension Connection {
             endOfStream()
             return false
         case .bytes(let count):
-            count > 0 ? take(UnsafeRawBufferPointer(rebasing: room[..<count])) : ()
+            take(UnsafeRawBufferPointer(rebasing: room[..<count]))
             // A short read emptied the socket, save where FIN or an error lies behind the bytes.
             return machine.isOpen && (count == room.count || knowsPeerClosed || isHungUp)
         case .wouldBlock:
@@ -77,7 +101,7 @@ extension Connection {
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     private func noTaker() {
         guard let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeldBack {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()
@@ -90,14 +114,20 @@ extension Connection {
         guard !isReadInterestOff else { return }
         isReadInterestOff = true
         record(.readInterestOff)
+        tellPeerClosed()
     }
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        let wasKnown = knowsPeerClosed
         knowsPeerClosed = true
-        guard isReadInterestOff, !wasKnown else { return }
-        record(.peerClosed, 1)
+        tellPeerClosed()
+    }
+
+    /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
+    private func tellPeerClosed() {
+        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed else { return }
+        hasToldPeerClosed = true
+        record(.peerClosed, isHungUp ? 2 : 1)
         notify(.peerClosed)
     }
 

@@ -45,7 +45,7 @@ extension Connection {
         if machine.drain.contains(.writes) { flags.insert(.disconnectAfterWrites) }
         if machine.reading.isAsking { flags.insert(.readsPaused) }
         if machine.writing.isAsking { flags.insert(.writesPaused) }
-        if isUsable, !isWriteBlocked, !isHungUp { flags.insert(.socketCanAcceptBytes) }
+        if isUsable, !isWriteBlocked { flags.insert(.socketCanAcceptBytes) }
         if isUsable, !(watched?.contains(.read) ?? false) { flags.insert(.readSourceSuspended) }
         if isUsable, !(watched?.contains(.write) ?? false) { flags.insert(.writeSourceSuspended) }
         if machine.hasEndOfStream { flags.insert(.socketHasReadEOF) }

@@ -118,7 +118,7 @@ extension Connection {
     func sendFIN() {
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
-        record(.halfClosed)
+        record(.halfClosed, machine.isLingering ? 1 : 0)
         // ENOTCONN: the peer reset the connection; the next receive says so.
         if failure != 0, failure != ENOTCONN {
             close(error: .system(failure, operation: "shutdown", subject: peer?.description ?? target))

@@ -33,8 +33,11 @@ final class Connection {
     var isSendBudgetSpent = false
     /// Bytes (or the end of the stream) are there, but no read takes them.
     var isReadInterestOff = false
+    /// The delegate's queue is so far behind that no more is taken from the kernel.
+    var isHeldBack = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
+    var hasToldPeerClosed = false
     /// More bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
     /// When a byte last passed, either way.
@@ -45,6 +48,8 @@ final class Connection {
     var scheduledDeadline: MonotonicTime?
     var lingerDeadline: MonotonicTime?
     var closeMode: CloseMode?
+    /// Whether the descriptor came from the caller, who may have others for the same socket.
+    var isAdopted = false
 
     var received: UInt64 = 0
     var sent: UInt64 = 0
@@ -80,12 +85,28 @@ final class Connection {
         guard readiness.token == token else { return }
         if readiness.hungUp { isHungUp = true }
         if readiness.peerClosed { peerClosedIsKnown() }
-        if readiness.readable || readiness.hungUp { receiveAvailable() }
+        // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
+        if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }
         if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
+        endIfBothSidesAreGone()
         finishStep()
     }
 
+    /// Behind the peer's end of stream nothing is received any more, so a reset would go unnoticed.
+    func endIfBothSidesAreGone() {
+        guard isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor else {
+            return
+        }
+        let errno = engine.kernel.pendingError(descriptor)
+        close(
+            error: errno == 0
+                ? ConnectionMachine.endOfStream
+                : .system(errno, operation: "read", subject: peer?.description ?? target))
+    }
+
     func deadlineCame() {
+        // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
+        guard let due = scheduledDeadline, due <= engine.now else { return }
         scheduledDeadline = nil
         if machine.isConnecting {
             connectDeadlineCame()
@@ -121,7 +142,10 @@ final class Connection {
             case .none: return
             case .shutWrite: sendFIN()
             case .linger: beginLinger()
-            case .reportPeerClosed: notify(.closedReadStream)
+            case .reportPeerClosed:
+                notify(.closedReadStream)
+                failAwaitedReads()
+                endIfBothSidesAreGone()
             case .close(let error): close(error: error)
             }
         }
@@ -149,6 +173,13 @@ final class Connection {
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }
         return interest
+    }
+
+    /// Takes the descriptor out of the reactor's set. close(2) does so too, but only for the last descriptor of a
+    /// socket, and an adopted one may have others.
+    func leaveReactor() {
+        if watched != nil, isAdopted, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
+        watched = nil
     }
 
     private func must(_ failure: Int32) {
@@ -196,9 +227,16 @@ final class Connection {
 }
 
 extension SocketError {
-    /// A failed system call, in words: `connect 127.0.0.1:1: Connection refused`.
+    /// A failed system call, in words: `connect 127.0.0.1:1: Connection refused`. Out of descriptors, it names the
+    /// limit.
     static func system(_ errno: Int32, operation: String, subject: String) -> SocketError {
-        SocketError(
-            .system(errno: errno), operation: operation, detail: "\(subject): \(String(cString: strerror(errno)))")
+        SocketError(.system(errno: errno), operation: operation, detail: "\(subject): \(words(errno))")
+    }
+
+    static func words(_ errno: Int32) -> String {
+        let words = String(cString: strerror(errno))
+        var limit = rlimit()
+        guard errno == EMFILE, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return words }
+        return "\(words); the limit is \(limit.rlim_cur)"
     }
 }

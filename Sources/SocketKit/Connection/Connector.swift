@@ -29,6 +29,8 @@ final class Connector {
     var attempts: [Attempt] = []
     /// When the plan wants to start the next attempt.
     var nextAttempt: MonotonicTime?
+    /// An attempt that is made again.
+    var retry: (index: Int, time: MonotonicTime)?
     /// How it went, once it is over.
     var summary: ConnectSnapshot?
 
@@ -49,8 +51,7 @@ final class Connector {
     var timesOut: MonotonicTime? { timeout.map { started + $0 } }
 
     var deadline: MonotonicTime? {
-        guard let timesOut else { return nextAttempt }
-        return nextAttempt.map { min($0, timesOut) } ?? timesOut
+        [timesOut, nextAttempt, retry?.time].compactMap(\.self).min()
     }
 
     func snapshot(now: MonotonicTime) -> ConnectSnapshot {

@@ -14,7 +14,6 @@ extension SocketOptions {
         var list: [SocketOption] = []
         if let sendBuffer { list.append(.sendBuffer(sendBuffer)) }
         if let receiveBuffer { list.append(.receiveBuffer(receiveBuffer)) }
-        if let linger { list.append(linger == 0 ? .resetOnClose : .linger(Int32(clamping: linger))) }
         guard !isUnix else { return list }
         if noDelay { list.append(.noDelay) }
         if let keepAlive {

@@ -67,6 +67,7 @@ extension EngineState {
         handle.sessionBegan(connection.id)
         connection.peer = peer
         connection.socket = SocketHandle(descriptor, kernel: kernel)
+        connection.isAdopted = true
         connection.didConnect()
         connection.finishStep()
     }
@@ -181,16 +182,18 @@ extension EngineState {
 
     private func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
         if path.isEmpty { throw .refused(operation, "path: must not be empty") }
-        if path.utf8.count > Sockaddr.longestUnixName {
-            throw .refused(operation, "unix:\(path): \(path.utf8.count) bytes; a path has at most 107")
+        if path.utf8.count > Endpoint.longestUnixPath {
+            throw .refused(
+                operation, "unix:\(path): \(path.utf8.count) bytes; a path has at most \(Endpoint.longestUnixPath)")
         }
         return .unix(path: path)
     }
 
     private func abstractAddress(_ name: String, operation: String) throws(SocketError) -> SocketAddress {
         if name.isEmpty { throw .refused(operation, "name: must not be empty") }
-        if name.utf8.count > Sockaddr.longestUnixName {
-            throw .refused(operation, "unix:@\(name): \(name.utf8.count) bytes; a name has at most 107")
+        if name.utf8.count > Endpoint.longestUnixPath {
+            throw .refused(
+                operation, "unix:@\(name): \(name.utf8.count) bytes; a name has at most \(Endpoint.longestUnixPath)")
         }
         return .abstract(name: name)
     }

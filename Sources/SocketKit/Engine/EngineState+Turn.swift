@@ -91,11 +91,12 @@ extension EngineState {
         switch letter {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation):
-            if connections[command.socket] == nil, let failed = command.failure(as: operation) {
-                outbox.append(.socket(handle, .failed(failed)))
+            if connections[command.socket] == nil {
+                handle.missed(command, as: operation, in: self)
             } else {
                 perform(command, as: operation)
             }
+        case .caughtUp(let id): connections[id]?.delegateCaughtUp()
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
         case .take(let moved, let handle): take(moved, for: handle)

@@ -70,7 +70,7 @@ final class EngineState {
     func shutDown() {
         reactor.stop()
         connections = [:]
-        acceptors = [:]
+        for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
         unflushed = []
         requestTurn = {}
     }

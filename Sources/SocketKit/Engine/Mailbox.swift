@@ -9,6 +9,8 @@ enum Letter: Sendable {
     case begin(SocketID, [SocketAddress])
     /// A name was resolved, or could not be.
     case resolved(SocketID, Result<[SocketAddress], SocketError>)
+    /// The delegate queue of this session has caught up.
+    case caughtUp(SocketID)
     /// A connection comes from another engine.
     case take(MovedConnection, AsyncSocket)
     /// The handle of this session is gone: close it without telling anybody.

@@ -13,4 +13,11 @@ final class Names: Sendable {
     func nextOperation() -> OperationID {
         OperationID(lastOperation.wrappingAdd(1, ordering: .relaxed).newValue)
     }
+
+    /// Names operations from now on beyond all that `other` has named: a connection that comes from there brings some
+    /// along, and one socket must not have two of the same name.
+    func goBeyond(_ other: Names) {
+        let reached = other.lastOperation.load(ordering: .relaxed)
+        _ = lastOperation.max(reached, ordering: .relaxed)
+    }
 }

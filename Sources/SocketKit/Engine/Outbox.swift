@@ -29,6 +29,22 @@ struct Outbox {
         callbacks.append(callback)
     }
 
+    /// Takes out what waits for one socket, in its order.
+    mutating func take(for socket: AsyncSocket) -> [SocketNotice] {
+        var taken: [SocketNotice] = []
+        var rest: [Callback] = []
+        for callback in callbacks[head...] {
+            if case .socket(let owner, let notice) = callback, owner === socket {
+                taken.append(notice)
+            } else {
+                rest.append(callback)
+            }
+        }
+        callbacks = rest
+        head = 0
+        return taken
+    }
+
     mutating func popFirst() -> Callback? {
         guard head < callbacks.count else { return nil }
         let callback = callbacks[head]

@@ -28,8 +28,6 @@ package enum SocketOption: Equatable {
     /// Seconds of silence, seconds between probes, and how many of them.
     case keepAlive(idle: Int32, interval: Int32, count: Int32)
     case reusePort
-    /// Seconds that close() may go on sending in the background.
-    case linger(Int32)
     /// close() sends RST and throws away what is queued (SO_LINGER, 0 s).
     case resetOnClose
 }

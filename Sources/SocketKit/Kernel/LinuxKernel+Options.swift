@@ -18,7 +18,6 @@ extension LinuxKernel {
                 set(count, Int32(IPPROTO_TCP), TCP_KEEPCNT, on: descriptor),
             ].first { $0 != 0 } ?? 0
         case .reusePort: set(1, SOL_SOCKET, SO_REUSEPORT, on: descriptor)
-        case .linger(let seconds): set(linger(l_onoff: 1, l_linger: seconds), SOL_SOCKET, SO_LINGER, on: descriptor)
         case .resetOnClose: set(linger(l_onoff: 1, l_linger: 0), SOL_SOCKET, SO_LINGER, on: descriptor)
         }
     }

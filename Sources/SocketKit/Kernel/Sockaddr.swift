@@ -3,9 +3,6 @@ import SocketCore
 
 /// Turns `SocketAddress` into the kernel's form and back.
 enum Sockaddr {
-    /// The longest path or abstract name that fits into sun_path with its NUL.
-    static let longestUnixName = 107
-
     /// Calls `body` with the kernel's form of `address`; nil when its text is not numeric or too long.
     static func with<R>(_ address: SocketAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         var storage = sockaddr_storage()
@@ -43,7 +40,7 @@ enum Sockaddr {
     }
 
     private static func fillUnix(_ storage: inout sockaddr_storage, name: [UInt8]) -> socklen_t? {
-        guard name.count <= longestUnixName + 1 else { return nil }
+        guard name.count <= Endpoint.longestUnixPath + 1 else { return nil }
         storage.ss_family = sa_family_t(AF_UNIX)
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
         withUnsafeMutableBytes(of: &storage) { bytes in

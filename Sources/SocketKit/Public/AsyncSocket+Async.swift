@@ -119,8 +119,9 @@ public struct SocketReads: AsyncSequence, Sendable {
             case .success(let bytes): return bytes
             case .failure(let failed):
                 isOver = true
-                // Behind the end there is no session, or none that is open, so the next read is refused.
-                guard [.closedByPeer, .notConnected].contains(failed.error.reason) else { throw failed.error }
+                // Between two reads the session may have ended; how it did tells an end from a loss.
+                let error = failed.error.reason == .notConnected ? socket.lastError : failed.error
+                if let error, error.reason != .closedByPeer { throw error }
                 return failed.bytes.isEmpty ? nil : failed.bytes
             }
         }

@@ -10,17 +10,7 @@ import SocketCore
 public final class AsyncSocket: Sendable {
     /// The engine that it lives on; `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }
-    private let state: Lock<HandleState>
-
-    private struct HandleState {
-        var engine: SocketEngine
-        var session: SocketID?
-        weak var delegate: (any AsyncSocketDelegate)?
-        var pump: DelegatePump?
-        var configuration: SocketConfiguration
-        var userData: (any Sendable)?
-        var awaited = AwaitedAnswers()
-    }
+    let state: Lock<SocketHandleState>
 
     /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -28,18 +18,17 @@ public final class AsyncSocket: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         state = Lock(
-            HandleState(
+            SocketHandleState(
                 engine: engine, delegate: delegate, pump: Self.pump(delegateQueue, engine: engine),
                 configuration: configuration))
     }
 
-    /// A connection that a listener took.
-    init(acceptedBy listener: SocketListener, session: SocketID) {
+    /// A connection that a listener took. It shares the listener's pump, so that nothing of it overtakes `didAccept`.
+    init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
         state = Lock(
-            HandleState(
+            SocketHandleState(
                 engine: listener.engine, session: session,
-                pump: Self.pump(listener.delegateQueue, engine: listener.engine),
-                configuration: listener.configuration))
+                pump: listener.pump, configuration: configuration))
     }
 
     deinit {
@@ -98,11 +87,21 @@ public final class AsyncSocket: Sendable {
     /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
     public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
 
+    /// Runs `body` with the descriptor, on the engine's queue, and returns what it returns; nil without running it when
+    /// there is no descriptor, which is so before the connection stands. For options and questions that have no name
+    /// here; whoever reads, writes or closes the descriptor breaks the connection. GCDAsyncSocket: `performBlock:` with
+    /// `socketFD`.
+    public func withDescriptor<R, Failure: Error>(
+        _ body: (Int32) throws(Failure) -> R
+    ) throws(Failure) -> R? {
+        try fact { connection -> Result<R, Failure>? in
+            guard let descriptor = connection?.socket?.descriptor else { return nil }
+            return Result { () throws(Failure) in try body(descriptor) }
+        }?.get()
+    }
+
     private func fact<R>(_ body: (Connection?) -> R) -> R {
-        engine.enter { state in
-            // Read here, since commands that were posted before may have ended the session.
-            body(session.flatMap { state.connections[$0] })
-        }
+        enter { state, session in body(session.flatMap { state.connections[$0] }) }
     }
 
     // MARK: Connecting
@@ -118,7 +117,7 @@ public final class AsyncSocket: Sendable {
 
     /// Begins to connect, as `connect(toHost:port:timeout:)` does, to TCP or to a Unix-domain socket.
     public func connect(to endpoint: Endpoint, timeout: Duration? = nil) throws(SocketError) {
-        try engine.enter { state in
+        try enter { state, _ in
             Result { () throws(SocketError) in try state.connect(self, to: endpoint, timeout: timeout) }
         }.get()
     }
@@ -127,7 +126,7 @@ public final class AsyncSocket: Sendable {
     /// `badConfiguration` when there is a session already, `system` when it is not connected. `didConnectTo` is called.
     /// GCDAsyncSocket: `socketFromConnectedSocketFD:`.
     public func adopt(descriptor: Int32) throws(SocketError) {
-        try engine.enter { state in
+        try enter { state, _ in
             Result { () throws(SocketError) in try state.adopt(descriptor, for: self) }
         }.get()
     }
@@ -137,12 +136,12 @@ public final class AsyncSocket: Sendable {
     /// its own is called on the other engine's queue from now on. No effect when it lives there already. Throws
     /// `notConnected` when it is not connected.
     public func move(to other: SocketEngine) throws(SocketError) {
-        let engine = engine
-        guard engine !== other else { return }
-        let hasMoved = engine.enter { engineState in
+        let hasMoved = enter { engineState, session in
+            guard engine !== other else { return true }
             guard let session, let connection = engineState.connections[session],
                 let moved = connection.moveAway(as: other.names.nextSession())
             else { return false }
+            other.names.goBeyond(engine.names)
             state.withLock { state in
                 state.engine = other
                 state.session = moved.id
@@ -170,8 +169,9 @@ public final class AsyncSocket: Sendable {
         ask { .write($0, WriteRequest(bytes, timeout: timeout, tag: tag)) }
     }
 
-    /// Ends operations before they complete: `didFail` with `cancelled`, and of a read in hand with the bytes it had.
-    /// What has completed meanwhile stays completed, and a write of which bytes were sent goes on.
+    /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,
+    /// for the reads that follow; what has completed meanwhile stays completed; a write of which bytes were sent goes
+    /// on.
     public func cancel(_ target: SocketCommand.CancelTarget) {
         ask { .cancel($0, target) }
     }
@@ -191,7 +191,7 @@ public final class AsyncSocket: Sendable {
     /// Closes at once and waits until that is done; `didDisconnect` follows. Queued operations fail. No effect without
     /// a session. What was queued from this thread before is tried first.
     public func disconnect() {
-        engine.enter { state in
+        enter { state, session in
             if let session { state.perform(.close(session, .now)) }
         }
     }
@@ -208,75 +208,11 @@ public final class AsyncSocket: Sendable {
 
     /// Posts a command for the present session; without one, for a session that is never found.
     @discardableResult
-    private func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
+    func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
         let (engine, session) = state.withLock { ($0.engine, $0.session) }
         let operation = engine.names.nextOperation()
         engine.post(.ask(self, command(session ?? SocketID(0)), operation))
         return operation
-    }
-
-    // MARK: For those who await
-
-    /// Posts a command whose completion goes to `answer` instead of the delegate.
-    func ask(_ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer) {
-        let (engine, session) = state.withLock { state in
-            state.awaited.operations[operation] = answer
-            return (state.engine, state.session)
-        }
-        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
-    }
-
-    /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
-    func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
-        // Before it begins, or the answer could come before anybody waits for it.
-        state.withLock { $0.awaited.connections.append(answer) }
-        do throws(SocketError) {
-            try connect(to: endpoint, timeout: timeout)
-        } catch {
-            let refused = state.withLock { $0.awaited.takeConnections() }
-            refused.forEach { $0(error) }
-        }
-    }
-
-    // MARK: For the engine
-
-    func sessionBegan(_ id: SocketID) {
-        state.withLock { $0.session = id }
-    }
-
-    func sessionEnded(_ id: SocketID) {
-        state.withLock { if $0.session == id { $0.session = nil } }
-    }
-
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
-    func deliver(_ notice: SocketNotice) {
-        let (delegate, pump, session, resume) = state.withLock { state in
-            (state.delegate, state.pump, state.session, state.awaited.take(notice))
-        }
-        resume.forEach { $0() }
-        guard !notice.isCompletion || resume.isEmpty else { return }
-        guard let pump else { return call(delegate, notice, session: session) }
-        pump.append { [self] in call(delegate, notice, session: session) }
-    }
-
-    private func call(_ delegate: (any AsyncSocketDelegate)?, _ notice: SocketNotice, session: SocketID?) {
-        switch notice {
-        case .connected(let address): delegate?.socket(self, didConnectTo: address)
-        case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
-        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
-        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
-        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
-        case .failed(let operation): delegate?.socket(self, didFail: operation)
-        case .timedOut(let operation):
-            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
-            if let session { engine.post(.answerTimeout(session, operation.operation, verdict)) }
-        case .closedReadStream: delegate?.socketDidCloseReadStream(self)
-        case .peerClosed: delegate?.socketPeerDidClose(self)
-        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
-        case .disconnecting(let error, let unread):
-            delegate?.socket(self, willDisconnect: error, unread: unread)
-        case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
-        }
     }
 }
 
@@ -291,22 +227,5 @@ extension AsyncSocket: CustomStringConvertible {
         return "AsyncSocket \(picture.id) \(picture.phase.rawValue) \(ends), reads \(reads), "
             + "writes \(writes) (\(picture.writing.pendingBytes) bytes), "
             + "received \(picture.received), sent \(picture.sent)"
-    }
-}
-
-extension SocketCommand {
-    /// How a read or write ends whose session is over; nil for commands that have no completion.
-    func failure(as id: OperationID) -> FailedOperation? {
-        switch self {
-        case .read(_, let request):
-            FailedOperation(
-                operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
-                error: SocketError(.notConnected, operation: "read", detail: "the socket is not connected"))
-        case .write(_, let request):
-            FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
-                error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel: nil
-        }
     }
 }

@@ -6,6 +6,8 @@ typealias OperationAnswer = @Sendable (Result<[UInt8], FailedOperation>) -> Void
 /// Who awaits what of one socket.
 struct AwaitedAnswers {
     var operations: [OperationID: OperationAnswer] = [:]
+    /// Those of the operations that are reads.
+    var reads: Set<OperationID> = []
     var connections: [@Sendable (SocketError?) -> Void] = []
 
     /// The answers that this notice gives; empty: nobody awaits it.
@@ -29,6 +31,7 @@ struct AwaitedAnswers {
         _ operation: OperationID, _ result: Result<[UInt8], FailedOperation>
     ) -> [@Sendable () -> Void] {
         guard !operations.isEmpty, let answer = operations.removeValue(forKey: operation) else { return [] }
+        reads.remove(operation)
         return [{ answer(result) }]
     }
 

@@ -24,15 +24,17 @@ final class DelegatePump: Sendable {
         if mustSchedule { queue.async { self.run() } }
     }
 
+    /// One batch at a time, so that other work of the queue gets its turn between them.
     private func run() {
-        while true {
-            let calls = state.withLock { state in
-                defer { state.calls = [] }
-                state.isScheduled = !state.calls.isEmpty
-                return state.calls
-            }
-            guard !calls.isEmpty else { return }
-            for call in calls { call() }
+        let calls = state.withLock { state in
+            defer { state.calls = [] }
+            return state.calls
         }
+        for call in calls { call() }
+        let isDone = state.withLock { state in
+            state.isScheduled = !state.calls.isEmpty
+            return state.calls.isEmpty
+        }
+        if !isDone { queue.async { self.run() } }
     }
 }

@@ -77,7 +77,8 @@ public protocol SocketListenerDelegate: AnyObject, Sendable {
     /// A connection was taken. It closes at once when nobody keeps `socket`. It has no delegate yet, and the listener's
     /// delegate queue; set its delegate here, and no callback of it is missed.
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket)
-    /// Called before `didAccept`: the engine on which the connection shall live; nil: the listener's own.
+    /// Called before `didAccept`: the engine to which the connection moves as soon as `didAccept` returns; nil: it stays
+    /// on the listener's.
     /// GCDAsyncSocket: `newSocketQueueForConnectionFromAddress:onSocket:`.
     func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine?
     /// The listener is closed. `error` is nil when this side asked for it.

@@ -36,6 +36,9 @@ public struct SocketConfiguration: Sendable {
     public var timeoutVerdict = TimeoutVerdict.close
     /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never.
     public var idleTimeout: Duration?
+    /// How long a close after writing waits for the peer's FIN, so that no reset destroys what the peer has not read.
+    /// The engine waits, not the kernel: SO_LINGER would make close(2) block every socket of the engine.
+    public var lingerTime = Duration.seconds(2)
     /// Marks for the bytes queued for writing; nil: no report.
     public var writeWatermarks: Watermarks?
     /// Our end of a connect, as GCDAsyncSocket's `viaInterface:` has it: `[interface][:port]`, the interface by its name
@@ -77,9 +80,6 @@ public struct SocketOptions: Sendable {
     public var keepAlive: KeepAlive?
     /// SO_REUSEPORT: several listeners share a port, and the kernel spreads connections over them.
     public var reusePort = false
-    /// SO_LINGER in whole seconds: how long the kernel may go on sending after close; 0: reset at once. nil: the
-    /// kernel's own way, which sends what it has.
-    public var linger: Int?
     /// How many connections may wait for accept. At least 1; held by net.core.somaxconn.
     public var backlog: Int32 = 1_024
 

@@ -14,6 +14,7 @@ public final class SocketEngine: Sendable {
     private let confined: Confined<EngineState>
     private let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
+    private let schedule: WorkScheduler
     let names: Names
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
@@ -23,10 +24,11 @@ public final class SocketEngine: Sendable {
             resolver: SystemResolver())
     }
 
-    /// Starts an engine on another kernel, clock, reactor and resolver.
+    /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
+    /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
-        resolver: any Resolver
+        resolver: any Resolver, schedule: WorkScheduler? = nil
     ) {
         let queue = DispatchQueue(label: configuration.name)
         let mailbox = Mailbox()
@@ -42,17 +44,19 @@ public final class SocketEngine: Sendable {
         self.mark = mark
         self.names = names
         self.confined = confined
+        let schedule = schedule ?? { work in queue.async { work() } }
+        self.schedule = schedule
         name = configuration.name
         queue.sync {
             // A cycle, which `shutDown` breaks.
-            confined { $0.requestTurn = { queue.async { confined { $0.turn([]) } } } }
+            confined { $0.requestTurn = { schedule { confined { $0.turn([]) } } } }
         }
         let failure = reactor.start { batch in queue.sync { confined { $0.turn(batch) } } }
         precondition(failure == 0, "the engine's thread could not be started: errno \(failure)")
     }
 
     deinit {
-        queue.async { [confined] in confined { $0.shutDown() } }
+        schedule { [confined] in confined { $0.shutDown() } }
     }
 
     /// Whether the caller runs on the engine's queue, or on one that targets it.
@@ -77,9 +81,12 @@ public final class SocketEngine: Sendable {
         post(.snapshot(request, answer))
     }
 
+    /// Whether this is the engine that has that state.
+    func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
+
     func post(_ letter: Letter) {
         guard mailbox.post(letter) else { return }
-        queue.async { [confined] in confined { $0.turn([]) } }
+        schedule { [confined] in confined { $0.turn([]) } }
     }
 
     /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.
@@ -88,6 +95,9 @@ public final class SocketEngine: Sendable {
         return queue.sync { confined { $0.enter(body) } }
     }
 }
+
+/// Runs work on the engine's queue, once, later on, in the order in which it was given.
+package typealias WorkScheduler = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
 extension EngineState {
     /// Carries out what was posted, then `body`; callbacks are left to a turn.

@@ -40,7 +40,10 @@ public final class SocketListener: Sendable {
     }
 
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
-    public var delegateQueue: DispatchQueue? { state.withLock { $0.pump?.queue } }
+    public var delegateQueue: DispatchQueue? { pump?.queue }
+
+    /// Accepted connections share it, so that nothing of theirs overtakes `didAccept`.
+    var pump: DelegatePump? { state.withLock { $0.pump } }
 
     /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.
     public var configuration: SocketConfiguration {
@@ -82,6 +85,7 @@ public final class SocketListener: Sendable {
         state.withLock { state in
             state.session = id
             state.backlog?.ending = nil
+            state.backlog?.isPaused = false
         }
     }
 
@@ -101,11 +105,10 @@ public final class SocketListener: Sendable {
         switch notice {
         case .accepted(let socket):
             guard let delegate else { return }
-            if let address = socket.peerAddress, let other = delegate.listener(self, engineFor: address) {
-                // A connection that ended meanwhile has nothing to move; its didDisconnect says so.
-                try? socket.move(to: other)
-            }
+            let other = socket.peerAddress.flatMap { delegate.listener(self, engineFor: $0) }
             delegate.listener(self, didAccept: socket)
+            // Only now, or its delegate could miss a callback there. What has ended meanwhile has nothing to move.
+            if let other { try? socket.move(to: other) }
         case .stopped(let error): delegate?.listener(self, didStop: error)
         }
     }
@@ -117,39 +120,39 @@ public final class SocketListener: Sendable {
     }
 
     private func fill(_ notice: ListenerNotice) {
-        let (answer, result, pause): (ConnectionBacklog.Answer?, Result<AsyncSocket?, SocketError>, SocketID?)
+        let (answer, result): (ConnectionBacklog.Answer?, Result<AsyncSocket?, SocketError>)
         switch notice {
         case .accepted(let socket):
             result = .success(socket)
-            (answer, pause) = state.withLock { state in
+            answer = state.withLock { state in
                 let outcome = state.backlog?.add(socket)
-                return (outcome?.answer, outcome?.mustPause == true ? state.session : nil)
+                // Posted under the lock: pauses and resumptions reach the engine in the order of their causes.
+                if outcome?.mustPause == true, let session = state.session {
+                    engine.post(.pauseReading(session, true))
+                }
+                return outcome?.answer
             }
         case .stopped(let error):
             let ending: Result<AsyncSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
             result = ending
-            pause = nil
             answer = state.withLock { state in
                 state.backlog?.ending = ending
                 return state.backlog?.answer.take()
             }
         }
         answer?(result)
-        if let pause { engine.post(.pauseReading(pause, true)) }
     }
 
     func fetch(_ answer: @escaping ConnectionBacklog.Answer) {
-        let (result, resume): (Result<AsyncSocket?, SocketError>?, SocketID?) = state.withLock { state in
+        let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
-                return (.success(first.socket), first.mayResume ? state.session : nil)
+                if first.mayResume, let session = state.session { engine.post(.pauseReading(session, false)) }
+                return .success(first.socket)
             }
-            if state.session == nil || state.backlog?.ending != nil {
-                return (state.backlog?.ending ?? .success(nil), nil)
-            }
+            if state.session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
             state.backlog?.answer = answer
-            return (nil, nil)
+            return nil
         }
-        if let resume { engine.post(.pauseReading(resume, false)) }
         if let result { answer(result) }
     }
 

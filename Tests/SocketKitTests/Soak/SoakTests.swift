@@ -14,6 +14,8 @@ extension Soak {
 
         @Test func enginesThatAreReleasedLeaveNoDescriptorsBehind() async throws {
             await #expect(processExitsWith: .success) {
+                // The first engine makes Dispatch open descriptors of its own, which stay.
+                for _ in 0..<3 { try use(SocketEngine()) }
                 let before = openDescriptors()
                 for _ in 0..<count(1_000) { try use(SocketEngine()) }
                 #expect(eventually { openDescriptors() == before }, "\(openDescriptors()), \(before) before")

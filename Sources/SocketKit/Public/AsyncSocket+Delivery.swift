@@ -1,0 +1,141 @@
+import SocketCore
+
+/// What the engine does with a handle.
+extension AsyncSocket {
+    /// Runs `body` on the queue of the engine that this socket lives on, with its present session, after all that was
+    /// posted. A move may change both while this waits for the queue; then it begins anew.
+    func enter<R>(_ body: (EngineState, SocketID?) -> R) -> R {
+        while true {
+            let engine = engine
+            let result: R? = engine.enter { engineState in
+                let (present, session) = state.withLock { ($0.engine, $0.session) }
+                return present === engine ? .some(body(engineState, session)) : nil
+            }
+            if let result { return result }
+        }
+    }
+
+    /// A command came to an engine that has no such session: it goes on to where the connection has moved, or fails.
+    func missed(_ command: SocketCommand, as operation: OperationID, in engineState: EngineState) {
+        let (engine, session) = state.withLock { ($0.engine, $0.session) }
+        if let session, !engine.isOf(engineState) {
+            engine.post(.ask(self, command.with(session), operation))
+        } else if let failed = command.failure(as: operation) {
+            engineState.outbox.append(.socket(self, .failed(failed)))
+        }
+    }
+
+    func sessionBegan(_ id: SocketID) {
+        state.withLock { state in
+            state.session = id
+            state.lastError = nil
+        }
+    }
+
+    func sessionEnded(_ id: SocketID, error: SocketError?) {
+        state.withLock { state in
+            guard state.session == id else { return }
+            state.session = nil
+            state.lastError = error
+        }
+    }
+
+    /// How the last session ended; nil: this side asked for it.
+    var lastError: SocketError? { state.withLock { $0.lastError } }
+
+    /// The reads that somebody awaits.
+    var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
+
+    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel; `caughtUp` is posted
+    /// when that is over.
+    func mustHoldBack() -> Bool {
+        state.withLock { state in
+            guard state.undelivered > SocketHandleState.undeliveredLimit else { return false }
+            state.isHeldBack = true
+            return true
+        }
+    }
+
+    // MARK: Delivery
+
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
+    func deliver(_ notice: SocketNotice) {
+        let bytes = notice.byteCount
+        let (pump, resume) = state.withLock { state in
+            let resume = state.awaited.take(notice)
+            if resume.isEmpty, state.pump != nil { state.undelivered += bytes }
+            return (state.pump, resume)
+        }
+        resume.forEach { $0() }
+        guard !notice.isCompletion || resume.isEmpty else { return }
+        guard let pump else { return call(notice) }
+        pump.append { [self] in
+            call(notice)
+            if bytes > 0 { delivered(bytes) }
+        }
+    }
+
+    private func delivered(_ bytes: Int) {
+        state.withLock { state in
+            state.undelivered -= bytes
+            guard state.isHeldBack, state.undelivered <= SocketHandleState.undeliveredLimit / 2 else { return }
+            state.isHeldBack = false
+            if let session = state.session { state.engine.post(.caughtUp(session)) }
+        }
+    }
+
+    /// Calls whoever is the delegate now: one that was set while this waited gets it.
+    private func call(_ notice: SocketNotice) {
+        let delegate = delegate
+        switch notice {
+        case .connected(let address): delegate?.socket(self, didConnectTo: address)
+        case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
+        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
+        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
+        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
+        case .failed(let operation): delegate?.socket(self, didFail: operation)
+        case .timedOut(let operation):
+            let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
+            answerTimeout(of: operation.operation, verdict)
+        case .closedReadStream: delegate?.socketDidCloseReadStream(self)
+        case .peerClosed: delegate?.socketPeerDidClose(self)
+        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .disconnecting(let error, let unread):
+            delegate?.socket(self, willDisconnect: error, unread: unread)
+        case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
+        }
+    }
+
+    // MARK: For those who await
+
+    /// Posts a command whose completion goes to `answer` instead of the delegate.
+    func ask(
+        _ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer
+    ) {
+        let (engine, session) = state.withLock { state in
+            state.awaited.operations[operation] = answer
+            if case .read = command(SocketID(0)) { state.awaited.reads.insert(operation) }
+            return (state.engine, state.session)
+        }
+        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+    }
+
+    /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
+    func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
+        // Before it begins, or the answer could come before anybody waits for it.
+        state.withLock { $0.awaited.connections.append(answer) }
+        do throws(SocketError) {
+            try connect(to: endpoint, timeout: timeout)
+        } catch {
+            let refused = state.withLock { $0.awaited.takeConnections() }
+            refused.forEach { $0(error) }
+        }
+    }
+}
+
+extension SocketNotice {
+    /// Bytes that it carries.
+    fileprivate var byteCount: Int {
+        if case .read(let delivery) = self { delivery.bytes.count } else { 0 }
+    }
+}

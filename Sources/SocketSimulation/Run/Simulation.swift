@@ -1,0 +1,189 @@
+import SocketKit
+
+/// One run: an engine on a simulated machine, with clients, a listener and peers, all of which do what the seed says.
+///
+/// Everything happens on the calling thread, so the same seed always gives the same run. First comes the play, in which
+/// anything may happen in any order and calls fail for no reason; then all peers take their leave, and whatever can
+/// come to its end must do so; then everything is closed, and nothing may be left.
+package final class Simulation {
+    /// The port that everybody connects to.
+    static let port: UInt16 = 7_000
+    /// Calls, arrivals and answers that a play has at least.
+    package static let eventCount = 200
+    private static let stepLimit = 4_000
+
+    /// What a run came to.
+    package struct Outcome: Sendable, Equatable {
+        package var seed: UInt64
+        package var findings: [Finding]
+        /// Calls of the kernel, arrivals and answers.
+        package var events: Int
+        package var steps: Int
+        package var operations: Int
+        package var sessions: Int
+        /// Whether the planted bug, if any, showed itself.
+        package var hasMutated: Bool
+    }
+
+    let stage: Stage
+    let peers: Peers
+    private let seed: UInt64
+    private let door: Door
+    private(set) var engine: SocketEngine?
+    private var listener: SocketListener?
+    private var steps = 0
+    var spin = SpinDetector()
+
+    private init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
+        self.seed = seed
+        stage = Stage(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
+        peers = Peers(stage: stage)
+        door = Door(stage: stage)
+        var configuration = EngineConfiguration()
+        configuration.eventCapacity = 64
+        configuration.closedLimit = 6
+        configuration.capturesTraffic = stage.chance.oneIn(8)
+        let work = stage.work
+        engine = SocketEngine(
+            configuration, kernel: stage.kernel, clock: stage.clock, reactor: stage.reactor, resolver: stage.resolver,
+            schedule: { work.add($0) })
+    }
+
+    /// Runs one seed. `tell` gets a line for everything that happens.
+    package static func run(
+        seed: UInt64, mutant: Mutant? = nil, coverage: Coverage = Coverage(),
+        tell: (@Sendable (String) -> Void)? = nil
+    ) -> Outcome {
+        let run = Simulation(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
+        run.begin()
+        while run.isPlaying { run.step() }
+        run.end()
+        return run.outcome
+    }
+
+    private var outcome: Outcome {
+        Outcome(
+            seed: seed, findings: stage.findings.list, events: events, steps: steps,
+            operations: stage.ledger.operationCount, sessions: stage.ledger.sessionCount,
+            hasMutated: stage.mutation.hasShown)
+    }
+
+    private var events: Int { stage.kernel.network.withLock { $0.events } }
+
+    private var isPlaying: Bool {
+        events < Self.eventCount && steps < Self.stepLimit && stage.findings.list.isEmpty
+    }
+
+    // MARK: The play
+
+    private func begin() {
+        guard let engine else { return }
+        stage.kernel.network.withLock { $0.isFaulty = false }
+        let listener = SocketListener(engine: engine, delegate: door)
+        self.listener = listener
+        listen()
+        stage.findings.require(listener.session != nil, .hanging, "the listener does not listen")
+        stage.kernel.network.withLock { $0.isFaulty = true }
+        for _ in 0..<stage.chance.within(1...4) {
+            let player = stage.enroll()
+            player.take(AsyncSocket(engine: engine))
+            player.act()
+        }
+    }
+
+    /// Stops the listener, or lets it listen again; that may be refused.
+    private func listen() {
+        guard let listener else { return }
+        if listener.session != nil { return listener.stop() }
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = stage.chance.oneIn(2)
+        configuration.options.backlog = Int32(stage.chance.within(1...8))
+        listener.configuration = configuration
+        try? listener.listen(on: .tcp(host: Network.host, port: Self.port))
+        stage.trace("listener \(listener.session?.description ?? "refused")")
+    }
+
+    private func step() {
+        steps += 1
+        switch stage.chance.below(32) {
+        case 0..<8: turn(some: true)
+        case 8..<11: stage.work.isEmpty ? turn(some: false) : runWork()
+        case 11..<19: deliverOne()
+        case 19..<23: act()
+        case 23..<27: peers.act()
+        case 27: answerOne()
+        case 28: stage.resolver.answerOne()
+        case 29: advanceClock()
+        case 30: turn(some: false)
+        case 31 where listener?.session == nil || stage.chance.oneIn(16): listen()
+        default: if stage.chance.oneIn(4) { checkQuiet() }
+        }
+        if stage.chance.oneIn(3) { look() }
+    }
+
+    private func act() {
+        let players = stage.players.filter { $0.socket != nil }
+        if let engine, players.isEmpty || stage.chance.oneIn(40) {
+            let player = stage.enroll()
+            player.take(AsyncSocket(engine: engine))
+            player.act()
+        } else if !players.isEmpty {
+            stage.chance.pick(players).act()
+        }
+    }
+
+    private func deliverOne() {
+        stage.kernel.network.withLock { network in
+            let arrivals = network.arrivals()
+            guard !arrivals.isEmpty else { return }
+            let (link, end) = network.chance.pick(arrivals)
+            let most = network.chance.oneIn(2) ? network.chance.within(1...20) : network.chance.within(1...4_096)
+            network.deliver(to: link, end, atMost: most)
+            stage.trace("network delivers up to \(most) to end \(end) of link \(link)")
+        }
+    }
+
+    private func answerOne() {
+        stage.kernel.network.withLock { network in
+            let unanswered = network.unanswered()
+            guard !unanswered.isEmpty else { return }
+            network.answer(network.chance.pick(unanswered))
+        }
+    }
+
+    private func advanceClock() {
+        // At times long enough for a second attempt to connect beside the first.
+        let step = Duration.milliseconds(stage.chance.within(stage.chance.oneIn(6) ? 240...270 : 0...80))
+        stage.clock.advance(by: step)
+        stage.trace("clock goes on by \(step)")
+    }
+
+    /// Takes a picture, and holds it against the rules.
+    func look() {
+        guard let engine else { return }
+        let snapshot = engine.snapshot()
+        stage.coverage.update(snapshot)
+        stage.snapshotRules.check(snapshot, isFresh: true)
+    }
+
+    // MARK: Letting go
+
+    /// Closes whatever is open, and lets go of everything.
+    func letGo() {
+        for player in stage.players { player.socket?.disconnect() }
+        listener?.stop()
+        settle()
+        look()
+        stage.ledger.finish()
+        stage.dismiss()
+        listener = nil
+        weak let former = engine
+        if let queue = engine?.queue {
+            engine = nil
+            while !stage.work.isEmpty { stage.work.runOne(on: queue) }
+        }
+        stage.findings.require(former == nil, .descriptorLeaked, "the engine itself is kept")
+        let left = stage.kernel.network.withLock { $0.openDescriptors }
+        stage.findings.require(left.isEmpty, .descriptorLeaked, "open at the end: \(left)")
+    }
+}

@@ -1,0 +1,60 @@
+import SocketKit
+import SocketTestSupport
+
+/// What everybody in a run shares.
+package final class Stage: Sendable {
+    let chance: Chance
+    let clock = ManualClock()
+    let findings = Findings()
+    let mutation: Mutation
+    let kernel: SimulatedKernel
+    let reactor: SimulatedReactor
+    let resolver: SimulatedResolver
+    let work = HeldWork()
+    let ledger: Ledger
+    let snapshotRules: SnapshotRules
+    let coverage: Coverage
+    private let tell: (@Sendable (String) -> Void)?
+    private let roster = Lock<[Player]>([])
+    /// Players act of their own accord; off while the run comes to its end.
+    private let isPlaying = Lock(true)
+
+    init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
+        chance = Chance(seed: seed)
+        mutation = Mutation(mutant)
+        kernel = SimulatedKernel(chance: chance, findings: findings, mutation: mutation)
+        reactor = SimulatedReactor(kernel: kernel, mutation: mutation)
+        resolver = SimulatedResolver(chance: chance)
+        ledger = Ledger(findings: findings)
+        snapshotRules = SnapshotRules(findings: findings, ledger: ledger, kernel: kernel)
+        self.coverage = coverage
+        self.tell = tell
+    }
+
+    /// Whether players still do something of their own accord.
+    var isOpen: Bool {
+        get { isPlaying.withLock { $0 } }
+        set { isPlaying.withLock { $0 = newValue } }
+    }
+
+    /// Everybody who ever had a socket, in order.
+    var players: [Player] { roster.withLock { $0 } }
+
+    /// Makes a player with a number of its own.
+    func enroll() -> Player {
+        roster.withLock { roster in
+            roster.append(Player(number: roster.count, stage: self))
+            return roster[roster.count - 1]
+        }
+    }
+
+    /// Lets go of all players, who hold the engine.
+    func dismiss() {
+        roster.withLock { $0 = [] }
+    }
+
+    /// One line for whoever watches a single seed.
+    func trace(_ line: @autoclosure () -> String) {
+        if let tell { tell(line()) }
+    }
+}

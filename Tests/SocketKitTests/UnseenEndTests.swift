@@ -1,0 +1,61 @@
+import Glibc
+import SocketKit
+import SocketTestSupport
+import Testing
+
+/// The end of a stream that comes while nothing may be taken from the kernel is noticed as soon as it may.
+@Suite struct UnseenEndTests {
+    private func waitUntilReported(_ pair: ConnectedPair) {
+        #expect(
+            eventually { pair.engine.snapshot().sockets.first?.flags.contains(.readSourceSuspended) ?? false })
+    }
+
+    @Test(arguments: [false, true])
+    func theEndThatCameDuringAPauseIsNoticedWhenReadingGoesOn(isReset: Bool) throws {
+        let pair = try ConnectedPair()
+        pair.socket.pauseReading(true)
+        pair.closePeer(reset: isReset)
+        waitUntilReported(pair)
+        #expect(pair.socket.isConnected)
+        pair.socket.pauseReading(false)
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.lastError != nil)
+    }
+
+    @Test func aPersonHearsOfFINAlsoWhereItCameInOneReportWithBytes() throws {
+        let recorder = Recorder()
+        let pair = try ConnectedPair(recorder: recorder)
+        pair.engine.queue.suspend()
+        try pair.peerSends("unread")
+        pair.peerShutsWrite()
+        pair.engine.queue.resume()
+        waitUntilReported(pair)
+        let events = pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.map(\.kind)
+        #expect(events.filter { $0 == .peerClosed }.count == 1)
+        #expect(pair.socket.isConnected)
+    }
+
+    @Test func theEndIsNoticedWhereReadinessTurnedOutToBeFalse() throws {
+        let pair = try ConnectedPair()
+        pair.socket.pauseReading(true)
+        try pair.peerSends("x")
+        waitUntilReported(pair)
+        // Takes away what was reported.
+        var byte: UInt8 = 0
+        #expect(recv(try #require(pair.engine.snapshot().sockets.first?.descriptor), &byte, 1, 0) == 1)
+        pair.socket.pauseReading(false)
+        pair.closePeer()
+        #expect(eventually { pair.recorder.isDisconnected })
+    }
+
+    @Test func theEndThatCameWhileAReadAskedIsNoticedWhenThatReadIsCancelled() throws {
+        let pair = try ConnectedPair(recorder: Recorder(verdict: { _ in .later }))
+        pair.socket.read(ReadRequest(.length(1), timeout: .milliseconds(1)))
+        #expect(eventually { !pair.recorder.timeouts.isEmpty })
+        pair.closePeer()
+        waitUntilReported(pair)
+        pair.socket.cancel(.reads)
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.lastError?.reason == .closedByPeer)
+    }
+}
