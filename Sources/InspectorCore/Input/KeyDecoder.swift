@@ -13,7 +13,8 @@ package struct KeyDecoder: Sendable {
     /// The codes that the terminal gives to the marks around a bracketed paste; curses has none of its own.
     package static let pasteBegins: Int32 = 5000
     package static let pasteEnds: Int32 = 5001
-    /// A paste is handed over once it holds so many bytes, should its end mark never come.
+    /// What a paste holds beyond so many bytes is dropped, and never read as keys. No field takes as much, so a paste
+    /// that was cut here is refused as a whole.
     package static let longestPaste = 1 << 20
 
     private var paste: String?
@@ -31,7 +32,7 @@ package struct KeyDecoder: Sendable {
             if input == .code(Self.pasteBegins) {
                 paste = paste ?? ""
             } else if isPasting {
-                messages += input == .code(Self.pasteEnds) ? endPaste() : collect(input)
+                if input == .code(Self.pasteEnds) { messages += endPaste() } else { collect(input) }
             } else if input == .scalar("\u{1B}") {
                 if let key = Self.escaped(&rest) { messages.append(.key(key)) }
             } else if let key = Self.key(input) {
@@ -47,10 +48,9 @@ package struct KeyDecoder: Sendable {
         return paste.map { [.paste($0)] } ?? []
     }
 
-    private mutating func collect(_ input: Input) -> [Message] {
-        guard case .scalar(let scalar) = input else { return [] }
+    private mutating func collect(_ input: Input) {
+        guard case .scalar(let scalar) = input, (paste?.utf8.count ?? 0) < Self.longestPaste else { return }
         paste?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
-        return (paste?.utf8.count ?? 0) >= Self.longestPaste ? endPaste() : []
     }
 
     /// The key that an Esc and what follows it in its batch make; nil: a sequence that means no key.

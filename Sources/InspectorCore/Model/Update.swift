@@ -104,7 +104,7 @@ extension Model {
     /// All of it or nothing: half a paste, sent unseen, would be worse than none.
     private mutating func pasteIntoComposer(_ text: String) {
         guard text.count <= LineEditor.lengthLimit else {
-            notice = error("nothing was pasted: \(text.count) characters, and a line holds \(LineEditor.lengthLimit)")
+            notice = error("nothing was pasted: it is longer than the \(LineEditor.lengthLimit) characters of a line")
             return
         }
         editComposer { $0.editor.insert(text) }

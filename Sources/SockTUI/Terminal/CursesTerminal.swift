@@ -114,11 +114,14 @@ final class CursesTerminal: Screen {
 
     var descriptor: Int32? { inputDescriptor }
 
+    /// Characters read before the run loop gets its turn: a paste of megabytes must not keep signals unheard.
+    private static let batchLimit = 8_192
+
     func input() -> [Message] {
         var messages: [Message] = []
         var batch: [KeyDecoder.Input] = []
         var character: UInt32 = 0
-        while case let kind = cn_get(&character), kind != ERR {
+        while batch.count < Self.batchLimit, case let kind = cn_get(&character), kind != ERR {
             if kind == KEY_CODE_YES, Int32(bitPattern: character) == KEY_RESIZE {
                 messages += decoder.decode(batch) + [.resized(size)]
                 batch = []
