@@ -61,6 +61,20 @@ struct TerminalLifeTests {
         #expect(try tmux.format("#{alternate_on} #{cursor_flag}") == "0 1")
     }
 
+    @Test("a stopped program that is told to end is gone, and the shell keeps its terminal")
+    func endWhileStopped() throws {
+        let tmux = try Tmux("PS1='ready> ' bash --norc -i", environment: Program.environment(try Program.folder()))
+        try #require(try tmux.waitFor("ready>"))
+        try tmux.type("\(Program.path)\n")
+        try tmux.waitForScreen()
+        try tmux.keys("C-z")
+        #expect(try tmux.waitFor("#{pane_current_command}", toBe: "bash"))
+        try tmux.type("kill %1; wait; echo gone\n")
+        #expect(try tmux.waitFor("\ngone"))
+        #expect(try tmux.format("#{alternate_on} #{cursor_flag}") == "0 1")
+        #expect(try tmux.children().isEmpty)
+    }
+
     @Test("a terminal that goes away ends it")
     func hangUp() throws {
         let process: pid_t
