@@ -66,7 +66,10 @@ final class RunLoop {
         let ready = wait()
         var messages = screen.descriptor == nil ? [] : screen.input()
         if ready.hungUp || isFruitless(ready, messages) { ending = .signal(SIGHUP) }
-        runner.inbox.takeSignals().forEach(heard)
+        // Those that end the program first: it must not take the terminal again before it goes.
+        let signals = runner.inbox.takeSignals()
+        for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
+        if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
         messages += runner.inbox.take()
         if ContinuousClock.now >= nextTick {
             nextTick = max(nextTick + Self.tick, ContinuousClock.now)

@@ -118,6 +118,7 @@ final class CursesTerminal: Screen {
     private static let batchLimit = 8_192
 
     func input() -> [Message] {
+        guard !isAway else { return [] }
         var messages: [Message] = []
         var batch: [KeyDecoder.Input] = []
         var character: UInt32 = 0
@@ -141,6 +142,8 @@ final class CursesTerminal: Screen {
     private static let patience = 10
 
     func show(_ canvas: Canvas) {
+        // Curses would take the terminal again by itself.
+        guard !isAway else { return }
         let isWhole = canvas.size != shownSize
         if isWhole { werase(cn_screen()) }
         let width = canvas.size.width
