@@ -29,7 +29,7 @@ extension Soak {
         let listener = SocketListener(engine: engine, delegate: server, configuration: configuration)
         try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
         let port = try #require(listener.localAddress?.port)
-        let before = (openDescriptors(), residentKiB())
+        let before = (restingDescriptors(), residentKiB())
         let start = ContinuousClock.now
         let client = try Peer(["python3", "-c", manyClients, "\(port)", "\(connections)", "\(rounds)", "\(size)"])
         // Both ends say so themselves: all connections stand at once before the first byte is sent.

@@ -30,6 +30,17 @@ import Testing
         return sequence(state: folder) { readdir($0) }.reduce(-3) { count, _ in count + 1 }
     }
 
+    /// The same once it stays the same: a process that begins has some open for a moment that are not ours.
+    static func restingDescriptors() -> Int {
+        var last = -1
+        _ = eventually {
+            let now = openDescriptors()
+            defer { last = now }
+            return now == last
+        }
+        return last
+    }
+
     /// This process's resident memory in KiB.
     static func residentKiB() -> Int { (ProcessFacts.residentBytes(getpid()) ?? 0) >> 10 }
 

@@ -16,7 +16,7 @@ extension Soak {
             await #expect(processExitsWith: .success) {
                 // The first engine makes Dispatch open descriptors of its own, which stay.
                 for _ in 0..<3 { try use(SocketEngine()) }
-                let before = openDescriptors()
+                let before = restingDescriptors()
                 for _ in 0..<count(1_000) { try use(SocketEngine()) }
                 #expect(eventually { openDescriptors() == before }, "\(openDescriptors()), \(before) before")
             }
@@ -28,7 +28,7 @@ extension Soak {
         let start = ContinuousClock.now
         let load = try SoakLoad()
         try runTenth(of: load)
-        let descriptors = (load.openDescriptors, openDescriptors())
+        let descriptors = (load.openDescriptors, restingDescriptors())
         let memory = residentKiB()
         for _ in 1..<10 { try runTenth(of: load) }
         #expect(load.openDescriptors == 1)
