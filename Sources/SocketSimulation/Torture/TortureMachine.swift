@@ -1,3 +1,4 @@
+import Dispatch
 import SocketKit
 import SocketTestSupport
 
@@ -52,15 +53,25 @@ package final class TortureMachine {
 
     /// Runs a scenario to its end, then closes what is left.
     package static func run(_ scenario: TortureScenario, failing point: TorturePoint? = nil) -> Outcome {
+        let (outcome, work, queue) = play(scenario, failing: point)
+        // The engine is released by now, and its last work, to let go of all it holds, waits here.
+        while !work.isEmpty { work.runOne(on: queue) }
+        return outcome
+    }
+
+    private static func play(
+        _ scenario: TortureScenario, failing point: TorturePoint?
+    ) -> (Outcome, HeldWork, DispatchQueue) {
         let machine = TortureMachine(point)
         scenario.begin(machine)
         machine.run()
         let snapshot = machine.engine.snapshot(SnapshotRequest(kernel: .all))
         machine.closeAll()
-        return Outcome(
+        let outcome = Outcome(
             calls: machine.counter.calls, hasStruck: machine.counter.hasStruck, findings: machine.findings.list,
             turns: snapshot.counters.turns, sessions: machine.ledger.sessionCount,
             operations: machine.ledger.operationCount)
+        return (outcome, machine.work, machine.engine.queue)
     }
 
     /// Every point at which a scenario can fail, found by running it once.

@@ -51,7 +51,7 @@ import Testing
         try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
         let client = AsyncSocket(engine: engine)
         try client.connect(toHost: "127.0.0.1", port: try #require(listener.localAddress?.port))
-        #expect(eventually { door.calls.count == 2 })
+        #expect(eventually { door.calls.count == 2 && door.child.withLock { $0 } != nil })
         let own = try #require(client.localAddress)
         #expect(door.calls == ["engine for \(own)", "accepted \(own), connected"])
         let child = try #require(door.child.withLock { $0 })
