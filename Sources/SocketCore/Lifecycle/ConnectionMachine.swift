@@ -6,7 +6,7 @@
 /// - The shell tells what happened (`didConnect`, `didReachEndOfStream`, bytes to the queues), then calls `next` until
 ///   it says `.none`, and performs each action before it asks again.
 /// - Operations queued while connecting are held back, so that their timeouts start when they can begin.
-package struct ConnectionMachine: Sendable {
+package struct ConnectionMachine: ~Copyable, Sendable {
     /// What the shell has to do next.
     package enum Action: Equatable {
         case none

@@ -138,10 +138,9 @@ extension Connection {
         guard traffic != nil, let current = machine.writing.currentOperation, current.operation == operation else {
             return
         }
-        let writing = machine.writing
         traffic?.record(
             operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
             state: .inProgress, now: engine.now
-        ) { writing.currentPrefix($0) }
+        ) { machine.writing.currentPrefix($0) }
     }
 }
