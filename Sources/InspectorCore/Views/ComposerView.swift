@@ -51,9 +51,15 @@ package enum ComposerView {
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
         var right = Line("\(composer.mode.rawValue) (Alt-t)", Style(.dim))
-        right.append("   ends with ", Style(.dim))
-        right.append(composer.ending.rawValue)
-        right.append(" (Alt-e)   tag \(composer.nextTag)", Style(.dim))
+        switch composer.mode {
+        case .text, .escapes:
+            right.append("   ends with ", Style(.dim))
+            right.append(composer.ending.rawValue)
+            right.append(" (Alt-e)", Style(.dim))
+        case .hex, .file: break
+        }
+        if let pace = composer.pace.words { right.append("   \(pace)") }
+        right.append("   tag \(composer.nextTag)", Style(.dim))
         let title = Line("send", Style(.heading))
         canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
@@ -61,21 +67,9 @@ package enum ComposerView {
         if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
         if composer.editor.isEmpty && !model.isComposing { line = Line("w writes here", Style(.dim)) }
         canvas.draw(line, x: rect.x + 1, y: rect.y + 2, width: room, model.glyphs)
-        canvas.draw(info(composer), row: 3, in: rect, model.glyphs)
+        canvas.draw(ComposerInfo(model, width: rect.width).line, row: 3, in: rect, model.glyphs)
         if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {
             canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 2)
-        }
-    }
-
-    /// `= 40 bytes + CRLF`, or what is wrong and where.
-    private static func info(_ composer: Composer) -> Line {
-        switch composer.body {
-        case .failure(let failure):
-            return Line("   column \(failure.column): \(failure.message)", Style(.error))
-        case .success(let body):
-            guard !composer.editor.isEmpty else { return Line() }
-            let ending = composer.ending == .none ? "" : " + \(composer.ending.rawValue)"
-            return Line("   = \(Format.count(body.count, "byte"))\(ending)", Style(.dim))
         }
     }
 }

@@ -5,7 +5,7 @@ struct QueuedRead {
     /// Whether it stays after it completed.
     let isStanding: Bool
     /// How long it may be the one in hand.
-    let limit: TimeLimit
+    var limit: TimeLimit
     /// The caller's number.
     let tag: Int
     /// Its name within the engine.

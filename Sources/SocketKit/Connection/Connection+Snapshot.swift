@@ -22,6 +22,8 @@ extension Connection {
         sendRate.sample(total: sent, now: engine.now)
         picture.receiveRate = receiveRate.perSecond
         picture.sendRate = sendRate.perSecond
+        picture.watermarks = configuration.writeWatermarks
+        picture.isAboveHighMark = isAboveHighMark
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
