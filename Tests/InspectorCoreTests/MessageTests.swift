@@ -242,7 +242,9 @@ struct ActingTests {
     func holding() {
         var model = Model(options: .init(ascii: true, version: "0"))
         var listener = World.listener
-        (listener.accepted, listener.isReadingPaused, listener.kernel?.receiveQueue) = (0, true, 2)
+        listener.accepted = 0
+        listener.isReadingPaused = true
+        listener.kernel?.receiveQueue = 2
         _ = model.update(.opened(SocketID(3), OpenRequest(.tcp(host: "", port: 8080), holdsConnections: true)))
         _ = model.update(.snapshot(World.snapshot([listener])))
         let text = draw(model, size).text

@@ -45,7 +45,7 @@ extension Model {
                     .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
                     FormField(.width, "Length as", .choice(["u8", "u16", "u32", "u64"], 2)),
                     FormField(.order, "Byte order", .choice(["big", "little"], 0)),
-                    .text(.offset, "After", "0", hint: "bytes of header before it"),
+                    .text(.offset, "After", "0", hint: "bytes of header"),
                     FormField(.countsHeader, "Counts", .toggle(false), hint: "header and itself too"),
                     .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
                     .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),

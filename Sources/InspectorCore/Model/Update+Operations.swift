@@ -94,8 +94,8 @@ extension Model {
             Form(
                 .watermarks(selected.id),
                 [
-                    .text(.high, "High", marks.map { String($0.high) } ?? "", hint: "bytes queued; empty: none"),
-                    .text(.low, "Low", marks.map { String($0.low) } ?? "0", hint: "bytes, to be writable again"),
+                    .text(.high, "High", marks.map { String($0.high) } ?? "", hint: "bytes, or empty: none"),
+                    .text(.low, "Low", marks.map { String($0.low) } ?? "0", hint: "bytes"),
                 ]))
     }
 }

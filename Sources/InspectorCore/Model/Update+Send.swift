@@ -48,11 +48,11 @@ extension Model {
             Form(
                 .pace(id),
                 [
-                    .text(.interval, "Again every", text(pace.interval), hint: "such as 5s; empty: once"),
+                    .text(.interval, "Again every", text(pace.interval), hint: "such as 5s, or empty"),
                     .text(
-                        .pieces, "Pieces of", pace.dribble.map { String($0.bytes) } ?? "", hint: "bytes; empty: whole"),
-                    .text(.gap, "Between", text(pace.dribble?.interval), hint: "such as 100ms, between pieces"),
-                    .text(.timeout, "Timeout", text(pace.timeout), hint: "of each write; empty: none"),
+                        .pieces, "Pieces of", pace.dribble.map { String($0.bytes) } ?? "", hint: "bytes, or empty"),
+                    .text(.gap, "Between", text(pace.dribble?.interval), hint: "such as 100ms"),
+                    .text(.timeout, "Timeout", text(pace.timeout), hint: "such as 30s, or empty"),
                 ]))
         return []
     }

@@ -50,16 +50,7 @@ package enum ComposerView {
 
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
-        var right = Line("\(composer.mode.rawValue) (Alt-t)", Style(.dim))
-        switch composer.mode {
-        case .text, .escapes:
-            right.append("   ends with ", Style(.dim))
-            right.append(composer.ending.rawValue)
-            right.append(" (Alt-e)", Style(.dim))
-        case .hex, .file: break
-        }
-        if let pace = composer.pace.words { right.append("   \(pace)") }
-        right.append("   tag \(composer.nextTag)", Style(.dim))
+        let right = settings(composer)
         let title = Line("send", Style(.heading))
         canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
@@ -71,5 +62,22 @@ package enum ComposerView {
         if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {
             canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 2)
         }
+    }
+
+    /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys.
+    private static func settings(_ composer: Composer) -> Line {
+        let pace = composer.pace.words
+        func key(_ name: String) -> String { pace == nil ? " (\(name))" : "" }
+        var line = Line(composer.mode.rawValue + key("Alt-t"), Style(.dim))
+        switch composer.mode {
+        case .text, .escapes:
+            line.append(pace == nil ? "   ends with " : "   ", Style(.dim))
+            line.append(composer.ending.rawValue)
+            line.append(key("Alt-e"), Style(.dim))
+        case .hex, .file: break
+        }
+        if let pace { line.append("   \(pace)") }
+        line.append("   tag \(composer.nextTag)", Style(.dim))
+        return line
     }
 }

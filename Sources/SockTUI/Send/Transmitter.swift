@@ -9,7 +9,14 @@ import SocketKit
 final class Transmitter: Sendable {
     private let inspected: any Inspected
     private let inbox: Inbox
-    private let running = Lock<[SocketID: Task<Void, Never>]>([:])
+    private let executor = QueueExecutor()
+    private let running = Lock(Running())
+
+    /// The long ones, and how far each was when it was last told.
+    private struct Running {
+        var number = 0
+        var entries: [SocketID: (number: Int, task: Task<Void, Never>?, progress: TransmissionProgress)] = [:]
+    }
 
     /// Bytes of a piece of a file.
     static let pieceLength = 256 << 10
@@ -22,43 +29,71 @@ final class Transmitter: Sendable {
     }
 
     deinit {
-        for task in running.withLock({ Array($0.values) }) { task.cancel() }
+        for entry in running.withLock({ Array($0.entries.values) }) { entry.task?.cancel() }
     }
 
     /// Begins to send; nothing of it is done when this returns.
     func start(_ transmission: Transmission) {
         let id = transmission.socket
-        let task = Task { [inspected, inbox, weak self] in
-            var sender = Sender(TransmissionProgress(transmission), inspected, inbox)
-            let ending = await sender.run()
-            if transmission.isLong { self?.running.withLock { $0[id] = nil } }
-            Self.tell(inbox, sender.progress, ending)
+        let progress = TransmissionProgress(transmission)
+        let number = running.withLock { running in
+            running.number += 1
+            if transmission.isLong { running.entries[id] = (running.number, nil, progress) }
+            return running.number
         }
-        guard transmission.isLong else { return }
-        running.withLock { $0[id] = task }
+        let task = Task(executorPreference: executor) { [inspected, weak self] in
+            var sender = Sender(progress, inspected) { self?.report($0, number) }
+            let ending = await sender.run()
+            self?.ended(sender.progress, number, ending)
+        }
+        running.withLock { if $0.entries[id]?.number == number { $0.entries[id]?.task = task } }
     }
 
-    /// Stops sending; a write that has begun goes on.
+    /// Stops sending at once. A write that has begun goes on: a peer that does not read would be waited for for ever.
     func stop(_ id: SocketID) {
-        running.withLock { $0[id] }?.cancel()
+        guard let entry = running.withLock({ $0.entries.removeValue(forKey: id) }) else { return }
+        entry.task?.cancel()
+        inbox.post(.transmissionEnded(entry.progress, .stopped))
     }
 
-    private static func tell(_ inbox: Inbox, _ progress: TransmissionProgress, _ ending: TransmissionEnding) {
-        if progress.transmission.isLong { return inbox.post(.transmissionEnded(progress, ending)) }
-        if case .failed(let sentence) = ending { inbox.post(.refused(sentence)) }
+    private func report(_ progress: TransmissionProgress, _ number: Int) {
+        let id = progress.transmission.socket
+        let isWanted = running.withLock { running in
+            guard running.entries[id]?.number == number else { return false }
+            running.entries[id]?.progress = progress
+            return true
+        }
+        if isWanted { inbox.post(.transmission(progress)) }
+    }
+
+    /// What was stopped has been told of already.
+    private func ended(_ progress: TransmissionProgress, _ number: Int, _ ending: TransmissionEnding) {
+        let id = progress.transmission.socket
+        guard progress.transmission.isLong else {
+            if case .failed(let sentence) = ending { inbox.post(.refused(sentence)) }
+            return
+        }
+        let wasRunning = running.withLock { running in
+            guard running.entries[id]?.number == number else { return false }
+            running.entries[id] = nil
+            return true
+        }
+        if wasRunning { inbox.post(.transmissionEnded(progress, ending)) }
     }
 
     /// One transmission on its way.
     private struct Sender {
         var progress: TransmissionProgress
         let inspected: any Inspected
-        let inbox: Inbox
+        let tell: (TransmissionProgress) -> Void
         var reported = ContinuousClock.now
 
-        init(_ progress: TransmissionProgress, _ inspected: any Inspected, _ inbox: Inbox) {
+        init(
+            _ progress: TransmissionProgress, _ inspected: any Inspected, tell: @escaping (TransmissionProgress) -> Void
+        ) {
             self.progress = progress
             self.inspected = inspected
-            self.inbox = inbox
+            self.tell = tell
         }
 
         private var pace: Pace { progress.transmission.pace }
@@ -117,7 +152,7 @@ final class Transmitter: Sendable {
                 return
             }
             reported = ContinuousClock.now
-            inbox.post(.transmission(progress))
+            tell(progress)
         }
     }
 }
