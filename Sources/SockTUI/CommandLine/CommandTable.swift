@@ -34,11 +34,17 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        var isJSON = false
+        var isOnce = false
+        var script: String?
+        var greeting: [UInt8] = []
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
-            OpenRequest(
+            var request = OpenRequest(
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
                 allowsHalfOpen: allowsHalfOpen)
+            request.greeting = greeting
+            return request
         }
     }
 
@@ -68,15 +74,23 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
-        Option(name: "--json", help: "print one snapshot as JSON and end; needs no terminal") {
-            (_, request) throws(UsageError) in
-            if case .script = request.invocation.mode { throw UsageError("--json", "does not go with --script") }
-            request.invocation.mode = .json
+        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
+        {
+            (text, request) throws(UsageError) in
+            switch EscapedText.parse(text) {
+            case .success(let bytes): request.greeting += bytes
+            case .failure(let failure):
+                throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
+            }
         },
-        Option(name: "--script", value: "FILE", help: "run the keys in FILE; needs no terminal") {
-            (path, request) throws(UsageError) in
-            if request.invocation.mode == .json { throw UsageError("--script", "does not go with --json") }
-            request.invocation.mode = .script(path)
+        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+            (_, request) throws(UsageError) in request.isJSON = true
+        },
+        Option(name: "--once", help: "print one picture of all there is, and end") {
+            (_, request) throws(UsageError) in request.isOnce = true
+        },
+        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
+            (path, request) throws(UsageError) in request.script = path
         },
         Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
             (text, request) throws(UsageError) in
