@@ -11,6 +11,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var allowsHalfOpen: Bool
     /// Of a listener: whether connections wait in the kernel until a person takes or refuses each.
     package var holdsConnections: Bool
+    /// Of a connect: what is written at once; empty: nothing.
+    package var greeting: [UInt8] = []
 
     package init(
         _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,

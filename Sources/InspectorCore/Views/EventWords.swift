@@ -65,12 +65,15 @@ package enum EventWords {
         case .connectAttempt: attempt(event.first, of: socket)
         case .connectRefused:
             "\(attempt(event.first, of: socket)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
-        case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
         case .turnedAway: "a waiting connection was refused with RST"
         case .timeoutChanged:
             event.first < 0 ? "to none" : "to \(Format.duration(.milliseconds(event.first)))"
         case .aboveHighMark: "\(Format.size(event.first)) queued, more than the high mark"
         case .belowLowMark: "\(Format.size(event.first)) queued, at the low mark or below it"
+        case .connected: socket.map { $0.role == .accepted ? "from \($0.peerText)" : "" } ?? ""
+        case .listening: socket?.local.map { "on \($0)" } ?? ""
+        case .readingPaused, .readingResumed: ""
+        case .closed: socket?.closed.map(CloseWords.sentence) ?? ""
         case .accepted, .movedAway: "as #\(event.first)"
         case .movedHere: "was #\(event.first) of another engine"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))
