@@ -9,9 +9,13 @@ package struct Model: Sendable {
         /// The program's version, as the start screen shows it.
         package var version: String
 
-        package init(ascii: Bool, version: String) {
+        /// Which warnings are shown.
+        package var lints: LintSettings
+
+        package init(ascii: Bool, version: String, lints: LintSettings = LintSettings()) {
             self.ascii = ascii
             self.version = version
+            self.lints = lints
         }
     }
 
@@ -108,6 +112,7 @@ package struct Model: Sendable {
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
     package internal(set) var summary = Summary()
+    package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
@@ -120,6 +125,10 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
+    /// What is being sent that takes a while, one a connection.
+    package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
+    /// What is at the path in the composer, as far as it is known.
+    package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
     /// First line of the detail in sight.
     package internal(set) var detailTop = 0
@@ -132,6 +141,7 @@ package struct Model: Sendable {
         self.options = options
         glyphs = options.ascii ? .ascii : .unicode
         sanitizer = Sanitizer(isASCII: options.ascii)
+        findings = Findings(options.lints)
     }
 
     /// What is on the screen: the latest snapshot, or the one that was frozen.

@@ -173,8 +173,16 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var receiveRate: Double?
     /// Bytes sent a second, smoothed over one second; nil until measured twice.
     public var sendRate: Double?
+    /// Since when things stand as they do.
+    public var activity: ActivitySnapshot
+    /// How callbacks reach the user; nil for a listener, and once it is over.
+    public var callbacks: CallbackSnapshot?
     /// Connections taken, of a listener.
     public var accepted: UInt64
+    /// The marks of the write queue; nil: none are set.
+    public var watermarks: Watermarks?
+    /// Whether more is queued for writing than the high mark allows, and it has not fallen to the low one since.
+    public var isAboveHighMark: Bool
     /// How it was connected; nil for accepted connections and listeners.
     public var connect: ConnectSnapshot?
     /// How it ended; nil while it lives.
@@ -198,6 +206,8 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
         prebuffered = 0
         received = 0
         sent = 0
+        activity = ActivitySnapshot()
         accepted = 0
+        isAboveHighMark = false
     }
 }

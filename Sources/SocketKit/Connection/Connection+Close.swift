@@ -55,6 +55,13 @@ extension Connection {
         finishStep()
     }
 
+    /// Gives an operation another timeout.
+    func setTimeout(_ timeout: Duration?, of operation: OperationID) {
+        guard !machine.isClosed, let tag = machine.setTimeout(timeout, of: operation) else { return }
+        record(.timeoutChanged, tag: tag, timeout?.wholeMilliseconds ?? -1)
+        finishStep()
+    }
+
     private func failAsking(_ operation: OperationID) -> SocketError? {
         let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
         let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
@@ -173,6 +180,7 @@ extension Connection {
         picture.receiveRate = nil
         picture.sendRate = nil
         picture.prebuffered = 0
+        picture.callbacks = nil
         picture.closed = CloseRecord(
             time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
             readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)

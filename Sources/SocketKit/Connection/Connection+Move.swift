@@ -53,7 +53,8 @@ extension Connection {
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
-            id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role, parent: parent,
+            id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
+            parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
             notices: engine.outbox.take(for: handle), target: target,
             configuration: configuration, local: local, peer: peer, connected: connected,

@@ -20,6 +20,7 @@ final class EngineState {
     @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
     var closed: ClosedSockets
     @exclusivity(unchecked) var counters = EngineCounters()
+    var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
     var capturesTraffic: Bool
 

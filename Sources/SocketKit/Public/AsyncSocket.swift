@@ -38,7 +38,7 @@ public final class AsyncSocket: Sendable {
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
         guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue)
+        return DelegatePump(queue, clock: engine.clock)
     }
 
     // MARK: Settings
@@ -179,6 +179,12 @@ public final class AsyncSocket: Sendable {
     /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
     public func answerTimeout(of operation: OperationID, _ verdict: TimeoutVerdict) {
         ask { .answerTimeout($0, operation, verdict) }
+    }
+
+    /// Gives an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
+    /// one whose time is then up already times out at once. No effect on one that is asking or has ended.
+    public func setTimeout(_ timeout: Duration?, of operation: OperationID) {
+        ask { .setTimeout($0, operation, timeout) }
     }
 
     /// Stops taking bytes from the kernel, or goes on. Timeouts go on counting.
