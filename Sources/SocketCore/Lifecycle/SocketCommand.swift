@@ -16,6 +16,9 @@ public enum SocketCommand: Hashable, Sendable {
 
     /// End queued operations before they complete. A write of which bytes were sent goes on.
     case cancel(SocketID, CancelTarget)
+    /// Give the verdict on the peer's certificate, which `TLSTrust.question` names. It has no effect when that question
+    /// is not open any more.
+    case answerTrust(SocketID, OperationID, TrustVerdict)
 
     /// Which operations to cancel.
     public enum CancelTarget: Hashable, Sendable {
@@ -31,7 +34,7 @@ public enum SocketCommand: Hashable, Sendable {
     public var socket: SocketID {
         switch self {
         case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
-            .answerTimeout(let id, _, _), .cancel(let id, _):
+            .answerTimeout(let id, _, _), .cancel(let id, _), .answerTrust(let id, _, _):
             id
         }
     }

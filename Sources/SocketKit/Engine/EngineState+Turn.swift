@@ -123,6 +123,8 @@ extension EngineState {
         case .pauseReading(_, let pause): connection.pauseReading(pause)
         case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
         case .cancel(_, let target): connection.cancel(target)
+        case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
+        case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
         }
     }
 }

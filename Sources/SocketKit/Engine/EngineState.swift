@@ -31,6 +31,15 @@ final class EngineState {
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
 
+    /// The same for plaintext, where there is TLS.
+    var plainScratch: UnsafeMutableRawBufferPointer {
+        if let plain { return plain }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        plain = made
+        return made
+    }
+    private var plain: UnsafeMutableRawBufferPointer?
+
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
         names: Names, configuration: EngineConfiguration
@@ -50,6 +59,7 @@ final class EngineState {
 
     deinit {
         scratch.deallocate()
+        plain?.deallocate()
     }
 
     func nextSocketID() -> SocketID {
