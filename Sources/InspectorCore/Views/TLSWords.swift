@@ -28,6 +28,32 @@ package enum TLSWords {
         }
     }
 
+    /// What came of looking at the peer's certificate, in a word.
+    package static func name(_ verification: TLSVerification) -> String {
+        switch verification {
+        case .none: "none"
+        case .passed: "verified"
+        case .pinned: "pinned"
+        case .notRequired: "not verified"
+        case .acceptedByHand: "accepted by hand"
+        case .failed: "failed"
+        }
+    }
+
+    /// What is wrong with the certificate; nil: nothing.
+    package static func problem(_ verification: TLSVerification) -> String? {
+        switch verification {
+        case .none, .passed, .pinned: nil
+        case .notRequired(_, let text), .failed(_, let text): text
+        case .acceptedByHand(let text): text
+        }
+    }
+
+    /// `1F:0A:...`.
+    package static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
+    }
+
     /// `behind 2 reads and 1 write`.
     package static func behind(reads: Int, writes: Int) -> String {
         let parts = [(reads, "read"), (writes, "write")].filter { $0.0 > 0 }.map { Format.count($0.0, $0.1) }

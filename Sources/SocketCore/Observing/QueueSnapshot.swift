@@ -69,6 +69,8 @@ public struct QueueSnapshot: Hashable, Sendable, Codable {
     /// How many operations stand before the TLS barrier, that in hand included; nil: there is no barrier, or TLS is
     /// set up.
     public var barrier: Int?
+    /// When it last went from empty to not empty, or back; nil: never yet.
+    public var since: MonotonicTime?
 
     /// The most operations that a snapshot lists.
     public static let listingLimit = 64
@@ -76,12 +78,13 @@ public struct QueueSnapshot: Hashable, Sendable, Codable {
     /// Describes a queue.
     public init(
         current: OperationSnapshot? = nil, pending: [OperationSnapshot] = [], pendingCount: Int = 0,
-        pendingBytes: Int = 0, completed: UInt64 = 0
+        pendingBytes: Int = 0, completed: UInt64 = 0, since: MonotonicTime? = nil
     ) {
         self.current = current
         self.pending = pending
         self.pendingCount = pendingCount
         self.pendingBytes = pendingBytes
         self.completed = completed
+        self.since = since
     }
 }

@@ -18,6 +18,8 @@ public struct TLSSnapshot: Hashable, Sendable, Codable {
     public var role: TLSSettings.Role
     /// How far it has come.
     public var phase: Phase
+    /// When TLS was asked for.
+    public var asked: MonotonicTime
     /// When the handshake began; nil: not yet.
     public var began: MonotonicTime?
     /// How long the handshake took, the time included in which somebody was asked; nil: it is not done.
@@ -56,7 +58,8 @@ public struct TLSSnapshot: Hashable, Sendable, Codable {
     public var hasReceivedCloseNotify = false
 
     /// Describes TLS that was just asked for; set what else is known.
-    public init(role: TLSSettings.Role, phase: Phase) {
+    public init(role: TLSSettings.Role, phase: Phase, asked: MonotonicTime) {
+        self.asked = asked
         self.role = role
         self.phase = phase
     }

@@ -105,6 +105,7 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
         tls.plaintextReceived += UInt64(bytes.count)
+        if lend(bytes) { return }
         machine.reading.receive(bytes, now: engine.now)
         performReads()
     }

@@ -12,6 +12,7 @@ extension Connection {
         let layer = try TLSLayer.make(context, host: host, address: target)
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
         if let refusal = machine.startTLS() { throw refusal }
+        layer.asked = engine.now
         tls = layer
         record(.tlsQueued, ahead.0.operations, ahead.1.operations)
         performReads()

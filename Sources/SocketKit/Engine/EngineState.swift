@@ -18,6 +18,7 @@ final class EngineState {
     var acceptors: [SocketID: Acceptor] = [:]
     var closed: ClosedSockets
     var counters = EngineCounters()
+    var meter = EngineMeter()
     var ring: EventRing
     var capturesTraffic: Bool
 
@@ -29,7 +30,11 @@ final class EngineState {
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    var scratch = EngineState.makeScratch()
+    /// Takes its place while its bytes are lent; nil until the first time.
+    var spareScratch: UnsafeMutableRawBufferPointer?
+    /// Whether the turn is at the readiness batch.
+    var isDispatching = false
 
     /// The same for plaintext, where there is TLS.
     var plainScratch: UnsafeMutableRawBufferPointer {
@@ -38,7 +43,7 @@ final class EngineState {
         plain = made
         return made
     }
-    private var plain: UnsafeMutableRawBufferPointer?
+    var plain: UnsafeMutableRawBufferPointer?
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
@@ -60,6 +65,11 @@ final class EngineState {
     deinit {
         scratch.deallocate()
         plain?.deallocate()
+        spareScratch?.deallocate()
+    }
+
+    static func makeScratch() -> UnsafeMutableRawBufferPointer {
+        .allocate(byteCount: 65_536, alignment: 16)
     }
 
     func nextSocketID() -> SocketID {

@@ -11,6 +11,8 @@ struct AwaitedAnswers {
     var connections: [@Sendable (SocketError?) -> Void] = []
     /// Those who wait for TLS.
     var securings: [@Sendable (SocketError?) -> Void] = []
+    /// Those who wait for room in the write queue, by names taken from the engine.
+    var room: [OperationID: @Sendable (SocketError?) -> Void] = [:]
 
     /// The answers that this notice gives; empty: nobody awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
@@ -23,12 +25,20 @@ struct AwaitedAnswers {
             operations[operation] == nil ? [] : [{}]
         case .connected: answerConnections(nil)
         case .secured: take(&securings, nil)
+        case .writable(true): answerRoom(nil)
         case .disconnected(let error):
-            answerConnections(
-                error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
+            answerRoom(error ?? SocketError(.disconnected, operation: "write", detail: "closed by this side"))
+                + answerConnections(
+                    error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
                 + take(&securings, error ?? SocketError(.disconnected, operation: "TLS", detail: "closed by this side"))
-        case .trust, .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting: []
+        case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
         }
+    }
+
+    private mutating func answerRoom(_ error: SocketError?) -> [@Sendable () -> Void] {
+        guard !room.isEmpty else { return [] }
+        defer { room = [:] }
+        return room.values.map { answer in { answer(error) } }
     }
 
     private mutating func answer(

@@ -7,6 +7,8 @@ final class TLSLayer {
     let expectedName: String?
     /// Names the peer among the sessions to resume.
     let sessionKey: String?
+    /// When TLS was asked for.
+    var asked = MonotonicTime(nanoseconds: 0)
     var session: TLSSession?
     var began: MonotonicTime?
     var handshakeTime: Duration?
@@ -49,7 +51,8 @@ final class TLSLayer {
 
     /// This layer as it is shown.
     func snapshot(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot {
-        var picture = TLSSnapshot(role: context.settings.role, phase: phase(upgrade, isClosed: isClosed))
+        var picture = TLSSnapshot(
+            role: context.settings.role, phase: phase(upgrade, isClosed: isClosed), asked: asked)
         picture.began = began
         picture.handshakeTime = handshakeTime
         picture.deadline = isClosed ? nil : upgrade.deadline
@@ -98,6 +101,7 @@ struct MovedTLS: Sendable {
     private let expectedName: String?
     private let sessionKey: String?
     private let session: TLSSession?
+    private let asked: MonotonicTime
     private let began: MonotonicTime?
     private let handshakeTime: Duration?
     private let facts: TLSSession.Facts?
@@ -112,6 +116,7 @@ struct MovedTLS: Sendable {
         expectedName = layer.expectedName
         sessionKey = layer.sessionKey
         session = layer.session
+        asked = layer.asked
         began = layer.began
         handshakeTime = layer.handshakeTime
         facts = layer.facts
@@ -125,6 +130,7 @@ struct MovedTLS: Sendable {
     var layer: TLSLayer {
         let layer = TLSLayer(context: context, expectedName: expectedName, sessionKey: sessionKey)
         layer.session = session
+        layer.asked = asked
         layer.began = began
         layer.handshakeTime = handshakeTime
         layer.facts = facts
