@@ -162,3 +162,30 @@ extension ConnectionMachine {
         return lists
     }
 }
+
+// MARK: - Changing a timeout
+
+extension ConnectionMachine {
+    /// Gives an operation another timeout; its tag, or nil when it is not here or asking.
+    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        let tag = reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
+        return tag ?? setHeldTimeout(timeout, of: operation)
+    }
+
+    private mutating func setHeldTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        var tag: Int?
+        _ = held.change { waiting in
+            switch waiting {
+            case .read(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.read(request, operation), request.tag)
+            case .write(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.write(request, operation), request.tag)
+            case .read, .write, .barrier: return false
+            }
+            return true
+        }
+        return tag
+    }
+}

@@ -23,6 +23,8 @@ extension Connection {
         picture.receiveRate = receiveRate.perSecond
         picture.sendRate = sendRate.perSecond
         picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
+        picture.watermarks = configuration.writeWatermarks
+        picture.isAboveHighMark = isAboveHighMark
         picture.reading.since = readsSince
         picture.writing.since = writesSince
         picture.activity = activity(picture)

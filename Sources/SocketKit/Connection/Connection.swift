@@ -18,7 +18,7 @@ final class Connection {
     /// The host name or numeric address that a client was to connect to; nil: not known.
     var host: String?
     let opened: MonotonicTime
-    let configuration: SocketConfiguration
+    var configuration: SocketConfiguration
 
     /// The connect in progress, or how it went.
     var connector: Connector?

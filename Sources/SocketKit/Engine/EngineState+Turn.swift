@@ -153,6 +153,9 @@ extension EngineState {
         case .cancel(_, let target): connection.cancel(target)
         case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
         case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
+        case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
+        case .setWatermarks(_, let marks): connection.setWatermarks(marks)
+        case .answerConnection: return
         }
     }
 }
