@@ -89,17 +89,17 @@ extension EngineState {
     /// from there then finds the mailbox in its order; and never within other user code.
     var mayLend: Bool { isDispatching && !outbox.isDelivering }
 
-    /// Runs `body`, which shows bytes of the scratch buffer, behind the callbacks that were decided before it. Should it
-    /// enter the engine, what is received meanwhile goes to another buffer.
+    /// Runs `body`, which shows bytes of the scratch buffers, behind the callbacks that were decided before it. Should it
+    /// enter the engine, what is received or decrypted meanwhile goes to other buffers.
     func lend(_ body: () -> Void) {
-        let (lent, spare) = (scratch, spareScratch ?? Self.makeScratch())
-        (scratch, spareScratch) = (spare, nil)
+        let (lent, spare) = (buffers, spareBuffers ?? ScratchBuffers())
+        (buffers, spareBuffers) = (spare, nil)
         let lentPlain = plain.take()
         deliverOutbox()
         outbox.isDelivering = true
         body()
         outbox.isDelivering = false
-        (scratch, spareScratch) = (lent, spare)
+        (buffers, spareBuffers) = (lent, spare)
         guard let lentPlain else { return }
         plain?.deallocate()
         plain = lentPlain

@@ -31,21 +31,15 @@ final class EngineState {
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
-    /// Every receive goes here first, so that an idle connection needs no buffer of its own.
-    var scratch = EngineState.makeScratch()
-    /// Takes its place while its bytes are lent; nil until the first time.
-    var spareScratch: UnsafeMutableRawBufferPointer?
+    /// Where bytes pass.
+    var buffers = ScratchBuffers()
+    /// Takes their place while bytes of theirs are lent; nil until the first time.
+    var spareBuffers: ScratchBuffers?
     /// Whether the turn is at the readiness batch.
     var isDispatching = false
 
-    /// The same for plaintext, where there is TLS.
-    var plainScratch: UnsafeMutableRawBufferPointer {
-        if let plain { return plain }
-        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-        plain = made
-        return made
-    }
-    var plain: UnsafeMutableRawBufferPointer?
+    var scratch: UnsafeMutableRawBufferPointer { buffers.received }
+    var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
@@ -62,16 +56,6 @@ final class EngineState {
         ring = EventRing(capacity: configuration.eventCapacity)
         closed = ClosedSockets(limit: configuration.closedLimit, retention: configuration.closedRetention)
         capturesTraffic = configuration.capturesTraffic
-    }
-
-    deinit {
-        scratch.deallocate()
-        plain?.deallocate()
-        spareScratch?.deallocate()
-    }
-
-    static func makeScratch() -> UnsafeMutableRawBufferPointer {
-        .allocate(byteCount: 65_536, alignment: 16)
     }
 
     func nextSocketID() -> SocketID {
