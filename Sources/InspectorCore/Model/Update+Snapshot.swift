@@ -29,7 +29,8 @@ extension Model {
                 .acceptFailed, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial,
                 .writeDone, .writeFailed, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff,
                 .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-                .movedHere, .closed:
+                .movedHere, .bound, .datagramsReceived, .datagramSent, .datagramFailed, .datagramsDropped,
+                .datagramsTruncated, .datagramError, .groupJoined, .groupLeft, .dissolved, .closed:
                 break
             }
         }

@@ -107,11 +107,12 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere:
+            .movedHere, .bound, .datagramsDropped, .datagramError, .groupJoined, .groupLeft, .dissolved:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,
-            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked:
+            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
+            .datagramsReceived, .datagramSent, .datagramFailed, .datagramsTruncated:
             false
         }
     }

@@ -93,7 +93,7 @@ struct DetailBuilder {
         var first = Line("\(socket.id) \(socket.roleWord) ", Style(.heading))
         switch socket.role {
         case .listener: first.append(safe(socket.local?.description ?? socket.target))
-        case .client, .accepted:
+        case .client, .accepted, .datagram:
             let peer = socket.peer?.description ?? socket.target
             first.append(safe(socket.local.map { "\($0.description) > \(peer)" } ?? peer))
         }

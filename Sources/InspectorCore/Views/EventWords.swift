@@ -35,6 +35,16 @@ package enum EventWords {
         case .closeAsked: "close asked"
         case .movedAway: "moved away"
         case .movedHere: "moved here"
+        case .bound: "bound"
+        case .datagramsReceived: "received"
+        case .datagramSent: "sent"
+        case .datagramFailed: "not sent"
+        case .datagramsDropped: "dropped"
+        case .datagramsTruncated: "cut off"
+        case .datagramError: "error"
+        case .groupJoined: "group joined"
+        case .groupLeft: "group left"
+        case .dissolved: "disconnected"
         case .closed: "closed"
         }
     }
@@ -43,11 +53,12 @@ package enum EventWords {
     package static func hasTag(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
         case .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed,
-            .readTimedOut, .writeTimedOut, .timeoutExtended:
+            .readTimedOut, .writeTimedOut, .timeoutExtended, .datagramSent, .datagramFailed:
             true
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
-            .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed:
+            .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .bound, .datagramsReceived,
+            .datagramsDropped, .datagramsTruncated, .datagramError, .groupJoined, .groupLeft, .dissolved, .closed:
             false
         }
     }
@@ -84,6 +95,9 @@ package enum EventWords {
             }
         case .halfClosed: event.first == 1 ? "what still comes is thrown away" : "we sent FIN and go on reading"
         case .closeAsked: mode(event.first)
+        case .bound, .datagramsReceived, .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated,
+            .datagramError, .groupJoined, .groupLeft, .dissolved:
+            DatagramWords.detail(event, of: socket)
         }
     }
 
@@ -121,7 +135,9 @@ package enum EventWords {
         case .connectRefused: return "connect: \(detail)"
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
-            .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .closed:
+            .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .bound, .datagramsReceived,
+            .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated, .datagramError, .groupJoined,
+            .groupLeft, .dissolved, .closed:
             return detail.isEmpty ? name(event.kind) : "\(name(event.kind)): \(detail)"
         }
     }
@@ -129,11 +145,14 @@ package enum EventWords {
     /// Whether a person should look at it.
     package static func isWarning(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
-        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut: true
+        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut,
+            .datagramFailed, .datagramsDropped, .datagramsTruncated, .datagramError:
+            true
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
-            .movedAway, .movedHere, .closed:
+            .movedAway, .movedHere, .bound, .datagramsReceived, .datagramSent, .groupJoined, .groupLeft, .dissolved,
+            .closed:
             false
         }
     }
@@ -143,6 +162,7 @@ package enum EventWords {
 package enum ErrnoWords {
     private static let names: [Int32: String] = [
         2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
+        90: "message too long",
         98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
         104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
     ]

@@ -27,7 +27,7 @@ package struct QueueLines {
         case .closed: return closed
         case .listening: return listening
         case .resolving, .connecting: return connecting
-        case .connected, .lingering: return [reading, writing, bytes]
+        case .connected, .open, .lingering: return [reading, writing, bytes]
         }
     }
 

@@ -104,7 +104,7 @@ final class Acceptor {
         switch command {
         case .close(_, let mode): close(error: nil, mode: mode)
         case .pauseReading(_, let pause): pauseAccepting(pause)
-        case .read, .write, .halfClose, .answerTimeout, .cancel: return
+        case .read, .write, .send, .halfClose, .answerTimeout, .cancel: return
         }
     }
 

@@ -16,6 +16,7 @@ final class EngineState {
     var now: MonotonicTime
     var connections: [SocketID: Connection] = [:]
     var acceptors: [SocketID: Acceptor] = [:]
+    var datagrams: [SocketID: DatagramSession] = [:]
     var closed: ClosedSockets
     var counters = EngineCounters()
     var ring: EventRing
@@ -23,6 +24,8 @@ final class EngineState {
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
     var unflushed: [Connection] = []
+    /// Datagram sockets, likewise.
+    var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     var outbox = Outbox()
     var deadlines = DeadlineHeap()
@@ -30,6 +33,9 @@ final class EngineState {
     var armedDeadline: MonotonicTime?
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+
+    /// Datagrams are received here, many at a time.
+    private(set) lazy var inbox = DatagramInbox()
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
@@ -71,7 +77,9 @@ final class EngineState {
         reactor.stop()
         connections = [:]
         for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
+        for session in datagrams.values { session.wasReleased() }
         unflushed = []
+        unflushedDatagrams = []
         requestTurn = {}
     }
 }
