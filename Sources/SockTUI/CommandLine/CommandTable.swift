@@ -34,11 +34,17 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        var isJSON = false
+        var isOnce = false
+        var script: String?
+        var greeting: [UInt8] = []
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
-            OpenRequest(
+            var request = OpenRequest(
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
                 allowsHalfOpen: allowsHalfOpen)
+            request.greeting = greeting
+            return request
         }
     }
 
@@ -68,15 +74,23 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
-        Option(name: "--json", help: "print one snapshot as JSON and end; needs no terminal") {
-            (_, request) throws(UsageError) in
-            if case .script = request.invocation.mode { throw UsageError("--json", "does not go with --script") }
-            request.invocation.mode = .json
+        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
+        {
+            (text, request) throws(UsageError) in
+            switch EscapedText.parse(text) {
+            case .success(let bytes): request.greeting += bytes
+            case .failure(let failure):
+                throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
+            }
         },
-        Option(name: "--script", value: "FILE", help: "run the keys in FILE; needs no terminal") {
-            (path, request) throws(UsageError) in
-            if request.invocation.mode == .json { throw UsageError("--script", "does not go with --json") }
-            request.invocation.mode = .script(path)
+        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+            (_, request) throws(UsageError) in request.isJSON = true
+        },
+        Option(name: "--once", help: "print one picture of all there is, and end") {
+            (_, request) throws(UsageError) in request.isOnce = true
+        },
+        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
+            (path, request) throws(UsageError) in request.script = path
         },
         Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
             (text, request) throws(UsageError) in
@@ -84,6 +98,14 @@ enum CommandTable {
                 throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
             }
             request.invocation.size = size
+        },
+        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
+        },
+        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
         },
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
@@ -103,6 +125,11 @@ enum CommandTable {
         },
     ]
 
+    private static func noWarning(_ option: String, _ name: String) -> UsageError {
+        UsageError(
+            option, "no such warning: \(name)" + ArgumentParser.suggestion(for: name, among: Lint.all.map(\.name)))
+    }
+
     /// What --help prints.
     static var help: String {
         let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
@@ -121,8 +148,22 @@ enum CommandTable {
             Options
             \(columns(optionRows))
 
+            WARNING (* not shown unless asked for)
+            \(warnings)
+
             ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
             """
+    }
+
+    /// The names of the warnings, in lines that fit 80 columns.
+    private static var warnings: String {
+        var lines = [""]
+        for lint in Lint.all {
+            let name = lint.name + (lint.isAllowed ? "*" : "")
+            if lines[lines.count - 1].count + name.count > 76 { lines.append("") }
+            lines[lines.count - 1] += "  " + name
+        }
+        return lines.joined(separator: "\n")
     }
 
     private static func columns(_ rows: [(String, String)]) -> String {

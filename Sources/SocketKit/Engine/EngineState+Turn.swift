@@ -5,17 +5,21 @@ extension EngineState {
     /// always has more to write cannot keep the engine from reading.
     private static let roundLimit = 64
 
-    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last.
-    func turn(_ batch: [Readiness]) {
+    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
+    func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
+        let began = now
         counters.readinessEvents += UInt64(batch.count)
+        isDispatching = true
         for readiness in batch { dispatch(readiness) }
+        isDispatching = false
         settle()
         expireDeadlines()
         flushWrites()
         runCallbacks()
         armTimer()
+        meter.turned(due: due, began: began, ended: clock.now)
     }
 
     /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
@@ -37,7 +41,9 @@ extension EngineState {
 
     /// Carries out what was posted and tries every write that came of it: after this, state is up to date.
     func settle() {
-        for letter in mailbox.take() { perform(letter) }
+        let letters = mailbox.take()
+        if !letters.isEmpty { meter.found(letters.count, now: now) }
+        for letter in letters { perform(letter) }
         flushWrites()
     }
 
@@ -83,6 +89,24 @@ extension EngineState {
             callback.run()
             left -= 1
         }
+    }
+
+    // MARK: Lending
+
+    /// Whether user code may run now, in the midst of a turn: only while readiness is dealt with, since whoever enters
+    /// from there then finds the mailbox in its order; and never within other user code.
+    var mayLend: Bool { isDispatching && !outbox.isDelivering }
+
+    /// Runs `body`, which shows bytes of the scratch buffer, behind the callbacks that were decided before it. Should it
+    /// enter the engine, what is received meanwhile goes to another buffer.
+    func lend(_ body: () -> Void) {
+        let (lent, spare) = (scratch, spareScratch ?? Self.makeScratch())
+        (scratch, spareScratch) = (spare, nil)
+        deliverOutbox()
+        outbox.isDelivering = true
+        body()
+        outbox.isDelivering = false
+        (scratch, spareScratch) = (lent, spare)
     }
 
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.

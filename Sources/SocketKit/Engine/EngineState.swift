@@ -19,6 +19,7 @@ final class EngineState {
     var datagrams: [SocketID: DatagramSession] = [:]
     var closed: ClosedSockets
     var counters = EngineCounters()
+    var meter = EngineMeter()
     var ring: EventRing
     var capturesTraffic: Bool
 
@@ -32,7 +33,11 @@ final class EngineState {
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    var scratch = EngineState.makeScratch()
+    /// Takes its place while its bytes are lent; nil until the first time.
+    var spareScratch: UnsafeMutableRawBufferPointer?
+    /// Whether the turn is at the readiness batch.
+    var isDispatching = false
 
     /// Datagrams are received here, many at a time.
     private(set) lazy var inbox = DatagramInbox()
@@ -56,6 +61,11 @@ final class EngineState {
 
     deinit {
         scratch.deallocate()
+        spareScratch?.deallocate()
+    }
+
+    static func makeScratch() -> UnsafeMutableRawBufferPointer {
+        .allocate(byteCount: 65_536, alignment: 16)
     }
 
     func nextSocketID() -> SocketID {

@@ -56,6 +56,16 @@ extension AsyncSocket {
         }
     }
 
+    /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
+    func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
+        var (snapshot, pump) = state.withLock { state in
+            let isHeard = state.delegate != nil || reading.map { state.awaited.operations[$0] != nil } ?? true
+            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
+        }
+        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        return snapshot
+    }
+
     // MARK: Delivery
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
@@ -75,6 +85,14 @@ extension AsyncSocket {
         }
     }
 
+    /// Whether bytes can be shown where they are: the delegate is called where they arrive.
+    var takesLoans: Bool { state.withLock { $0.pump == nil } }
+
+    /// Shows bytes to the delegate, on the engine's queue.
+    func borrow(_ bytes: RawSpan, tag: Int) {
+        delegate?.socket(self, didBorrow: bytes, tag: tag)
+    }
+
     private func delivered(_ bytes: Int) {
         state.withLock { state in
             state.undelivered -= bytes
@@ -89,6 +107,8 @@ extension AsyncSocket {
         let delegate = delegate
         switch notice {
         case .connected(let address): delegate?.socket(self, didConnectTo: address)
+        case .read(let delivery) where delivery.lendsBytes:
+            delegate?.socket(self, didBorrow: delivery.bytes.span.bytes, tag: delivery.tag)
         case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
         case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
         case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
