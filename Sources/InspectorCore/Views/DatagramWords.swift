@@ -18,7 +18,8 @@ package enum DatagramWords {
         }
     }
 
-    private static func reason(_ number: Int) -> String {
+    /// Why datagrams were dropped on this side.
+    package static func reason(_ number: Int) -> String {
         switch number {
         case 0: "by the receive filter"
         case 1: "not from the connected peer"

@@ -126,7 +126,7 @@ final class ReportRun {
         switch reason {
         case .closedByPeer, .disconnected, .cancelled: false
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .notConnected, .system, .resolver, .other:
+            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .other:
             true
         }
     }

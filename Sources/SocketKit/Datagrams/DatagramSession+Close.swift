@@ -32,6 +32,7 @@ extension DatagramSession {
         picture.flags = []
         picture.datagrams?.flags = []
         picture.kernel = nil
+        picture.callbacks = nil
         picture.receiveRate = nil
         picture.sendRate = nil
         picture.reading.current = nil
@@ -83,6 +84,7 @@ extension DatagramSession {
         picture.sendRate = sendRate.perSecond
         if withKernel { picture.kernel = askKernel() }
         picture.datagrams = facts
+        picture.callbacks = handle?.callbacks(now: engine.now)
         return picture
     }
 

@@ -96,6 +96,7 @@ extension DatagramSession {
                 continue
             }
             link.local = engine.kernel.localAddress(link.socket.descriptor)
+            link.bound = link.local
             port = port ?? link.local?.port
         }
     }
@@ -157,10 +158,21 @@ extension DatagramSession {
         guard failure == 0 else { return met(failure) }
         peer = nil
         connected = nil
-        link.local = engine.kernel.localAddress(link.socket.descriptor)
         record(.dissolved)
+        restoreBinding(link)
         askForFlush()
         finishStep()
+    }
+
+    /// Linux forgets a port that it chose itself, and with that what is bound to it.
+    private func restoreBinding(_ link: Link) {
+        let number = link.socket.descriptor
+        if let bound = link.bound, engine.kernel.localAddress(number) != bound {
+            let failure = engine.kernel.bind(number, to: bound)
+            // It is bound still, save for a port that another took meanwhile.
+            if failure != 0, failure != EINVAL { met(failure) }
+        }
+        link.local = engine.kernel.localAddress(number)
     }
 
     // MARK: Groups

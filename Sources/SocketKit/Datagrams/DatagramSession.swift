@@ -13,6 +13,8 @@ final class DatagramSession {
         let family: SocketAddress
         let index: UInt16
         var local: SocketAddress?
+        /// What bind(2) made of it; nil: it was not bound by us.
+        var bound: SocketAddress?
         var watched: Interest?
         /// The kernel refused a datagram; it says when there is room, or a timer does.
         var isBlocked = false

@@ -51,6 +51,16 @@ extension DatagramSocket {
         }
     }
 
+    /// How callbacks arrive, for a snapshot.
+    func callbacks(now: MonotonicTime) -> CallbackSnapshot {
+        var (snapshot, pump) = state.withLock { state in
+            let isHeard = state.delegate != nil || state.kept != nil
+            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
+        }
+        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        return snapshot
+    }
+
     // MARK: Delivery
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.

@@ -18,7 +18,7 @@ public final class DatagramSocket: Sendable {
         configuration: DatagramConfiguration = DatagramConfiguration()
     ) {
         self.engine = engine
-        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0) }
+        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
         state = Lock(DatagramHandleState(delegate: delegate, pump: pump, configuration: configuration))
     }
 
@@ -38,7 +38,7 @@ public final class DatagramSocket: Sendable {
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
         set {
-            let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0) }
+            let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
             state.withLock { $0.pump = pump }
         }
     }
@@ -140,8 +140,8 @@ public final class DatagramSocket: Sendable {
         }
     }
 
-    /// Ends the connection, or takes back one that is queued (`didNotConnect`); the socket stays open and keeps its
-    /// port. No effect when it is not connected.
+    /// Ends the connection, or takes back one that is queued (`didNotConnect`); the socket stays open and keeps the
+    /// port that it was bound to. No effect when it is not connected.
     public func disconnect() {
         engine.enter { self.session(in: $0)?.disconnect() }
     }
