@@ -107,7 +107,8 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere, .bound, .datagramsDropped, .datagramError, .groupJoined, .groupLeft, .dissolved:
+            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .bound,
+            .datagramsDropped, .datagramError, .groupJoined, .groupLeft, .dissolved:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,
