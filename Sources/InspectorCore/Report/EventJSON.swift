@@ -45,6 +45,15 @@ extension SocketJSON {
         case .datagramsTruncated: return [("datagrams", JSON(first))]
         case .datagramError: return failure(first)
         case .movedAway, .movedHere: return [("other_id", JSON(first))]
+        case .tlsQueued: return [("reads_ahead", JSON(first)), ("writes_ahead", JSON(second))]
+        case .tlsBegan: return [("read_ahead_bytes", JSON(first))]
+        case .trustAsked: return [("verify_code", JSON(first))]
+        case .trustAnswered: return [("accepted", .bool(first == 1))]
+        case .secured: return [("took_s", JSON(seconds: .microseconds(first))), ("resumed", .bool(second == 1))]
+        case .alertReceived, .alertSent:
+            return [
+                ("alert", JSON(first)), ("name", JSON(TLSFailure.alertName(UInt8(truncatingIfNeeded: first)))),
+            ]
         }
     }
 

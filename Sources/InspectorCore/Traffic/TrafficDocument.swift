@@ -107,8 +107,9 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .bound,
-            .datagramsDropped, .datagramError, .groupJoined, .groupLeft, .dissolved:
+            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
+            .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsDropped, .datagramError, .groupJoined, .groupLeft,
+            .dissolved:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,

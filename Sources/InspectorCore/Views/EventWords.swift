@@ -39,6 +39,13 @@ package enum EventWords {
         case .closeAsked: "close asked"
         case .movedAway: "moved away"
         case .movedHere: "moved here"
+        case .tlsQueued: "TLS asked"
+        case .tlsBegan: "TLS begins"
+        case .trustAsked: "cert asked"
+        case .trustAnswered: "cert judged"
+        case .secured: "secure"
+        case .alertReceived: "alert in"
+        case .alertSent: "alert out"
         case .bound: "bound"
         case .datagramsReceived: "received"
         case .datagramSent: "sent"
@@ -63,8 +70,9 @@ package enum EventWords {
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
             .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed, .turnedAway, .aboveHighMark,
-            .belowLowMark, .bound, .datagramsReceived, .datagramsDropped, .datagramsTruncated, .datagramError,
-            .groupJoined, .groupLeft, .dissolved:
+            .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent,
+            .bound, .datagramsReceived, .datagramsDropped, .datagramsTruncated, .datagramError, .groupJoined,
+            .groupLeft, .dissolved:
             false
         }
     }
@@ -109,6 +117,8 @@ package enum EventWords {
             }
         case .halfClosed: event.first == 1 ? "what still comes is thrown away" : "we sent FIN and go on reading"
         case .closeAsked: mode(event.first)
+        case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
+            TLSWords.detail(event)
         case .bound, .datagramsReceived, .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated,
             .datagramError, .groupJoined, .groupLeft, .dissolved:
             DatagramWords.detail(event, of: socket)
@@ -149,6 +159,8 @@ package enum EventWords {
         case .readingResumed: return "reading resumed"
         case .accepted: return "accepted \(detail)"
         case .connectRefused: return "connect: \(detail)"
+        case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
+            return TLSWords.note(event)
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
             .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .bound, .datagramsReceived,
@@ -161,14 +173,15 @@ package enum EventWords {
     /// Whether a person should look at it.
     package static func isWarning(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
-        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut,
+        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut, .trustAsked,
             .datagramFailed, .datagramsDropped, .datagramsTruncated, .datagramError:
             true
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
-            .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark,
-            .bound, .datagramsReceived, .datagramSent, .groupJoined, .groupLeft, .dissolved:
+            .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued,
+            .tlsBegan, .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsReceived,
+            .datagramSent, .groupJoined, .groupLeft, .dissolved:
             false
         }
     }

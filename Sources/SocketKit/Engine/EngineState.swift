@@ -39,6 +39,14 @@ final class EngineState {
     /// Whether the turn is at the readiness batch.
     var isDispatching = false
 
+    /// The same for plaintext, where there is TLS.
+    var plainScratch: UnsafeMutableRawBufferPointer {
+        if let plain { return plain }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        plain = made
+        return made
+    }
+    var plain: UnsafeMutableRawBufferPointer?
     /// Datagrams are received here, many at a time.
     private(set) lazy var inbox = DatagramInbox()
 
@@ -61,6 +69,7 @@ final class EngineState {
 
     deinit {
         scratch.deallocate()
+        plain?.deallocate()
         spareScratch?.deallocate()
     }
 
