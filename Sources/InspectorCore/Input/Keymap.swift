@@ -99,6 +99,7 @@ package enum Keymap {
         bind([.composer], [.alt("e")], .lineEnding, "line ending: CRLF, LF, none"),
         bind([.composer], [.alt("t")], .inputMode, "text; escapes and macros; hex; a file"),
         bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
+        bind([.composer], [.alt("d")], .destination, "to whom datagrams go"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),
         bind([.composer], [.alt("a")], .answer, "answer what timed out"),
         bind([.start], [.enter], .accept, "open", label: "open"),

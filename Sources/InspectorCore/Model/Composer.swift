@@ -1,3 +1,5 @@
+import SocketCore
+
 /// What ends a line that is sent.
 package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     case crlf = "CRLF"
@@ -54,6 +56,8 @@ package struct Composer: Hashable, Sendable {
     package var sequence = 1
     /// How what is sent goes out.
     package var pace = Pace()
+    /// To whom datagrams go; nil: to the connected peer, and streams.
+    package var destination: DatagramEndpoint?
 
     package init() {}
 

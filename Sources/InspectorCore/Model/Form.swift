@@ -44,6 +44,8 @@ package struct Form: Hashable, Sendable {
         case watermarks(SocketID)
         /// How a composer's lines go out.
         case pace(SocketID)
+        /// To whom a composer's datagrams go.
+        case destination(SocketID)
     }
 
     package var purpose: Purpose
@@ -69,6 +71,7 @@ package struct Form: Hashable, Sendable {
         case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
         case .pace(let id): "how lines go out on \(id)"
+        case .destination(let id): "to whom datagrams of \(id) go"
         }
     }
 
@@ -105,7 +108,7 @@ package struct Form: Hashable, Sendable {
             case (.pace, .gap): !text(.pieces).isEmpty
             case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _): true
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.destination, _): true
             }
         }
     }

@@ -21,6 +21,7 @@ extension Model {
             notice = hint("\(running.words); Alt-r stops it")
             return []
         }
+        if selected?.role == .datagram { return sendDatagram(message, transmission, composer) }
         editComposer { $0.sent() }
         guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
             if transmission.isLong { transmissions[id] = TransmissionProgress(transmission) }

@@ -78,7 +78,7 @@ extension TrafficDocument {
         var line = Line(clock.text(item.time), Style(.dim))
         line.append(item.direction == .sent ? " > " : " < ", style)
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
-        sanitizer.append(Self.words(item), to: &line)
+        sanitizer.append(item.address.map { DatagramWords.traffic(item, $0) } ?? Self.words(item), to: &line)
         guard let replyAfter, item.direction == .received else { return line }
         let reply = "reply after \(Format.duration(replyAfter))"
         if line.width + reply.count + 3 <= width {

@@ -26,10 +26,10 @@ struct EffectRunner {
         switch effect {
         case .send(let command): inspected.send(command)
         case .connect(let request):
-            recent?.add(request.endpoint.description)
+            recent?.add(request.target.description)
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
-            recent?.add("listen \(request.endpoint)")
+            recent?.add("listen \(request.target)")
             inspected.listen(request, then: answer(to: request))
         case .startDemo:
             inspected.startDemo { @Sendable [inbox] error in
@@ -38,7 +38,7 @@ struct EffectRunner {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace: break
+        case .repaint, .suspend, .quit, .setPace, .setDestination: break
         }
     }
 
@@ -46,7 +46,7 @@ struct EffectRunner {
         { @Sendable [inbox] result in
             switch result {
             case .success(let id): inbox.post(.opened(id, request))
-            case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
+            case .failure(let error): inbox.post(.refused("\(request.target): \(error.detail)"))
             }
         }
     }

@@ -258,7 +258,7 @@ extension DatagramSession {
         traffic?.record(
             failed.operation, direction: .sent, tag: failed.tag, kind: .write, done: failed.bytes.count,
             total: failed.bytes.count, state: .failed(failed.error.detail), now: engine.now,
-            address: failed.destination.flatMap(Self.address)
+            address: failed.destination.flatMap(Self.address) ?? peer ?? .unnamed
         ) { Array(failed.bytes.prefix($0)) }
         notify(.notSent(failed))
     }

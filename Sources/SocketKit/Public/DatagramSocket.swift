@@ -282,6 +282,16 @@ public final class DatagramSocket: Sendable {
         engine.post(.close(session, .afterWriting))
     }
 
+    /// Closes at once, as when `error` had ended it.
+    package func close(because error: SocketError) {
+        engine.enter { self.session(in: $0)?.close(error: error, mode: nil) }
+    }
+
+    /// Shows the session under the words in which a person asked for it.
+    package func show(as target: String) {
+        engine.enter { self.session(in: $0)?.target = target }
+    }
+
     /// Runs `body` with the session, which begins here where there is none.
     private func enter<R>(_ body: (DatagramSession) throws(SocketError) -> R) throws(SocketError) -> R {
         try engine.enter { state in
