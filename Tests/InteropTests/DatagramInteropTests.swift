@@ -124,7 +124,8 @@ import Testing
             return .pass(context: nil)
         }
         let dig = try Peer([
-            "dig", "@127.0.0.1", "-p", "\(try port(of: end))", "+short", "+noedns", "+tries=1", "+time=10", "x.test", "A",
+            "dig", "@127.0.0.1", "-p", "\(try port(of: end))", "+short", "+noedns", "+tries=1", "+time=10", "x.test",
+            "A",
         ])
         #expect(eventually { dig.hasEnded })
         #expect(String(decoding: dig.output, as: UTF8.self) == "192.0.2.7\n")

@@ -108,7 +108,8 @@ package struct TrafficDocument {
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
             .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
-            .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsDropped, .datagramError, .groupJoined, .groupLeft,
+            .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsDropped, .datagramError,
+            .groupJoined, .groupLeft,
             .dissolved:
             true
         case .closed: !closed

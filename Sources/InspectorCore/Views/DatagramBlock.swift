@@ -15,7 +15,9 @@ extension QueueLines {
         case .continuous: line.append("all that come")
         }
         line.append("  \(Format.number(facts.counters.received)) datagrams", Style(.received))
-        if let rate = socket.receiveRate, rate >= 1 { line.append("  \(Format.size(UInt64(rate)))/s", Style(.received)) }
+        if let rate = socket.receiveRate, rate >= 1 {
+            line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
+        }
         var right = Line()
         let lost = DatagramWords.lost(facts)
         if lost > 0 { right.append("\(Format.number(lost)) lost", Style(.warn)) }
@@ -85,7 +87,8 @@ extension DetailBuilder {
         var rows = facts.peers.map { peer in
             var left = Line(" ")
             left.append(Shorten.address(peer.address.description, to: max(17, width - 48), Style(.plain), model))
-            var right = Line("in \(Format.number(peer.packetsReceived)) \(Format.size(peer.received))", Style(.received))
+            var right = Line(
+                "in \(Format.number(peer.packetsReceived)) \(Format.size(peer.received))", Style(.received))
             right.append("  out \(Format.number(peer.packetsSent)) \(Format.size(peer.sent))", Style(.sent))
             right.append("  \(Format.age(model.now - peer.lastActivity)) ago ", Style(.dim))
             return Row(left: left, right: right)
