@@ -35,12 +35,15 @@ enum TerminalRun {
     private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
         let recent = RecentTargets.ofThisUser()
         let inspected = Program.makeInspected()
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent)
-        let options = Model.Options(
+        let sent = invocation.keepsHistory ? SentLines.ofThisUser() : nil
+        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, sent: sent)
+        var options = Model.Options(
             ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)
+        options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
+        if let sent { inbox.post(.sentLines(sent.byPeer())) }
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()

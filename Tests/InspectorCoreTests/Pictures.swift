@@ -101,7 +101,7 @@ struct PictureTests {
         "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
         "talk-closed", "detail-long", "detail-closed", "frozen", "listen", "read", "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace",
+        "pace", "save", "reply",
     ]
 
     @Test("Every view in ASCII at every size", arguments: views, sizes)

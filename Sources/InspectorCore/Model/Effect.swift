@@ -40,6 +40,16 @@ package enum Effect: Hashable, Sendable {
     case setPace(SocketID, Pace)
     /// Find out how large the file at a path is.
     case examine(String)
+    /// To the terminal's clipboard, or to a file where it has none.
+    case copy([UInt8])
+    /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
+    case save(String, [UInt8], missing: UInt64, droppedItems: UInt64)
+    /// Open bytes in the person's editor.
+    case edit(EditSubject, [UInt8])
+    /// From now on reply by these rules.
+    case setReplies(SocketID, [ReplyRule])
+    /// Keep a line for other runs, under the name of whom it was sent to.
+    case remember(String, SentLine)
     /// Forget the screen and paint it anew (^L).
     case repaint
     /// Stop the program as ^Z does, and paint anew when it goes on.
@@ -63,6 +73,14 @@ package enum Message: Sendable {
     /// How far a long transmission is.
     case transmission(TransmissionProgress)
     case transmissionEnded(TransmissionProgress, TransmissionEnding)
+    /// Lines sent in other runs, by peer.
+    case sentLines([String: [SentLine]])
+    /// A socket replies by these rules now.
+    case replies(SocketID, [ReplyRule])
+    /// Something was done; a sentence for the person.
+    case told(String)
+    /// The editor is closed.
+    case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
 }

@@ -9,6 +9,8 @@ package struct Model: Sendable {
         /// The program's version, as the start screen shows it.
         package var version: String
 
+        /// Whether lines that are sent are told to the shell, which keeps them for other runs.
+        package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
 
@@ -52,7 +54,7 @@ package struct Model: Sendable {
 
     /// A filter or search being typed.
     package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch }
+        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch, talkSearch }
         package var purpose: Purpose
         package var editor: LineEditor
         /// What held when the field was opened.
@@ -125,6 +127,15 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
+    /// The rules by which sockets reply by themselves.
+    package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    /// Lines sent in this run and others, by peer.
+    var sentLines: [String: [SentLine]] = [:]
+    /// What is looked for in payloads, and where it was found last.
+    package internal(set) var payloadSearch: PayloadSearch?
+    package internal(set) var talkMatch: TalkMatch?
+    /// Whether ^X was pressed in the composer and its second key is awaited.
+    var awaitsChord = false
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
     /// What is at the path in the composer, as far as it is known.

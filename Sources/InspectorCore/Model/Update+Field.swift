@@ -7,7 +7,7 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch: ""
+            case .eventSearch, .talkSearch: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -32,7 +32,15 @@ extension Model {
         change(&field.editor)
         field.error = nil
         self.field = field
-        guard field.purpose != .eventSearch else { return }
+        switch field.purpose {
+        case .eventSearch: return
+        case .talkSearch:
+            if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
+                self.field?.error = "column \(failure.column): \(failure.message)"
+            }
+            return
+        case .listFilter, .eventFilter: break
+        }
         switch Filter.parse(field.editor.text) {
         case .failure(let failure): self.field?.error = failure.message
         case .success(let filter):
@@ -47,6 +55,11 @@ extension Model {
     private mutating func acceptField() {
         guard let field, field.error == nil else { return }
         self.field = nil
+        if field.purpose == .talkSearch {
+            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
+            (payloadSearch, talkMatch) = (search, nil)
+            return searchTraffic(1)
+        }
         guard field.purpose == .eventSearch else { return }
         events.search = field.editor.text
         if !events.search.isEmpty { searchEvents(-1) }

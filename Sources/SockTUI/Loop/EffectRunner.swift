@@ -7,12 +7,15 @@ struct EffectRunner {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
+    var sent: SentLines?
     private let transmitter: Transmitter
 
-    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil) {
+    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil) {
         self.inspected = inspected
         self.inbox = inbox
         self.recent = recent
+        self.sent = sent
         transmitter = Transmitter(inspected: inspected, inbox: inbox)
     }
 
@@ -38,7 +41,12 @@ struct EffectRunner {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace: break
+        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit: break
+        case .setReplies(let id, let rules):
+            inspected.setReplies(id, rules) { @Sendable [inbox] error in
+                inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
+            }
+        case .remember(let peer, let line): sent?.add(line, to: peer)
         }
     }
 
