@@ -43,6 +43,7 @@ enum TerminalRun {
         options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
+        if let templates = TemplateFile.read(TemplateFile.path()) { inbox.post(templates) }
         if let sent { inbox.post(.sentLines(sent.byPeer())) }
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }

@@ -206,4 +206,40 @@ struct TalkKeysTests {
         try peer.write("PING\n")
         #expect(eventually { text(peer) == "+PONG 1\r\n" })
     }
+
+    @Test("b sets the watermarks of a connection that lives")
+    func watermarks() throws {
+        let (inspection, peer) = try conversation()
+        try inspection.tmux.keys("M-3")
+        try inspection.wait(for: "write queue 0")
+        try inspection.tmux.keys("b")
+        try inspection.wait(for: "watermarks of #")
+        try inspection.tmux.type("4096")
+        try inspection.tmux.keys("Enter")
+        try inspection.wait(for: "marks 0 to 4.0K")
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test("--reply: rules from the command line; Alt-o: a template, with what it reads after it")
+    func rulesAndTemplates() throws {
+        let folder = try TemporaryFolder()
+        mkdir(folder.path + "/socktui", 0o700)
+        folder.write(
+            "[hello]\nbody = 'HELLO\\r\\n'\neol = \"none\"\nread-after = \"length 3\"\n", to: "socktui/templates")
+        var environment = Program.environment(folder.path)
+        environment["XDG_CONFIG_HOME"] = folder.path
+        let port = try Peer.freePort()
+        let server = try Tmux(
+            "exec \(Program.path) listen 127.0.0.1:\(port) --reply 'when /^HELLO/ send abc'", environment: environment)
+        #expect(try server.waitFor("REPLY  when /^HELLO/ send abc"))
+        let client = try Tmux("exec \(Program.path) connect 127.0.0.1:\(port) --no-read", environment: environment)
+        #expect(try client.waitFor("Enter send"))
+        try client.keys("M-o")
+        #expect(try client.waitFor("hello   HELLO"))
+        try client.keys("1")
+        #expect(try client.waitFor("then reads length 3"))
+        try client.keys("Enter")
+        #expect(try client.waitFor("length 3, done"))
+        #expect(try client.text().contains("abc"))
+    }
 }

@@ -54,6 +54,7 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case edit
     /// The first key of ^X^E.
     case chord
+    case template
     case leave
     case complete
     case accept

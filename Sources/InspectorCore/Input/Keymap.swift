@@ -103,6 +103,7 @@ package enum Keymap {
         bind([.composer], [.backTab], .previousPane, "previous pane"),
         bind([.composer], [.alt("e")], .lineEnding, "line ending: CRLF, LF, none"),
         bind([.composer], [.alt("t")], .inputMode, "text; escapes and macros; hex; a file"),
+        bind([.composer], [.alt("o")], .template, "a template from your file"),
         bind([.composer], [.control("x")], .chord, "^X^E: the line in $EDITOR"),
         bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// What ends a line that is sent.
 package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     case crlf = "CRLF"
@@ -55,6 +57,8 @@ package struct Composer: Hashable, Sendable {
     /// How what is sent goes out.
     package var pace = Pace()
 
+    /// What is read after the line, as its template has it; nil: nothing is queued.
+    package var readAfter: ReadRequest.Kind?
     /// How lines in the history were read.
     private var origins: [String: SentLine] = [:]
 
@@ -144,7 +148,8 @@ package struct Composer: Hashable, Sendable {
             origins = origins.filter { kept.contains($0.key) }
         }
         editor.commit()
-        nextTag += 1
+        nextTag += readAfter == nil ? 1 : 2
         sequence += 1
+        readAfter = nil
     }
 }

@@ -13,6 +13,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var holdsConnections: Bool
     /// Of a connect: what is written at once; empty: nothing.
     package var greeting: [UInt8] = []
+    /// The rules by which it replies by itself, or those who connect are replied to.
+    package var replies: [ReplyRule] = []
 
     package init(
         _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
@@ -77,6 +79,8 @@ package enum Message: Sendable {
     case sentLines([String: [SentLine]])
     /// A socket replies by these rules now.
     case replies(SocketID, [ReplyRule])
+    /// The person's templates.
+    case templates([Template])
     /// Something was done; a sentence for the person.
     case told(String)
     /// The editor is closed.

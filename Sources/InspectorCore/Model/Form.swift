@@ -181,6 +181,7 @@ package struct Menu: Hashable, Sendable {
         case cancel(SocketID, SocketCommand.CancelTarget)
         case changeTimeout(SocketID, OperationSnapshot)
         case answer
+        case template(SocketID, Template)
         case addReply(SocketID)
         case setReplies(SocketID, [ReplyRule])
         case quit

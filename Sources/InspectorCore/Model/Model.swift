@@ -129,6 +129,7 @@ package struct Model: Sendable {
     package internal(set) var composers: [SocketID: Composer] = [:]
     /// The rules by which sockets reply by themselves.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    package internal(set) var templates: [Template] = []
     /// Lines sent in this run and others, by peer.
     var sentLines: [String: [SentLine]] = [:]
     /// What is looked for in payloads, and where it was found last.

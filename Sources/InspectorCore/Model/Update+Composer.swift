@@ -49,6 +49,7 @@ extension Model {
             editComposer { $0.mode = $0.mode.next }
             return examineFile()
         case .pace: return openPace()
+        case .template: openTemplates()
         case .chord: awaitsChord = canCompose
         case .cycleView: viewMode = viewMode.next
         case .leave: isComposing = false

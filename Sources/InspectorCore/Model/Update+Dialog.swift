@@ -45,6 +45,7 @@ extension Model {
         case .cancel(let id, let target): return [.send(.cancel(id, target))]
         case .changeTimeout(let id, let operation): openTimeout(id, operation)
         case .answer: openAnswer()
+        case .template(let id, let template): return use(template, on: id)
         case .addReply(let id): openReplyForm(id)
         case .setReplies(let id, let rules): return [.setReplies(id, rules)]
         case .quit: return [.quit]

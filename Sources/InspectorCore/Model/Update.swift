@@ -33,6 +33,9 @@ extension Model {
         case .replies(let id, let rules):
             replies[id] = rules.isEmpty ? nil : rules
             effects = []
+        case .templates(let found):
+            templates = found
+            effects = []
         case .told(let sentence):
             notice = hint(sentence)
             effects = []

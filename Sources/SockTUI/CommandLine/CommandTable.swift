@@ -35,6 +35,7 @@ enum CommandTable {
         var standingRead = true
         var allowsHalfOpen = false
         var holdsConnections = false
+        var replies: [ReplyRule] = []
         var isJSON = false
         var isOnce = false
         var script: String?
@@ -45,6 +46,7 @@ enum CommandTable {
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
                 allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
             request.greeting = greeting
+            request.replies = replies
             return request
         }
     }
@@ -74,6 +76,17 @@ enum CommandTable {
         },
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
+        },
+        Option(
+            name: "--reply", value: "RULE", commands: ["connect", "listen"],
+            help: "reply: 'when /^PING/ send +PONG\\r\\n'"
+        ) {
+            (text, request) throws(UsageError) in
+            switch ReplyRule.parse(text) {
+            case .success(let rule): request.replies.append(rule)
+            case .failure(let failure):
+                throw UsageError("--reply", "column \(failure.column) of \(text): \(failure.message)")
+            }
         },
         Option(name: "--hold", commands: ["listen"], help: "accept nobody; you take or refuse each by hand") {
             (_, request) throws(UsageError) in request.holdsConnections = true

@@ -51,9 +51,11 @@ struct EffectRunner {
     }
 
     private func answer(to request: OpenRequest) -> @Sendable (Result<SocketID, SocketError>) -> Void {
-        { @Sendable [inbox] result in
+        { @Sendable [self] result in
             switch result {
-            case .success(let id): inbox.post(.opened(id, request))
+            case .success(let id):
+                inbox.post(.opened(id, request))
+                if !request.replies.isEmpty { perform(.setReplies(id, request.replies)) }
             case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
             }
         }
