@@ -8,6 +8,8 @@ package struct Model: Sendable {
         package var ascii: Bool
         /// The program's version, as the start screen shows it.
         package var version: String
+        /// The keys in force.
+        package var keys = KeyTable.standard
 
         /// Which warnings are shown.
         package var lints: LintSettings
@@ -52,7 +54,7 @@ package struct Model: Sendable {
 
     /// A filter or search being typed.
     package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch }
+        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch, helpFilter, command }
         package var purpose: Purpose
         package var editor: LineEditor
         /// What held when the field was opened.
@@ -92,6 +94,13 @@ package struct Model: Sendable {
     package struct HelpState: Hashable, Sendable {
         package var context: KeyContext
         package var top = 0
+        /// Only rows that hold this are shown.
+        package var filter = ""
+
+        package init(context: KeyContext, filter: String = "") {
+            self.context = context
+            self.filter = filter
+        }
     }
 
     package let options: Options
@@ -130,6 +139,8 @@ package struct Model: Sendable {
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
+    /// Lines typed behind `:`, oldest first.
+    var commandHistory: [String] = []
     /// First line of the detail in sight.
     package internal(set) var detailTop = 0
     /// A socket that was opened for this person and is in no snapshot yet.
@@ -164,7 +175,7 @@ package struct Model: Sendable {
 
     /// Where keys go.
     package var context: KeyContext {
-        if help != nil { return .help }
+        if help != nil { return field == nil ? .help : .field }
         switch dialog {
         case .form: return .form
         case .menu: return .menu

@@ -7,7 +7,8 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch: ""
+            case .helpFilter: help?.filter ?? ""
+            case .eventSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -15,6 +16,8 @@ extension Model {
     /// Keys while a filter or search is typed.
     mutating func inField(_ key: Key, _ command: Command?) -> [Effect] {
         switch command {
+        case .accept where field?.purpose == .command: return acceptCommandLine()
+        case .complete where field?.purpose == .command: completeCommand()
         case .accept: acceptField()
         case .cancel:
             if let before = field?.before { typeInField { $0.set(before) } }
@@ -32,7 +35,11 @@ extension Model {
         change(&field.editor)
         field.error = nil
         self.field = field
-        guard field.purpose != .eventSearch else { return }
+        if field.purpose == .helpFilter {
+            help?.filter = field.editor.text
+            help?.top = 0
+        }
+        guard field.purpose == .listFilter || field.purpose == .eventFilter else { return }
         switch Filter.parse(field.editor.text) {
         case .failure(let failure): self.field?.error = failure.message
         case .success(let filter):

@@ -64,6 +64,7 @@ package struct TrafficDocument {
             switch entry {
             case .lost(let count, let next):
                 if next <= end { gap = Block(key: .lost(next), content: .lost(count)) }
+            case .note: continue
             case .event(let event):
                 guard event.sequence < end else { return notes }
                 time = max(time, event.time)

@@ -7,12 +7,14 @@ struct EffectRunner {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    var log: ProgramLog?
     private let transmitter: Transmitter
 
-    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil) {
+    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, log: ProgramLog? = nil) {
         self.inspected = inspected
         self.inbox = inbox
         self.recent = recent
+        self.log = log
         transmitter = Transmitter(inspected: inspected, inbox: inbox)
     }
 
@@ -38,15 +40,18 @@ struct EffectRunner {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace: break
+        case .repaint, .suspend, .quit, .setPace, .mouse: break
         }
     }
 
     private func answer(to request: OpenRequest) -> @Sendable (Result<SocketID, SocketError>) -> Void {
-        { @Sendable [inbox] result in
+        { @Sendable [inbox, log] result in
             switch result {
             case .success(let id): inbox.post(.opened(id, request))
-            case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
+            case .failure(let error):
+                let sentence = "\(request.endpoint): \(error.detail)"
+                log?.note("refused: \(sentence)")
+                inbox.post(.refused(sentence))
             }
         }
     }

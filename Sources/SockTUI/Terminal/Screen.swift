@@ -15,6 +15,8 @@ protocol Screen: AnyObject {
     func repaint()
     /// Gives the terminal back, stops the process as ^Z does, and takes the terminal again when it goes on.
     func suspend()
+    /// Reports the mouse, or not.
+    func hearMouse(_ isOn: Bool)
     /// Takes the terminal again after somebody else stopped and continued the process.
     func resume()
 }
