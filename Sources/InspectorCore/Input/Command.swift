@@ -63,6 +63,7 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case previousField = "previous-field"
     case toggle
     case help
+    case commandLine = "command-line"
     case repaint
     case suspend
     case interrupt

@@ -7,6 +7,8 @@ package struct Binding: Hashable, Sendable {
     package var help: String
     /// What the footer says; nil: the footer leaves it out.
     package var label: String?
+    /// A line with arguments that the key runs in place of the command; nil: the command.
+    package var line: String?
 }
 
 /// The one table from which dispatch, footer and help are made, so that they cannot differ.
@@ -112,7 +114,8 @@ package enum Keymap {
         bind([.start], [.tab], .complete, "complete from the lists below", label: "complete"),
         bind([.start, .field], [.up], .historyUp, "earlier line"),
         bind([.start, .field], [.down], .historyDown, "later line"),
-        bind([.field], [.enter], .accept, "keep it", label: "keep"),
+        bind([.field], [.tab], .complete, "complete a command"),
+        bind([.field], [.enter], .accept, "keep it, do it", label: "keep"),
         bind([.field], [.escape], .cancel, "as it was before", label: "cancel"),
     ]
 
@@ -123,11 +126,14 @@ package enum Keymap {
         bind([.form], [.character(" "), .left, .right], .toggle, "choose, in a field with choices"),
         bind([.form, .menu], [.escape], .cancel, "never mind", label: "cancel"),
         bind([.menu], [.character("q")], .cancel, "never mind"),
+        bind([.help], [.character("/")], .filter, "show only what holds a word", label: "filter"),
         bind([.help], [.escape, .character("q"), .character("?"), .function(1)], .cancel, "close", label: "close"),
     ]
 
     private static let leaving: [Binding] = [
         bind(views, [.character("?"), .function(1)], .help, "help"),
+        bind(views, [.character(":")], .commandLine, "type a command; Tab completes it", label: "command"),
+        bind([.start, .composer], [.alt("x")], .commandLine, "type a command; Tab completes it"),
         bind([.start, .composer, .field, .form, .menu], [.function(1)], .help, "help"),
         bind([.talk, .detail, .events], [.character("q"), .escape], .back, "back to the list"),
         bind([.list], [.escape], .back, "drop the filter"),
@@ -137,20 +143,4 @@ package enum Keymap {
         bind(Set(KeyContext.allCases), [.control("l")], .repaint, "paint the screen anew"),
         bind(Set(KeyContext.allCases), [.control("z")], .suspend, "suspend the program"),
     ]
-
-    /// What a key means in a context.
-    package static func command(for key: Key, in context: KeyContext) -> Command? {
-        bindings.first { $0.contexts.contains(context) && $0.keys.contains(key) }?.command
-    }
-
-    /// The rows of a context, in the order of the table; a command that is there twice only once.
-    package static func bindings(in context: KeyContext) -> [Binding] {
-        var seen: Set<[Key]> = []
-        return bindings.filter { $0.contexts.contains(context) && seen.insert($0.keys).inserted }
-    }
-
-    /// The label of the key that does something in a context, for hints elsewhere on the screen.
-    package static func key(for command: Command, in context: KeyContext) -> String {
-        bindings.first { $0.contexts.contains(context) && $0.command == command }?.keys.first?.label ?? ""
-    }
 }

@@ -34,6 +34,8 @@ package enum Effect: Hashable, Sendable {
     case connect(OpenRequest)
     case listen(OpenRequest)
     case startDemo
+    /// Let the terminal report the mouse, or not; its own selection works only while it does not.
+    case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.
     case transmit(Transmission)
     /// Stop sending it.
@@ -87,6 +89,25 @@ package enum Message: Sendable {
     case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
+    /// A line as it is typed behind `:`.
+    case command(String)
+    /// Something about the program itself, for its log.
+    case note(String)
+    case mouse(MouseEvent)
+}
+
+/// What the mouse did, where it was asked for.
+package struct MouseEvent: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable { case press, wheelUp, wheelDown }
+    package var kind: Kind
+    package var x: Int
+    package var y: Int
+
+    package init(_ kind: Kind, x: Int, y: Int) {
+        self.kind = kind
+        self.x = x
+        self.y = y
+    }
 }
 
 /// What the start screen offers beside its prompt.

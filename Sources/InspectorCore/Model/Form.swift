@@ -175,6 +175,7 @@ package struct Menu: Hashable, Sendable {
     package enum Choice: Hashable, Sendable {
         case close(SocketID, CloseMode)
         case halfClose(SocketID)
+        case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
         /// One of the queued operations: what shall be done with it?
         case operation(SocketID, OperationSnapshot)

@@ -138,7 +138,7 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
-    private mutating func scrollDetail(_ step: Int) {
+    mutating func scrollDetail(_ step: Int) {
         let layout = ScreenLayout(size, tab)
         let total = DetailView.lines(self, width: layout.detail.width).count
         let last = max(0, total - layout.detail.height)

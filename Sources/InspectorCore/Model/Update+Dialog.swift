@@ -6,9 +6,10 @@ extension Model {
         guard let help else { return [] }
         switch command {
         case .cancel: self.help = nil
+        case .filter: openField(.helpFilter)
         case .moveUp, .moveDown, .pageUp, .pageDown, .moveFirst, .moveLast:
             let rows = HelpView.rows(size)
-            let last = max(0, HelpView.lines(help.context, glyphs).count - rows)
+            let last = max(0, HelpView.lines(self, help).count - rows)
             let step = command.map { Self.step($0, page: rows) } ?? 0
             self.help?.top = min(max(0, help.top + step), last)
         default:
@@ -40,6 +41,7 @@ extension Model {
         switch choice {
         case .close(let id, let mode): return [.send(.close(id, mode))]
         case .halfClose(let id): return [.send(.halfClose(id))]
+        case .paste(let text): takePaste(text)
         case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
         case .operation(let id, let operation): openOperation(id, operation)
         case .cancel(let id, let target): return [.send(.cancel(id, target))]

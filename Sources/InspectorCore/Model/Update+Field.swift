@@ -7,7 +7,8 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch, .talkSearch: ""
+            case .helpFilter: help?.filter ?? ""
+            case .eventSearch, .talkSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -15,6 +16,8 @@ extension Model {
     /// Keys while a filter or search is typed.
     mutating func inField(_ key: Key, _ command: Command?) -> [Effect] {
         switch command {
+        case .accept where field?.purpose == .command: return acceptCommandLine()
+        case .complete where field?.purpose == .command: completeCommand()
         case .accept: acceptField()
         case .cancel:
             if let before = field?.before { typeInField { $0.set(before) } }
@@ -33,11 +36,15 @@ extension Model {
         field.error = nil
         self.field = field
         switch field.purpose {
-        case .eventSearch: return
+        case .eventSearch, .command: return
         case .talkSearch:
             if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
                 self.field?.error = "column \(failure.column): \(failure.message)"
             }
+            return
+        case .helpFilter:
+            help?.filter = field.editor.text
+            help?.top = 0
             return
         case .listFilter, .eventFilter: break
         }

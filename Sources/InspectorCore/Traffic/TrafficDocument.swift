@@ -71,6 +71,7 @@ package struct TrafficDocument {
             switch entry {
             case .lost(let count, let next):
                 if next <= end { gap = Block(key: .lost(next), content: .lost(count)) }
+            case .note: continue
             case .event(let event):
                 guard event.sequence < end else { return notes }
                 time = max(time, event.time)
@@ -118,7 +119,8 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark:
+            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
+            .trustAnswered, .secured, .alertReceived, .alertSent:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,

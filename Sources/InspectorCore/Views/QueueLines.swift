@@ -88,6 +88,9 @@ package struct QueueLines {
         var first = label("CONN")
         first.append(safe(socket.target))
         first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
+        if let deadline = socket.connect?.deadline {
+            first.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
+        }
         var rows = [Row(left: first)]
         let steps = ConnectWords.steps(socket)
         for step in steps.suffix(2) {

@@ -40,6 +40,7 @@ enum CommandTable {
         var isOnce = false
         var script: String?
         var greeting: [UInt8] = []
+        var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             var request = OpenRequest(
@@ -60,6 +61,35 @@ enum CommandTable {
         },
         Command(name: "listen", operands: "ADDRESS...", help: "listen, and look at what connects") {
             (text, request) throws(EndpointError) in .listen(try request.open(text, allowsPortZero: true))
+        },
+    ]
+
+    /// A word that asks for a text on stdout.
+    struct Printer: Sendable {
+        var name: String
+        var operands = ""
+        var help: String
+        var mode: @Sendable (_ operands: [String], _ request: Request) throws(UsageError) -> Invocation.Mode
+    }
+
+    static let printers: [Printer] = [
+        Printer(name: "config", help: "with --print: the configuration in force") {
+            (words, request) throws(UsageError) in
+            guard request.printsConfiguration, words.isEmpty else {
+                throw UsageError("config", "write socktui config --print")
+            }
+            return .configuration
+        },
+        Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
+            (words, _) throws(UsageError) in
+            guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
+                throw UsageError("completions", "needs a shell: bash, zsh or fish")
+            }
+            return .document(document)
+        },
+        Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
+            guard let extra = words.first else { return .document(.man) }
+            throw UsageError(extra, "man takes nothing more")
         },
     ]
 
@@ -130,6 +160,22 @@ enum CommandTable {
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
         },
+        Option(name: "--color", value: "DEPTH", help: "colours: auto, 256, 16, 8 or none; wins over NO_COLOR") {
+            (text, request) throws(UsageError) in
+            guard let depth = Configuration.Depth(rawValue: text) else {
+                throw UsageError("--color", "\(text) is none of auto, 256, 16, 8 and none")
+            }
+            request.invocation.depth = depth
+        },
+        Option(name: "--config", value: "FILE", help: "the configuration; a script has none but this") {
+            (path, request) throws(UsageError) in request.invocation.configuration = path
+        },
+        Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
+            (_, request) throws(UsageError) in request.printsConfiguration = true
+        },
+        Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
+            (path, request) throws(UsageError) in request.invocation.log = path
+        },
         Option(name: "--help", help: "show this") {
             (_, request) throws(UsageError) in request.invocation.mode = .help
         },
@@ -152,7 +198,9 @@ enum CommandTable {
 
     /// What --help prints.
     static var help: String {
-        let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+        let commandRows =
+            commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+            + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
         let optionRows = options.compactMap { option in
             option.help.map { help in
                 let only = option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"

@@ -18,6 +18,9 @@ final class RunLoop {
     /// What is on the screen.
     private(set) var canvas = Canvas(Size(0, 0))
 
+    /// What went wrong with the last thing that was asked for.
+    var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
+
     private let screen: any Screen
     private let runner: EffectRunner
     private var model: Model
@@ -124,8 +127,12 @@ final class RunLoop {
     private func perform(_ effect: Effect) {
         switch effect {
         case .repaint: screen.repaint()
+        case .mouse(let isOn): screen.hearMouse(isOn)
         case .suspend:
+            let begin = ContinuousClock.now
             screen.suspend()
+            let stopped = Format.duration(ContinuousClock.now - begin)
+            runner.log?.note("stopped for \(stopped); what timed out meanwhile times out now")
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
         case .copy(let bytes):

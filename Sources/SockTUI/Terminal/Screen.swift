@@ -20,6 +20,8 @@ protocol Screen: AnyObject {
     /// Gives the terminal back, runs a program in it until it ends, and takes it again; its exit status, or 128 and
     /// the signal that ended it. nil: there is no terminal.
     func run(_ arguments: [String]) -> Int32?
+    /// Reports the mouse, or not.
+    func hearMouse(_ isOn: Bool)
     /// Takes the terminal again after somebody else stopped and continued the process.
     func resume()
 }
