@@ -90,7 +90,7 @@ extension Model {
     mutating func openTemplates() {
         guard canCompose, let id = list.selected else { return }
         guard !templates.isEmpty else {
-            notice = hint("there are no templates; socktui --help says where they are kept")
+            notice = hint("there are no templates in ~/.config/socktui/templates")
             return
         }
         let items = templates.enumerated().map { index, template in

@@ -105,7 +105,7 @@ extension Model {
                 .save(id, item: item.sequence),
                 [
                     .text(.path, "File", name, hint: ""),
-                    FormField(.what, "What", .choice(["this item", "all received", "all sent"], 0)),
+                    FormField(.what, "What", .choice(["this item", "received", "sent"], 0)),
                 ]))
         return []
     }
