@@ -84,6 +84,7 @@ package enum ComposerView {
             return line
         }
         if let pace { line.append("   \(pace)") }
+        if let read = composer.readAfter { line.append("   then reads \(read.words)") }
         line.append("   tag \(composer.nextTag)", Style(.dim))
         return line
     }
