@@ -20,7 +20,7 @@ extension Model {
         let request = DatagramRequest(
             bytes, to: selected.peer == nil ? composer.destination : nil, timeout: composer.pace.timeout,
             tag: composer.nextTag)
-        return [.send(.send(selected.id, request))]
+        return [.send(.send(selected.id, request))] + remember(composer.line, sentTo: selected.id)
     }
 
     /// Asks to whom datagrams go.
@@ -54,7 +54,7 @@ extension Model {
     /// A datagram holds what was typed and nothing else, unless a line ending is asked for.
     mutating func greetDatagrams(_ socket: SocketSnapshot) {
         guard composers[socket.id] == nil else { return }
-        var composer = Composer()
+        var composer = freshComposer(historyKey(socket.id))
         composer.ending = .none
         // What was opened for a group speaks to the group.
         if let target = try? DatagramTarget.parse(socket.target), target.endpoint.isMulticast {
