@@ -12,7 +12,7 @@ extension Model {
         }
         guard let selected else { return [] }
         guard composer.destination != nil || selected.peer != nil || selected.phase == .connecting else {
-            notice = error("to whom? \(Keymap.key(for: .destination, in: .composer)) chooses an address")
+            notice = error("to whom? Alt-d chooses an address")
             return []
         }
         editComposer { $0.sent() }

@@ -80,7 +80,7 @@ package enum ComposerView {
             let place = socket.peer.flatMap { DatagramEndpoint($0) } ?? composer.destination
             line.append("   to ", Style(.dim))
             line.append(DatagramWords.bare(place) ?? "nobody yet", Style(place == nil ? .warn : .plain))
-            if socket.peer == nil { line.append(key(Keymap.key(for: .destination, in: .composer)), Style(.dim)) }
+            if socket.peer == nil { line.append(key("Alt-d"), Style(.dim)) }
             return line
         }
         if let pace { line.append("   \(pace)") }
