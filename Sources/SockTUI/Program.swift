@@ -88,8 +88,12 @@ enum Program {
 enum Output {
     /// Writes all of it; false when the other end is gone or full.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    static func write(_ text: String, to descriptor: Int32) -> Bool { write(Array(text.utf8), to: descriptor) }
+
+    /// Writes all of it; false when the other end is gone or full.
+    @discardableResult
+    static func write(_ all: [UInt8], to descriptor: Int32) -> Bool {
+        var bytes = all[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -38,15 +38,19 @@ enum TerminalRun {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
         let inspected = Program.makeInspected()
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, log: log)
+        let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
+        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, sent: sent, log: log)
         var options = Model.Options(
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)
         options.keys = configuration.keys
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
+        options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
+        if let templates = TemplateFile.read(TemplateFile.path()) { inbox.post(templates) }
+        if let sent { inbox.post(.sentLines(sent.byPeer())) }
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()

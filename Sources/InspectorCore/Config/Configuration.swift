@@ -15,6 +15,8 @@ package struct Configuration: Hashable, Sendable {
     package var mouse = false
     /// Whether what was opened is remembered for the start screen.
     package var recent = true
+    /// Whether lines that are sent are kept for other runs.
+    package var history = true
     /// The file that the program's own log goes to; empty: none.
     package var log = ""
     package var keys = KeyTable.standard
@@ -45,6 +47,7 @@ package struct Configuration: Hashable, Sendable {
             }, values: "auto, 256, 16, 8 or none"),
         flag("mouse", "let the mouse work from the start", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
+        flag("history", "keep lines that were sent, for other runs", \.history),
         Option(
             name: "log", help: "a file for the program's own log; empty: none", show: { .string($0.log) },
             set: { value, configuration in

@@ -67,14 +67,19 @@ package enum Keymap {
             [.list, .talk], [.character("A")], .answer, "answer a timeout, or who waits",
             label: "answer"),
         bind(connections, [.character("d")], .operations, "drop an operation, change its timeout"),
+        bind(connections, [.character("R")], .replies, "reply by itself: when /re/ send X"),
         bind(connections, [.character("b")], .watermarks, "bounds of the write queue: watermarks"),
     ]
 
     private static let looking: [Binding] = [
         bind([.list, .events], [.character("f")], .filter, "filter what is listed", label: "filter"),
+        bind([.talk], [.character("/")], .search, "search payloads: text, \"Text\", hex:0d0a", label: "find"),
         bind([.events], [.character("/")], .search, "search", label: "find"),
-        bind([.events], [.character("n")], .searchNext, "next match"),
-        bind([.events], [.character("N")], .searchPrevious, "previous match"),
+        bind([.talk, .events], [.character("n")], .searchNext, "next match"),
+        bind([.talk, .events], [.character("N")], .searchPrevious, "previous match"),
+        bind([.talk], [.character("y")], .copy, "copy the item to the clipboard", label: "copy"),
+        bind([.talk], [.character("o")], .save, "save bytes to a file, unaltered", label: "save"),
+        bind([.talk], [.character("e")], .edit, "the item in $EDITOR; changed: send it"),
         bind(
             connections, [.character("P")], .pause, "pause reading, or a listener's accepting", label: "pause"),
         bind([.list], [.character("s")], .sortNext, "sort by the next column", label: "sort"),
@@ -100,6 +105,8 @@ package enum Keymap {
         bind([.composer], [.backTab], .previousPane, "previous pane"),
         bind([.composer], [.alt("e")], .lineEnding, "line ending: CRLF, LF, none"),
         bind([.composer], [.alt("t")], .inputMode, "text; escapes and macros; hex; a file"),
+        bind([.composer], [.alt("o")], .template, "a template from your file"),
+        bind([.composer], [.control("x")], .chord, "^X^E: the line in $EDITOR"),
         bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),
         bind([.composer], [.alt("a")], .answer, "answer what timed out"),

@@ -11,6 +11,8 @@ package struct Model: Sendable {
         /// The keys in force.
         package var keys = KeyTable.standard
 
+        /// Whether lines that are sent are told to the shell, which keeps them for other runs.
+        package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
 
@@ -54,7 +56,9 @@ package struct Model: Sendable {
 
     /// A filter or search being typed.
     package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch, helpFilter, command }
+        package enum Purpose: Hashable, Sendable {
+            case listFilter, eventFilter, eventSearch, talkSearch, helpFilter, command
+        }
         package var purpose: Purpose
         package var editor: LineEditor
         /// What held when the field was opened.
@@ -134,6 +138,16 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
+    /// The rules by which sockets reply by themselves.
+    package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    package internal(set) var templates: [Template] = []
+    /// Lines sent in this run and others, by peer.
+    var sentLines: [String: [SentLine]] = [:]
+    /// What is looked for in payloads, and where it was found last.
+    package internal(set) var payloadSearch: PayloadSearch?
+    package internal(set) var talkMatch: TalkMatch?
+    /// Whether ^X was pressed in the composer and its second key is awaited.
+    var awaitsChord = false
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
     /// What is at the path in the composer, as far as it is known.

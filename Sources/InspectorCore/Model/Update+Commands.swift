@@ -11,9 +11,12 @@ extension Model {
         case .open: openSelected()
         case .expand: toggleExpanded()
         case .jump: jumpToEvent()
-        case .search: openField(.eventSearch)
-        case .searchNext: searchEvents(1)
-        case .searchPrevious: searchEvents(-1)
+        case .search: openField(tab == .talk ? .talkSearch : .eventSearch)
+        case .searchNext: tab == .talk ? searchTraffic(1) : searchEvents(1)
+        case .searchPrevious: tab == .talk ? searchTraffic(-1) : searchEvents(-1)
+        case .copy: return copyItem()
+        case .save: return openSave()
+        case .edit: return editItem()
         case .filter: openField(tab == .events ? .eventFilter : .listFilter)
         case .sortNext: sort(Sorting(list.sorting.column.next))
         case .sortReverse:
@@ -32,6 +35,7 @@ extension Model {
         case .pause: return togglePause()
         case .operations: openOperations()
         case .watermarks: openWatermarks()
+        case .replies: openReplies()
         case .quit: return quit()
         default:
             break

@@ -47,6 +47,9 @@ extension Model {
         case .cancel(let id, let target): return [.send(.cancel(id, target))]
         case .changeTimeout(let id, let operation): openTimeout(id, operation)
         case .answer: openAnswer()
+        case .template(let id, let template): return use(template, on: id)
+        case .addReply(let id): openReplyForm(id)
+        case .setReplies(let id, let rules): return [.setReplies(id, rules)]
         case .quit: return [.quit]
         case .stay: break
         }
@@ -100,13 +103,19 @@ extension Model {
         return []
     }
 
+    /// The form stays, with what is wrong and the cursor where it is.
+    mutating func refuse(_ form: Form, _ problem: Form.Problem) {
+        var form = form
+        form.error = problem.message
+        if let index = form.fields.firstIndex(where: { $0.name == problem.field }) { form.focus = index }
+        dialog = .form(form)
+    }
+
     private mutating func submit(_ form: Form) -> [Effect] {
+        if case .save = form.purpose { return save(form) }
         switch form.result {
         case .failure(let problem):
-            var form = form
-            form.error = problem.message
-            if let index = form.fields.firstIndex(where: { $0.name == problem.field }) { form.focus = index }
-            dialog = .form(form)
+            refuse(form, problem)
             return []
         case .success(let effect):
             dialog = nil

@@ -8,7 +8,7 @@ extension Model {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
             case .helpFilter: help?.filter ?? ""
-            case .eventSearch, .command: ""
+            case .eventSearch, .talkSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -35,11 +35,19 @@ extension Model {
         change(&field.editor)
         field.error = nil
         self.field = field
-        if field.purpose == .helpFilter {
+        switch field.purpose {
+        case .eventSearch, .command: return
+        case .talkSearch:
+            if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
+                self.field?.error = "column \(failure.column): \(failure.message)"
+            }
+            return
+        case .helpFilter:
             help?.filter = field.editor.text
             help?.top = 0
+            return
+        case .listFilter, .eventFilter: break
         }
-        guard field.purpose == .listFilter || field.purpose == .eventFilter else { return }
         switch Filter.parse(field.editor.text) {
         case .failure(let failure): self.field?.error = failure.message
         case .success(let filter):
@@ -54,6 +62,11 @@ extension Model {
     private mutating func acceptField() {
         guard let field, field.error == nil else { return }
         self.field = nil
+        if field.purpose == .talkSearch {
+            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
+            (payloadSearch, talkMatch) = (search, nil)
+            return searchTraffic(1)
+        }
         guard field.purpose == .eventSearch else { return }
         events.search = field.editor.text
         if !events.search.isEmpty { searchEvents(-1) }

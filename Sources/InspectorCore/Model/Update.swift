@@ -35,6 +35,21 @@ extension Model {
         case .transmissionEnded(let progress, let ending):
             transmissionEnded(progress, ending)
             effects = []
+        case .sentLines(let lines):
+            sentLines = lines
+            effects = []
+        case .replies(let id, let rules):
+            replies[id] = rules.isEmpty ? nil : rules
+            effects = []
+        case .templates(let found):
+            templates = found
+            effects = []
+        case .told(let sentence):
+            notice = hint(sentence)
+            effects = []
+        case .edited(let subject, let bytes, let wasChanged):
+            edited(subject, bytes, wasChanged: wasChanged)
+            effects = examineFile()
         case .examined(let facts):
             fileFacts = facts
             effects = []

@@ -72,7 +72,7 @@ package enum Footer {
         if let notice = model.notice {
             model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &line)
         } else {
-            line.append(usual(model), Style(.dim))
+            model.sanitizer.append(usual(model), Style(.dim), to: &line)
         }
         canvas.draw(line, row: 0, in: rect, model.glyphs)
     }
@@ -95,7 +95,11 @@ package enum Footer {
             var text = model.events.matching == nil ? "\(kept) rows of \(all) events" : "\(shown) of \(kept) rows"
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
-        case .start, .talk, .detail: return ""
+        case .talk:
+            let rules = model.selected.map { model.replies(for: $0) } ?? []
+            guard let rule = rules.first else { return "" }
+            return "replies by itself: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
+        case .start, .detail: return ""
         }
     }
 
@@ -103,7 +107,7 @@ package enum Footer {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "
-            case .eventSearch: " find "
+            case .eventSearch, .talkSearch: " find "
             case .helpFilter: " help with "
             case .command: " :"
             }

@@ -74,7 +74,14 @@ package struct QueueLines {
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
             second.append("  \(waiting) wait in the kernel: A takes or refuses one", Style(.warn))
         }
-        return [Row(left: first), Row(left: second), Row(left: Line())]
+        var third = Line()
+        let rules = model.replies(for: socket)
+        if let rule = rules.first {
+            third = label("REPLY")
+            third.append(safe(rule.words))
+            if rules.count > 1 { third.append("  +\(rules.count - 1) more", Style(.dim)) }
+        }
+        return [Row(left: first), Row(left: second), Row(left: third)]
     }
 
     private var connecting: [Row] {

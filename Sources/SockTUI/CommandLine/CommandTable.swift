@@ -34,6 +34,8 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        var holdsConnections = false
+        var replies: [ReplyRule] = []
         var isJSON = false
         var isOnce = false
         var script: String?
@@ -43,8 +45,9 @@ enum CommandTable {
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             var request = OpenRequest(
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
-                allowsHalfOpen: allowsHalfOpen)
+                allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
             request.greeting = greeting
+            request.replies = replies
             return request
         }
     }
@@ -104,6 +107,20 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
+        Option(
+            name: "--reply", value: "RULE", commands: ["connect", "listen"],
+            help: "reply: 'when /^PING/ send +PONG\\r\\n'"
+        ) {
+            (text, request) throws(UsageError) in
+            switch ReplyRule.parse(text) {
+            case .success(let rule): request.replies.append(rule)
+            case .failure(let failure):
+                throw UsageError("--reply", "column \(failure.column) of \(text): \(failure.message)")
+            }
+        },
+        Option(name: "--hold", commands: ["listen"], help: "accept nobody; you take or refuse each by hand") {
+            (_, request) throws(UsageError) in request.holdsConnections = true
+        },
         Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
         {
             (text, request) throws(UsageError) in
@@ -128,6 +145,9 @@ enum CommandTable {
                 throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
             }
             request.invocation.size = size
+        },
+        Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
+            (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
         Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
             (name, request) throws(UsageError) in

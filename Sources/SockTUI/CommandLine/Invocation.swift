@@ -30,6 +30,8 @@ struct Invocation: Equatable {
     var log: String?
     /// The file of the configuration; nil: the user's own.
     var configuration: String?
+    /// Whether lines that are sent are kept for another run, unless the configuration says not to.
+    var keepsHistory = true
     /// Which warnings are shown.
     var lints = LintSettings()
     /// For tests of the crash guard: where to crash once the first picture is drawn.

@@ -13,6 +13,8 @@ final class ScriptScreen: Screen {
     func repaint() {}
     func suspend() {}
     func resume() {}
+    func copy(_ bytes: [UInt8]) -> Bool { false }
+    func run(_ arguments: [String]) -> Int32? { nil }
     func hearMouse(_ isOn: Bool) {}
 }
 

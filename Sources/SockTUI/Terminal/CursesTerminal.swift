@@ -11,6 +11,8 @@ final class CursesTerminal: Screen {
     /// Whether the terminal may be sent more than ASCII. A locale that was not set says nothing, one that names another
     /// character set does; the Linux console lacks the glyphs.
     let drawsUnicode: Bool
+    /// Whether its terminfo entry says that programs may set the clipboard.
+    private let hasClipboard: Bool
     private let output: Int32
     private let inputDescriptor: Int32
     private let screen: OpaquePointer
@@ -51,6 +53,7 @@ final class CursesTerminal: Screen {
             let screen = newterm(type, to, from)
         else { throw Refused(sentence: "the terminal \(type) cannot be opened") }
         (self.screen, files) = (screen, (to, from))
+        hasClipboard = Self.string("Ms") != nil
         raw()
         noecho()
         nonl()
@@ -209,6 +212,20 @@ final class CursesTerminal: Screen {
         cn_mouse(hearsMouse ? 1 : 0)
         cursorIsVisible = nil
         repaint()
+    }
+
+    /// Some terminals take no more in one sequence.
+    private static let clipboardLimit = 74_994
+
+    func copy(_ bytes: [UInt8]) -> Bool {
+        guard hasClipboard, bytes.count <= Self.clipboardLimit else { return false }
+        return Output.write("\u{1B}]52;c;\(Base64.text(bytes))\u{7}", to: output)
+    }
+
+    func run(_ arguments: [String]) -> Int32? {
+        leave()
+        defer { resume() }
+        return ForegroundChild.run(arguments, input: inputDescriptor, output: output)
     }
 
     // MARK: Drawing
