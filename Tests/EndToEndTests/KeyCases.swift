@@ -50,7 +50,7 @@ struct KeyCase {
         .write: .shows("Enter send"), .open: .shows("Enter send"), .freeze: .shows("FROZEN"),
         .quit: .shows("will be closed"), .back: .shows("[1 List]"), .filter: .shows("\n filter", "Enter keep"),
         .follow: .shows("not following"), .pause: KeyCase(behind: ["4"], shows: ["paused"]),
-        .operations: .shows("#1"), .watermarks: .shows("atermark"),
+        .replies: .shows("Enter set it"), .operations: .shows("#1"), .watermarks: .shows("atermark"),
     ]
 
     private static let list: [Command: KeyCase] = [
@@ -74,6 +74,9 @@ struct KeyCase {
     private static let talk: [Command: KeyCase] = following.merging([
         .moveFirst: .shows("* connected"), .nextPane: .shows("Enter send"), .previousPane: .shows("[1 List]"),
         .previousConnection: KeyCase(before: ["]"], shows: ["#1 127."]), .nextConnection: .shows("#2 127."),
+        .search: .shows("\n find"), .searchNext: .shows("nothing is searched"),
+        .searchPrevious: .shows("nothing is searched"), .copy: .shows("clipboard"),
+        .save: .shows("save bytes of #1"), .edit: .shows("ended with status 3"),
         .cycleView: .shows("hex+text (v)"), .expand: KeyCase(before: ["v"], shows: ["(Enter fold)"]),
     ]) { $1 }
 
@@ -101,6 +104,8 @@ struct KeyCase {
         .showDetail: .shows("[3 Detail]"), .showEvents: .shows("[4 Events]"), .leave: .shows("? help  q back"),
         .nextPane: .shows("[3 Detail]"), .previousPane: .shows("[2 Talk]", "? help  q back"),
         .lineEnding: .shows("ends with LF"), .inputMode: .shows("escapes (Alt-t)"), .pace: .shows("Enter", "Esc"),
+        .template: .shows("there are no templates"),
+        .chord: KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
         .cycleView: .shows("hex+text"), .answer: .shows("nothing waits"), .pageUp: .shows("not following"),
         .pageDown: KeyCase(before: ["PPage"], hides: ["not following"]),
     ]
