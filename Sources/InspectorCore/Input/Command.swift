@@ -45,9 +45,18 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case inputMode = "input-mode"
     /// How what is sent goes out.
     case pace
+    /// To whom datagrams go.
+    case destination
     /// The queued operations of a connection.
     case operations
     case watermarks
+    case replies
+    case copy
+    case save
+    case edit
+    /// The first key of ^X^E.
+    case chord
+    case template
     case leave
     case complete
     case accept
@@ -56,6 +65,7 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case previousField = "previous-field"
     case toggle
     case help
+    case commandLine = "command-line"
     case repaint
     case suspend
     case interrupt

@@ -15,6 +15,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refresh() }
+        adoptDestination(snapshot)
         leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
@@ -38,6 +39,7 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(replies.keys) where isGone(id) { replies[id] = nil }
         for id in Array(transmissions.keys) where isGone(id) { transmissions[id] = nil }
         for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
     }
@@ -80,7 +82,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         lastOpened = request
         if frozen != nil { thaw() }
-        inheritComposer(id, target: request.endpoint.description)
+        inheritComposer(id, target: request.target.description)
         start.editor.commit()
         start.error = nil
         notice = nil
@@ -94,11 +96,13 @@ extension Model {
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
     private mutating func inheritComposer(_ id: SocketID, target: String) {
         let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
-        guard composers[id] == nil, let old = before.flatMap({ composers[$0.id] }) else { return }
+        guard composers[id] == nil else { return }
+        guard let old = before.flatMap({ composers[$0.id] }) else {
+            if sentLines[target] != nil { composers[id] = freshComposer(target) }
+            return
+        }
         var composer = Composer()
-        composer.editor.remember(old.editor.history)
-        composer.mode = old.mode
-        composer.ending = old.ending
+        composer.inherit(old)
         composers[id] = composer
     }
 
@@ -108,6 +112,7 @@ extension Model {
         expected = nil
         guard tab == .talk, list.selected == socket.id else { return }
         if socket.role == .listener { awaiting = socket.id }
+        if socket.role == .datagram { greetDatagrams(socket) }
         if TalkWords.whyNoWriting(socket) != nil { isComposing = false }
     }
 

@@ -27,15 +27,16 @@ package struct QueueLines {
         case .closed: return closed
         case .listening: return listening
         case .resolving, .connecting: return connecting
-        case .connected, .lingering: return [reading, writing, bytes]
+        case .connected, .open, .lingering:
+            return socket.datagrams.map(datagramRows) ?? [reading, writing, bytes]
         }
     }
 
-    private func label(_ text: String) -> Line {
+    func label(_ text: String) -> Line {
         Line(Format.padded(" " + text, to: 8), Style(.heading))
     }
 
-    private func safe(_ text: String, _ role: Role = .plain) -> Line {
+    func safe(_ text: String, _ role: Role = .plain) -> Line {
         var line = Line()
         model.sanitizer.append(text, Style(role), to: &line)
         return line
@@ -57,6 +58,7 @@ package struct QueueLines {
             totals.append("received \(Format.size(socket.received))", Style(.received))
             totals.append("  ")
             totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+            if let facts = socket.datagrams { totals.append("  \(DatagramWords.totals(facts))", Style(.dim)) }
         }
         return [Row(left: why), Row(left: when), Row(left: totals)]
     }
@@ -65,22 +67,32 @@ package struct QueueLines {
         var first = label("LISTEN")
         first.append(safe(socket.peerText))
         if socket.isReadingPaused {
-            first.append("  accepting is paused: P accepts again", Style(.warn))
+            first.append("  accepting is paused (P)", Style(.warn))
         } else {
             first.append("  waiting for connections", Style(.dim))
         }
         var second = label("TAKEN")
         second.append(Format.count(Int(clamping: socket.accepted), "connection"))
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append("  \(waiting) wait in the kernel: A takes or refuses one", Style(.warn))
+            second.append("  \(waiting) wait in the kernel (A)", Style(.warn))
         }
-        return [Row(left: first), Row(left: second), Row(left: Line())]
+        var third = Line()
+        let rules = model.replies(for: socket)
+        if let rule = rules.first {
+            third = label("REPLY")
+            third.append(safe(rule.words))
+            if rules.count > 1 { third.append("  +\(rules.count - 1) more", Style(.dim)) }
+        }
+        return [Row(left: first), Row(left: second), Row(left: third)]
     }
 
     private var connecting: [Row] {
         var first = label("CONN")
         first.append(safe(socket.target))
         first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
+        if let deadline = socket.connect?.deadline {
+            first.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
+        }
         var rows = [Row(left: first)]
         let steps = ConnectWords.steps(socket)
         for step in steps.suffix(2) {
@@ -187,7 +199,7 @@ package struct QueueLines {
         return line
     }
 
-    private var writing: Row {
+    var writing: Row {
         var line = label("WRITE")
         guard let operation = socket.writing.current else {
             line.append(socket.isWriteShut ? "we sent FIN" : "nothing queued", Style(.dim))
@@ -198,7 +210,7 @@ package struct QueueLines {
     }
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
-    private var bytes: Row {
+    var bytes: Row {
         let kernel = socket.kernel
         var line = label("BYTES")
         line.append("queued \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))

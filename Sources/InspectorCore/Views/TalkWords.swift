@@ -11,10 +11,13 @@ package enum TalkWords {
         switch socket.phase {
         case .listening:
             guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }
-            return ["accepting is paused on \(socket.peerText): whoever connects waits in the kernel"]
+            return ["accepting is paused: who connects waits in the kernel"]
         case .resolving: return ["resolving \(socket.target)..."]
         case .connecting: return ["connecting to \(socket.target)..."]
         case .closed: return []
+        case .open:
+            let place = socket.local?.description ?? socket.target
+            return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
         case .connected, .lingering:
             return socket.received == 0 && socket.sent == 0 ? ["connected; nothing has passed yet"] : []
         }
