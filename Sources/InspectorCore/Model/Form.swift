@@ -154,6 +154,8 @@ package struct Menu: Hashable, Sendable {
         case halfClose(SocketID)
         case quit
         case stay
+        /// Show an optional column of the list, or leave it out; the menu stays open.
+        case column(String)
     }
 
     package struct Item: Hashable, Sendable {

@@ -14,6 +14,15 @@ extension SocketSnapshot {
         }
     }
 
+    /// Whether a read may be queued on it.
+    package var acceptsReads: Bool {
+        guard role != .listener, !flags.contains(.forbidReadsWrites) else { return false }
+        switch phase {
+        case .resolving, .connecting, .connected: return true
+        case .listening, .lingering, .closed: return false
+        }
+    }
+
     /// The state in TCP's own words, from the kernel where it was asked, else from what the engine knows.
     package var stateWord: String {
         switch phase {

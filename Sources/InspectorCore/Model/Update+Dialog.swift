@@ -42,6 +42,9 @@ extension Model {
         case .halfClose(let id): return [.send(.halfClose(id))]
         case .quit: return [.quit]
         case .stay: return []
+        case .column(let name):
+            toggleColumn(name)
+            return []
         }
     }
 

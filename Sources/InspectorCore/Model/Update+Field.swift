@@ -7,7 +7,7 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch: ""
+            case .eventSearch, .listSearch: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -31,10 +31,13 @@ extension Model {
         guard var field else { return }
         change(&field.editor)
         field.error = nil
+        field.wrong = nil
         self.field = field
-        guard field.purpose != .eventSearch else { return }
+        guard field.purpose == .listFilter || field.purpose == .eventFilter else { return }
         switch Filter.parse(field.editor.text) {
-        case .failure(let failure): self.field?.error = failure.message
+        case .failure(let failure):
+            self.field?.error = failure.message
+            self.field?.wrong = failure.range
         case .success(let filter):
             if field.purpose == .listFilter {
                 setFilter(filter)
@@ -47,8 +50,14 @@ extension Model {
     private mutating func acceptField() {
         guard let field, field.error == nil else { return }
         self.field = nil
-        guard field.purpose == .eventSearch else { return }
-        events.search = field.editor.text
-        if !events.search.isEmpty { searchEvents(-1) }
+        switch field.purpose {
+        case .listFilter, .eventFilter: break
+        case .listSearch:
+            list.search = field.editor.text
+            if !list.search.isEmpty { searchList(1) }
+        case .eventSearch:
+            events.search = field.editor.text
+            if !events.search.isEmpty { searchEvents(-1) }
+        }
     }
 }

@@ -5,6 +5,8 @@ extension Model {
     mutating func take(_ snapshot: EngineSnapshot) {
         clock.take(snapshot)
         cadence.take(snapshot.time)
+        measureLoad(snapshot)
+        if let latest { vanished.take(former: latest, snapshot) }
         latest = snapshot
         noteTimeouts(snapshot)
         let seen = log.end
@@ -18,6 +20,17 @@ extension Model {
         leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
+    }
+
+    private mutating func measureLoad(_ snapshot: EngineSnapshot) {
+        var bare = snapshot
+        bare.sockets = []
+        bare.events = []
+        bare.traffic = nil
+        guard let began = loadBegan else { return loadBegan = bare }
+        guard let measured = EngineLoad(from: began, to: bare) else { return }
+        load = measured
+        loadBegan = bare
     }
 
     private mutating func noteTimeouts(_ snapshot: EngineSnapshot) {
@@ -43,6 +56,8 @@ extension Model {
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
         for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
+        for id in list.marked where isGone(id) { list.marked.remove(id) }
+        if list.marked.isEmpty { list.showsMarked = false }
     }
 
     /// Makes sums and rows anew from the snapshot that is shown.
