@@ -126,6 +126,8 @@ package struct Model: Sendable {
     /// The snapshot that the load is measured from, without its sessions.
     var loadBegan: EngineSnapshot?
     package internal(set) var summary = Summary()
+    /// When rows, sums and findings of all sessions were made, and from which sessions.
+    var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()

@@ -83,7 +83,8 @@ extension SocketSnapshot {
 
     /// The read or write that waits for a person's answer, the read first.
     package var asking: OperationSnapshot? {
-        [reading.current, writing.current].compactMap { $0 }.first { $0.isAsking }
+        if reading.current?.isAsking == true { return reading.current }
+        return writing.current?.isAsking == true ? writing.current : nil
     }
 }
 

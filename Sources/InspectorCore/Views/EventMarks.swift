@@ -56,7 +56,7 @@ struct EventMarks {
         let now = model.now
         for entry in model.log.entries.reversed() {
             guard case .event(let event) = entry else { continue }
-            let ago = (now - event.time).wholeNanoseconds / 1_000_000_000
+            let ago = (now.nanoseconds - event.time.nanoseconds) / 1_000_000_000
             // Events come in the order of time.
             if ago >= Int64(seconds) { break }
             guard event.socket == socket.id, ago >= 0, let mark = Mark(event.kind) else { continue }

@@ -7,6 +7,7 @@ struct EffectRunner {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    let former = FormerSnapshots()
     private let transmitter: Transmitter
 
     init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil) {
@@ -18,7 +19,10 @@ struct EffectRunner {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox] in inbox.post(.snapshot($0)) }
+        inspected.requestSnapshot(request) { @Sendable [inbox, former] in
+            former.keep($0)
+            inbox.post(.snapshot($0))
+        }
     }
 
     /// Performs one effect; those that are about the screen are the run loop's.
