@@ -69,6 +69,12 @@ package struct Filter: Hashable, Sendable {
         }
     }
 
+    /// Whether a line about the program itself is listed: only by its words.
+    package func matches(words: String) -> Bool {
+        var patterns = FilterPatterns()
+        return decide(root) { $0.matches(words: words, &patterns) }
+    }
+
     /// Whether an event is listed: by its own words, and where a term asks of the session, by that, while it is known.
     package func matches(
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings

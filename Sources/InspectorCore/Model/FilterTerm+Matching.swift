@@ -66,6 +66,16 @@ extension FilterTerm {
         }
     }
 
+    /// Whether a line about no session is listed.
+    func matches(words: String, _ patterns: inout FilterPatterns) -> Bool {
+        switch self {
+        case .text(let text): words.lowercased().contains(text)
+        case .pattern(let pattern, let ignoresCase): patterns.matches(words, pattern, ignoresCase: ignoresCase)
+        case .unfinished: true
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .compare: false
+        }
+    }
+
     /// Its words as a row shows them, for search and plain text.
     static func words(_ socket: SocketSnapshot) -> [String] {
         [socket.id.description, socket.stateWord, socket.roleWord] + names(socket)

@@ -11,12 +11,15 @@ extension Model {
         case .open: openSelected()
         case .expand: toggleExpanded()
         case .jump: jumpToEvent()
-        case .search: openField(tab == .events ? .eventSearch : .listSearch)
-        case .searchNext: tab == .events ? searchEvents(1) : searchList(1)
-        case .searchPrevious: tab == .events ? searchEvents(-1) : searchList(-1)
+        case .search: openField(searchPurpose)
+        case .searchNext: searchAgain(1)
+        case .searchPrevious: searchAgain(-1)
         case .mark: toggleMark()
         case .showMarked: toggleMarkedOnly()
         case .chooseColumns: openColumnsMenu()
+        case .copy: return copyItem()
+        case .save: return openSave()
+        case .edit: return editItem()
         case .filter: openField(tab == .events ? .eventFilter : .listFilter)
         case .sortNext: sortByColumn(1)
         case .sortPrevious: sortByColumn(-1)
@@ -36,6 +39,7 @@ extension Model {
         case .pause: return togglePause()
         case .operations: openOperations()
         case .watermarks: openWatermarks()
+        case .replies: openReplies()
         case .quit: return quit()
         default:
             break
@@ -138,7 +142,7 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
-    private mutating func scrollDetail(_ step: Int) {
+    mutating func scrollDetail(_ step: Int) {
         let layout = ScreenLayout(size, tab)
         let total = DetailView.lines(self, width: layout.detail.width).count
         let last = max(0, total - layout.detail.height)

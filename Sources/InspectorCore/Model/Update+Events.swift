@@ -27,6 +27,7 @@ extension Model {
         case .event(let event):
             events.filter.matches(
                 event, words: searchText(event), of: socket(of: event), findings)
+        case .note(let text, _, _): events.filter.matches(words: text)
         case .lost: true
         case nil: false
         }
@@ -109,7 +110,7 @@ extension EventLog.Entry {
     var sequence: UInt64 {
         switch self {
         case .event(let event): event.sequence
-        case .lost(_, let next): next - 1
+        case .lost(_, let next), .note(_, _, let next): next == 0 ? 0 : next - 1
         }
     }
 }

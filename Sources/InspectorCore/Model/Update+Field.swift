@@ -7,7 +7,8 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch, .listSearch: ""
+            case .helpFilter: help?.filter ?? ""
+            case .eventSearch, .listSearch, .talkSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -15,6 +16,8 @@ extension Model {
     /// Keys while a filter or search is typed.
     mutating func inField(_ key: Key, _ command: Command?) -> [Effect] {
         switch command {
+        case .accept where field?.purpose == .command: return acceptCommandLine()
+        case .complete where field?.purpose == .command: completeCommand()
         case .accept: acceptField()
         case .cancel:
             if let before = field?.before { typeInField { $0.set(before) } }
@@ -33,7 +36,19 @@ extension Model {
         field.error = nil
         field.wrong = nil
         self.field = field
-        guard field.purpose == .listFilter || field.purpose == .eventFilter else { return }
+        switch field.purpose {
+        case .eventSearch, .listSearch, .command: return
+        case .talkSearch:
+            if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
+                self.field?.error = "column \(failure.column): \(failure.message)"
+            }
+            return
+        case .helpFilter:
+            help?.filter = field.editor.text
+            help?.top = 0
+            return
+        case .listFilter, .eventFilter: break
+        }
         switch Filter.parse(field.editor.text) {
         case .failure(let failure):
             self.field?.error = failure.message
@@ -51,13 +66,17 @@ extension Model {
         guard let field, field.error == nil else { return }
         self.field = nil
         switch field.purpose {
-        case .listFilter, .eventFilter: break
+        case .talkSearch:
+            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
+            (payloadSearch, talkMatch) = (search, nil)
+            searchTraffic(1)
         case .listSearch:
             list.search = field.editor.text
             if !list.search.isEmpty { searchList(1) }
         case .eventSearch:
             events.search = field.editor.text
             if !events.search.isEmpty { searchEvents(-1) }
+        case .listFilter, .eventFilter, .helpFilter, .command: break
         }
     }
 }

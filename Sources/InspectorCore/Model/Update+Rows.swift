@@ -42,6 +42,18 @@ extension Model {
         return !wanted.isEmpty && FilterTerm.words(socket).contains { $0.lowercased().contains(wanted) }
     }
 
+    /// What `/` searches where the cursor is.
+    var searchPurpose: OpenField.Purpose { tab == .list ? .listSearch : tab == .talk ? .talkSearch : .eventSearch }
+
+    /// Goes to the next match, or to the one before.
+    mutating func searchAgain(_ step: Int) {
+        switch searchPurpose {
+        case .listSearch: searchList(step)
+        case .talkSearch: searchTraffic(step)
+        case .eventSearch, .listFilter, .eventFilter, .helpFilter, .command: searchEvents(step)
+        }
+    }
+
     /// Goes to the next row that holds what is searched, and around the end.
     mutating func searchList(_ step: Int) {
         guard !list.search.isEmpty, !list.rows.isEmpty else {
