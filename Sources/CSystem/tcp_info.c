@@ -25,6 +25,9 @@ int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out) {
   out->not_sent = TAKE(tcpi_notsent_bytes);
   out->busy_microseconds = TAKE(tcpi_busy_time);
   out->receiver_limited_microseconds = TAKE(tcpi_rwnd_limited);
+  out->buffer_limited_microseconds = TAKE(tcpi_sndbuf_limited);
+  // A bit field, which has no offset; the kernel that has the delivery rate has it.
+  out->is_application_limited = FILLED(length, tcpi_delivery_rate) ? info.tcpi_delivery_rate_app_limited : -1;
   out->bytes_sent = TAKE(tcpi_bytes_sent);
   out->bytes_received = TAKE(tcpi_bytes_received);
   out->delivery_rate = TAKE(tcpi_delivery_rate);

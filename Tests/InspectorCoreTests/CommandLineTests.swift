@@ -43,7 +43,7 @@ struct CommandLineTests {
         #expect(model("detail").0.tab == .detail)
         #expect(model("close").0.dialog != nil)
         #expect(model("select 9").0.list.selected == SocketID(9))
-        #expect(model("sort peer reverse").0.list.sorting.column == .peer)
+        #expect(model("sort peer reverse").0.list.sorting.name == "peer")
         #expect(model("filter  port:8080 role:listener").0.list.rows == [SocketID(3)])
         #expect(model("view escaped").0.viewMode == .escaped)
         #expect(model("help delimiter").0.help?.filter == "delimiter")

@@ -74,6 +74,10 @@ enum World {
                 OperationSnapshot(
                     id: OperationID(105), kind: .write, tag: 11, total: 6, preview: Array("QUIT\r\n".utf8)),
             ], pendingCount: 2, pendingBytes: 1_474_576, completed: 8)
+        socket.writing.since = at(14, 2, 1.2)
+        socket.activity.lastByte = at(14, 2, 10.942017)
+        socket.activity.queueRate = 348_160 + 98_304
+        socket.callbacks = CallbackSnapshot(lag: .microseconds(400), ran: at(14, 2, 10.9))
         socket.received = 19_084_000
         socket.sent = 1_468_006
         socket.receiveRate = 4_299_000
@@ -129,6 +133,7 @@ enum World {
         }
         socket.writing.pendingCount = 40
         socket.writing.pendingBytes = 2_223_536
+        socket.activity.peerClosed = at(14, 2, 5.2)
         socket.receiveRate = 0
         socket.sendRate = 2048
         return socket
@@ -140,6 +145,8 @@ enum World {
         socket.peer = .v4(host: "192.0.2.99", port: 993)
         socket.local = .v4(host: "192.0.2.10", port: 40_112)
         socket.connected = at(14, 0, 0)
+        socket.activity.lastByte = at(14, 2, 8)
+        socket.activity.unreadSince = at(14, 2, 9)
         socket.flags = [.socketStarted, .connected, .socketCanAcceptBytes, .writeSourceSuspended, .readSourceSuspended]
         socket.receiveRate = 0
         socket.sendRate = 0

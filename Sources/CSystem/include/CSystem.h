@@ -17,7 +17,8 @@ int csystem_send_queue(int descriptor);
 struct csystem_tcp_info {
   int state;
   int64_t rtt_microseconds, congestion_window, retransmits, unacked, not_sent;
-  int64_t busy_microseconds, receiver_limited_microseconds;
+  int64_t busy_microseconds, receiver_limited_microseconds, buffer_limited_microseconds;
+  int is_application_limited;  // -1: not known
   int64_t bytes_sent, bytes_received, delivery_rate;
 };
 

@@ -25,7 +25,11 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case searchPrevious = "search-previous"
     case filter
     case sortNext = "sort-next"
+    case sortPrevious = "sort-previous"
     case sortReverse = "sort-reverse"
+    case mark
+    case showMarked = "show-marked"
+    case chooseColumns = "columns"
     case follow
     case freeze
     case cycleView = "cycle-view"

@@ -47,7 +47,7 @@ extension Instruction {
         },
         Form(
             verb: "sort", arguments: "COLUMN [reverse]", help: "order the list",
-            words: SortColumn.allCases.map(word) + ["reverse"]
+            words: ListColumn.all.map(\.name) + ["reverse"]
         ) { (arguments) throws(Failure) in .sort(try sorting(arguments)) },
         Form(verb: "select", arguments: "ID", help: "put the cursor on a connection") {
             (arguments) throws(Failure) in
@@ -80,11 +80,6 @@ extension Instruction {
         ("now", .now), ("after-writes", .afterWriting), ("after-reads", .afterReading), ("after-both", .afterBoth),
         ("half", nil), ("reset", .reset),
     ]
-
-    /// A column as it is typed: `rx`, `peer`.
-    private static func word(_ column: SortColumn) -> String {
-        String(column.title.lowercased().prefix { $0 != "/" })
-    }
 
     private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
         var arguments = arguments
@@ -168,10 +163,10 @@ extension Instruction {
     private static func sorting(_ arguments: Arguments) throws(Failure) -> Sorting {
         var arguments = arguments
         let name = try arguments.next(after: arguments.verb, "a column")
-        guard let column = SortColumn.allCases.first(where: { word($0) == name }) else {
-            throw arguments.unknown(name, SortColumn.allCases.map(word))
+        guard ListColumn.named(name) != nil else {
+            throw arguments.unknown(name, ListColumn.all.map(\.name))
         }
-        var sorting = Sorting(column)
+        var sorting = Sorting(name)
         guard let word = arguments.next() else { return sorting }
         guard word == "reverse" else { throw arguments.unknown(word, ["reverse"]) }
         sorting.descending.toggle()

@@ -118,13 +118,17 @@ package struct LineEditor: Hashable, Sendable {
 
     /// The part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls sideways;
     /// where something lies outside, an ellipsis says so.
-    package func window(width: Int, sanitizer: Sanitizer, glyphs: Glyphs) -> (line: Line, cursor: Int) {
+    /// `wrong`: characters that are drawn as an error.
+    package func window(
+        width: Int, sanitizer: Sanitizer, glyphs: Glyphs, wrong: Range<Int>? = nil
+    ) -> (line: Line, cursor: Int) {
         guard width > 0 else { return (Line(), 0) }
         var line = Line()
         var cursorColumn = 0
         for (index, character) in characters.enumerated() {
             if index == cursor { cursorColumn = line.width }
-            sanitizer.append(String(character), to: &line)
+            let isWrong = wrong?.contains(index) ?? false
+            sanitizer.append(String(character), isWrong ? Style(.error, [.underline]) : .plain, to: &line)
         }
         if cursor == characters.count { cursorColumn = line.width }
         guard line.width >= width else { return (line, cursorColumn) }

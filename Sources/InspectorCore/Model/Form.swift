@@ -192,6 +192,8 @@ package struct Menu: Hashable, Sendable {
         case setReplies(SocketID, [ReplyRule])
         case quit
         case stay
+        /// Show an optional column of the list, or leave it out; the menu stays open.
+        case column(String)
     }
 
     package struct Item: Hashable, Sendable {

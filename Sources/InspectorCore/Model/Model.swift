@@ -57,13 +57,15 @@ package struct Model: Sendable {
     /// A filter or search being typed.
     package struct OpenField: Hashable, Sendable {
         package enum Purpose: Hashable, Sendable {
-            case listFilter, eventFilter, eventSearch, talkSearch, helpFilter, command
+            case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
         }
         package var purpose: Purpose
         package var editor: LineEditor
         /// What held when the field was opened.
         package var before: String
         package var error: String?
+        /// The characters that the error is about.
+        package var wrong: Range<Int>?
     }
 
     package struct ListState: Hashable, Sendable {
@@ -76,6 +78,14 @@ package struct Model: Sendable {
         package var top = 0
         package var sorting = Sorting()
         package var filter = Filter()
+        /// The optional columns that are wanted.
+        package var columns = Set(ListColumn.optional.filter(\.isOn).map(\.name))
+        package var marked: Set<SocketID> = []
+        /// Whether only marked sessions are listed.
+        package var showsMarked = false
+        /// Whether the cursor goes to what is new.
+        package var follows = false
+        package var search = ""
         /// When a key was last pressed, by the time of the snapshot then shown: the order rests for a second.
         package var keyPressed: MonotonicTime?
     }
@@ -124,10 +134,18 @@ package struct Model: Sendable {
     package internal(set) var frozen: Frozen?
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
+    /// How busy the engine is; nil before the first second is over.
+    package internal(set) var load: EngineLoad?
+    /// The snapshot that the load is measured from, without its sessions.
+    var loadBegan: EngineSnapshot?
     package internal(set) var summary = Summary()
+    /// When rows, sums and findings of all sessions were made, and from which sessions.
+    var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()
+    /// Sessions that the engine lists no longer, for the events that tell of them; the latest few thousand.
+    var vanished = VanishedSockets()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
     package internal(set) var traffic = TrafficState()
     /// What was opened last, for the next one to be opened like it.
@@ -210,7 +228,9 @@ package struct Model: Sendable {
         let rows = ScreenLayout(size, tab).listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
+        let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(
-            kernel: asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected)
+            kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected
+        )
     }
 }

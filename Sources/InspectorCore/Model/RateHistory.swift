@@ -29,24 +29,29 @@ package struct RateHistories: Hashable, Sendable {
         sampled = snapshot.time
         var kept: [SocketID: Series] = [:]
         kept.reserveCapacity(snapshot.sockets.count)
-        for socket in snapshot.sockets {
-            var one = series[socket.id] ?? Series(lastReceived: socket.received, lastSent: socket.sent)
-            if series[socket.id] != nil && socket.isLive { one.add(socket, steps: steps, over: elapsed) }
-            kept[socket.id] = one
+        let sockets = snapshot.sockets
+        for index in sockets.indices {
+            let (id, received, sent) = (sockets[index].id, sockets[index].received, sockets[index].sent)
+            guard var one = series.removeValue(forKey: id) else {
+                kept[id] = Series(lastReceived: received, lastSent: sent)
+                continue
+            }
+            if sockets[index].closed == nil { one.add(received, sent, steps: steps, over: elapsed) }
+            kept[id] = one
         }
         series = kept
     }
 }
 
 extension RateHistories.Series {
-    fileprivate mutating func add(_ socket: SocketSnapshot, steps: Int, over elapsed: Duration) {
+    fileprivate mutating func add(_ nowReceived: UInt64, _ nowSent: UInt64, steps: Int, over elapsed: Duration) {
         let seconds = Float(max(0.001, elapsed.inSeconds))
-        let receivedRate = Float(socket.received &- min(lastReceived, socket.received)) / seconds
-        let sentRate = Float(socket.sent &- min(lastSent, socket.sent)) / seconds
+        let receivedRate = Float(nowReceived &- min(lastReceived, nowReceived)) / seconds
+        let sentRate = Float(nowSent &- min(lastSent, nowSent)) / seconds
         Self.append(receivedRate, steps, to: &received)
         Self.append(sentRate, steps, to: &sent)
-        lastReceived = socket.received
-        lastSent = socket.sent
+        lastReceived = nowReceived
+        lastSent = nowSent
     }
 
     private static func append(_ value: Float, _ count: Int, to values: inout [Float]) {

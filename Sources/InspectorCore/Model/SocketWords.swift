@@ -14,6 +14,15 @@ extension SocketSnapshot {
         }
     }
 
+    /// Whether a read may be queued on it.
+    package var acceptsReads: Bool {
+        guard role != .listener, !flags.contains(.forbidReadsWrites) else { return false }
+        switch phase {
+        case .resolving, .connecting, .connected, .open: return true
+        case .listening, .lingering, .closed: return false
+        }
+    }
+
     /// The state in TCP's own words, from the kernel where it was asked, else from what the engine knows.
     package var stateWord: String {
         switch phase {
@@ -79,7 +88,8 @@ extension SocketSnapshot {
 
     /// The read or write that waits for a person's answer, the read first.
     package var asking: OperationSnapshot? {
-        [reading.current, writing.current].compactMap { $0 }.first { $0.isAsking }
+        if reading.current?.isAsking == true { return reading.current }
+        return writing.current?.isAsking == true ? writing.current : nil
     }
 }
 

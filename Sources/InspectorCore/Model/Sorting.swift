@@ -1,91 +1,81 @@
 import SocketCore
 
-/// By what the list is ordered.
-package enum SortColumn: String, Hashable, Sendable, CaseIterable {
-    case id, state, peer, reading, writing, receiveRate, sendRate
-
-    package var title: String {
-        switch self {
-        case .id: "ID"
-        case .state: "STATE"
-        case .peer: "PEER"
-        case .reading: "READING"
-        case .writing: "WRITING"
-        case .receiveRate: "RX/s"
-        case .sendRate: "TX/s"
-        }
-    }
-
-    /// Whether the largest comes first unless reversed.
-    package var startsDescending: Bool {
-        switch self {
-        case .id, .state, .peer: false
-        case .reading, .writing, .receiveRate, .sendRate: true
-        }
-    }
-
-    package var next: SortColumn {
-        let all = SortColumn.allCases
-        let index = all.firstIndex(of: self) ?? 0
-        return all[(index + 1) % all.count]
-    }
-}
-
-/// The order of the list. Live connections come first, then listeners whose value is unknown, then what is closed,
-/// the latest first; equal ones keep the order of their ids.
+/// The order of the list. Live connections come first, then those whose value is unknown, listeners behind the others,
+/// then what is closed, the latest first; equal ones keep the order of their ids.
 package struct Sorting: Hashable, Sendable {
-    package var column: SortColumn
+    /// The name of the column.
+    package var name: String
     package var descending: Bool
 
-    package init(_ column: SortColumn = .receiveRate) {
-        self.column = column
-        descending = column.startsDescending
+    package init(_ name: String = "rx") {
+        self.name = name
+        descending = ListColumn.named(name)?.startsDescending ?? false
     }
+
+    /// The column; the rate of receiving where the name says nothing.
+    package var column: ListColumn { ListColumn.named(name) ?? ListColumn.standard[5] }
 
     /// What one row is ordered by.
     private struct SortKey {
-        var id: SocketID
+        var index: Int
         /// 0: live with a value, 1: live without, 2: listener without, 3: closed.
         var group: Int
         var number: Double
         var text: String
     }
 
-    /// The ids of these sessions in order.
-    package func ids(of sockets: [SocketSnapshot]) -> [SocketID] {
-        sockets.map(key).sorted(by: comesFirst).map(\.id)
+    /// The ids of these sessions in order; those given are in the order of their ids.
+    package func ids(of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketID] {
+        let column = column
+        let keepsClosed = column.name == "id" || column.name == "peer"
+        var keys: [SortKey] = []
+        keys.reserveCapacity(sockets.count)
+        for index in sockets.indices {
+            keys.append(key(sockets[index], index, column, keepsClosed: keepsClosed, now, findings))
+        }
+        return sorted(keys).map { sockets[$0.index].id }
+    }
+
+    /// Most rows are quiet and share one value: they are in order already, so only the others are sorted.
+    private func sorted(_ keys: [SortKey]) -> [SortKey] {
+        var quiet: [SortKey] = []
+        var rest: [SortKey] = []
+        quiet.reserveCapacity(keys.count)
+        for key in keys {
+            if key.group == 0 && key.number == 0 && key.text.isEmpty { quiet.append(key) } else { rest.append(key) }
+        }
+        rest.sort(by: comesFirst)
+        guard let sample = quiet.first else { return rest }
+        let place = rest.firstIndex { comesFirst(sample, $0) && !isEqual(sample, $0) } ?? rest.count
+        return Array(rest[..<place]) + quiet + rest[place...]
+    }
+
+    private func isEqual(_ left: SortKey, _ right: SortKey) -> Bool {
+        left.group == right.group && left.number == right.number && left.text == right.text
     }
 
     private func comesFirst(_ left: SortKey, _ right: SortKey) -> Bool {
         if left.group != right.group { return left.group < right.group }
         if left.number != right.number {
-            let descending = left.group == 3 && column != .id ? true : self.descending
+            let descending = left.group == 3 && name != "id" ? true : self.descending
             return descending ? left.number > right.number : left.number < right.number
         }
         if left.text != right.text { return descending ? left.text > right.text : left.text < right.text }
-        return left.id < right.id
+        return left.index < right.index
     }
 
-    private func key(_ socket: SocketSnapshot) -> SortKey {
-        let none = SortKey(id: socket.id, group: socket.role == .listener ? 2 : 1, number: 0, text: "")
-        if let closed = socket.closed, column != .id, column != .peer {
-            return SortKey(id: socket.id, group: 3, number: Double(closed.time.nanoseconds), text: "")
+    private func key(
+        _ socket: SocketSnapshot, _ index: Int, _ column: ListColumn, keepsClosed: Bool, _ now: MonotonicTime,
+        _ findings: Findings
+    ) -> SortKey {
+        if let closed = socket.closed, !keepsClosed {
+            return SortKey(index: index, group: 3, number: Double(closed.time.nanoseconds), text: "")
         }
-        func with(number: Double?, text: String = "") -> SortKey {
-            guard let number else { return none }
-            return SortKey(id: socket.id, group: 0, number: number, text: text)
-        }
-        switch column {
-        case .id: return with(number: Double(socket.id.number))
-        case .state: return with(number: 0, text: socket.stateWord)
-        case .peer: return with(number: 0, text: socket.peerText)
-        case .reading:
-            let share = socket.reading.current.map { Double($0.done) }
-            return with(number: share ?? (socket.unreadBytes > 0 ? Double(socket.unreadBytes) : nil))
-        case .writing:
-            return with(number: socket.writing.pendingBytes > 0 ? Double(socket.writing.pendingBytes) : nil)
-        case .receiveRate: return with(number: socket.receiveRate)
-        case .sendRate: return with(number: socket.sendRate)
+        switch column.value(socket, now, findings) {
+        case .number(let number):
+            return SortKey(index: index, group: 0, number: number.isNaN ? 0 : number, text: "")
+        case .text(let text): return SortKey(index: index, group: 0, number: 0, text: text)
+        case nil: return SortKey(index: index, group: socket.role == .listener ? 2 : 1, number: 0, text: "")
         }
     }
 }

@@ -52,6 +52,7 @@ extension Model {
         case .setReplies(let id, let rules): return [.setReplies(id, rules)]
         case .quit: return [.quit]
         case .stay: break
+        case .column(let name): toggleColumn(name)
         }
         return []
     }

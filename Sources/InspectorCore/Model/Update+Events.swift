@@ -24,16 +24,24 @@ extension Model {
 
     private func matchesFilter(_ number: Int) -> Bool {
         switch log[number] {
-        case .event(let event): events.filter.matches(event, words: searchText(event))
+        case .event(let event):
+            events.filter.matches(
+                event, words: searchText(event), of: socket(of: event), findings)
         case .note(let text, _, _): events.filter.matches(words: text)
         case .lost: true
         case nil: false
         }
     }
 
+    /// The session of an event, listed or not, as far as it is remembered.
+    package func socket(of event: SocketEvent) -> SocketSnapshot? {
+        shown?.socket(event.socket) ?? vanished[event.socket]
+    }
+
     /// What filter and search look at.
     private func searchText(_ event: SocketEvent) -> String {
-        "\(event.socket) \(EventWords.name(event.kind)) t\(event.tag) \(EventWords.detail(event))"
+        "\(event.socket) \(EventWords.name(event.kind)) t\(event.tag) "
+            + EventWords.detail(event, of: socket(of: event))
     }
 
     mutating func setEventFilter(_ filter: Filter) {

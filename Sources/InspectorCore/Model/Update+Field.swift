@@ -8,7 +8,7 @@ extension Model {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
             case .helpFilter: help?.filter ?? ""
-            case .eventSearch, .talkSearch, .command: ""
+            case .eventSearch, .listSearch, .talkSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -34,9 +34,10 @@ extension Model {
         guard var field else { return }
         change(&field.editor)
         field.error = nil
+        field.wrong = nil
         self.field = field
         switch field.purpose {
-        case .eventSearch, .command: return
+        case .eventSearch, .listSearch, .command: return
         case .talkSearch:
             if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
                 self.field?.error = "column \(failure.column): \(failure.message)"
@@ -49,7 +50,9 @@ extension Model {
         case .listFilter, .eventFilter: break
         }
         switch Filter.parse(field.editor.text) {
-        case .failure(let failure): self.field?.error = failure.message
+        case .failure(let failure):
+            self.field?.error = failure.message
+            self.field?.wrong = failure.range
         case .success(let filter):
             if field.purpose == .listFilter {
                 setFilter(filter)
@@ -62,13 +65,18 @@ extension Model {
     private mutating func acceptField() {
         guard let field, field.error == nil else { return }
         self.field = nil
-        if field.purpose == .talkSearch {
+        switch field.purpose {
+        case .talkSearch:
             guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
             (payloadSearch, talkMatch) = (search, nil)
-            return searchTraffic(1)
+            searchTraffic(1)
+        case .listSearch:
+            list.search = field.editor.text
+            if !list.search.isEmpty { searchList(1) }
+        case .eventSearch:
+            events.search = field.editor.text
+            if !events.search.isEmpty { searchEvents(-1) }
+        case .listFilter, .eventFilter, .helpFilter, .command: break
         }
-        guard field.purpose == .eventSearch else { return }
-        events.search = field.editor.text
-        if !events.search.isEmpty { searchEvents(-1) }
     }
 }

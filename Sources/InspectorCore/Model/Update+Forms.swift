@@ -35,6 +35,10 @@ extension Model {
             notice = hint("reads are queued on live connections")
             return
         }
+        guard selected.acceptsReads else {
+            notice = hint("it is closing: no read is taken any more")
+            return
+        }
         let tag = (composers[selected.id] ?? Composer()).nextTag
         guard selected.role != .datagram else { return openReceiveForm(selected.id, tag: tag) }
         dialog = .form(

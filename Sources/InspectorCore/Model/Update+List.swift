@@ -7,26 +7,27 @@ extension Model {
     /// Filters and orders the rows. The cursor stays with its connection; when that is no longer listed, with its row.
     mutating func refreshRows(_ snapshot: EngineSnapshot) {
         let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
-        let sockets =
-            list.filter.isEmpty
-            ? snapshot.sockets : snapshot.sockets.filter { list.filter.matches($0, findings[$0.id]) }
+        var sockets = snapshot.sockets
+        if !list.filter.isEmpty { sockets = list.filter.matching(sockets, snapshot.time, findings) }
+        if list.showsMarked { sockets = sockets.filter { list.marked.contains($0.id) } }
         if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests, !list.rows.isEmpty {
-            list.rows = Self.keepingOrder(list.rows, sockets, list.sorting)
+            list.rows = keepingOrder(list.rows, sockets, snapshot.time)
         } else {
-            list.rows = list.sorting.ids(of: sockets)
+            list.rows = list.sorting.ids(of: sockets, snapshot.time, findings)
         }
+        followNewest()
         reselect(row)
         traffic.watch(list.selected)
     }
 
     /// The rows as they stand without what has gone, and what has come behind them.
-    private static func keepingOrder(
-        _ rows: [SocketID], _ sockets: [SocketSnapshot], _ sorting: Sorting
+    private func keepingOrder(
+        _ rows: [SocketID], _ sockets: [SocketSnapshot], _ now: MonotonicTime
     ) -> [SocketID] {
         var fresh = Set(sockets.lazy.map(\.id))
         let kept = rows.filter { fresh.remove($0) != nil }
         guard !fresh.isEmpty else { return kept }
-        return kept + sorting.ids(of: sockets.filter { fresh.contains($0.id) })
+        return kept + list.sorting.ids(of: sockets.filter { fresh.contains($0.id) }, now, findings)
     }
 
     private mutating func reselect(_ row: Int?) {
@@ -58,6 +59,7 @@ extension Model {
 
     /// Moves the cursor so many rows.
     mutating func moveSelection(_ step: Int) {
+        list.follows = false
         guard !list.rows.isEmpty else { return }
         let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
         let target = row.map { $0 + step } ?? 0
@@ -69,7 +71,9 @@ extension Model {
         list.sorting = sorting
         list.keyPressed = nil
         refresh()
-        notice = hint("sorted by \(sorting.column.title)\(sorting.descending ? ", largest first" : "")")
+        notice = hint(
+            "sorted by \(sorting.name == "warnings" ? "warnings" : sorting.column.title)\(sorting.descending ? ", largest first" : "")"
+        )
     }
 
     /// Sets the filter at once.

@@ -5,6 +5,8 @@ extension Model {
     mutating func take(_ snapshot: EngineSnapshot) {
         clock.take(snapshot)
         cadence.take(snapshot.time)
+        measureLoad(snapshot)
+        if let latest, SessionsMark(latest) != SessionsMark(snapshot) { vanished.take(former: latest, snapshot) }
         latest = snapshot
         noteTimeouts(snapshot)
         let seen = log.end
@@ -14,11 +16,22 @@ extension Model {
         histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
-        if frozen == nil { refresh() }
+        if frozen == nil { refreshWhenDue(snapshot) }
         adoptDestination(snapshot)
         leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
+    }
+
+    private mutating func measureLoad(_ snapshot: EngineSnapshot) {
+        var bare = snapshot
+        bare.sockets = []
+        bare.events = []
+        bare.traffic = nil
+        guard let began = loadBegan else { return loadBegan = bare }
+        guard let measured = EngineLoad(from: began, to: bare) else { return }
+        load = measured
+        loadBegan = bare
     }
 
     private mutating func noteTimeouts(_ snapshot: EngineSnapshot) {
@@ -42,11 +55,28 @@ extension Model {
         for id in Array(replies.keys) where isGone(id) { replies[id] = nil }
         for id in Array(transmissions.keys) where isGone(id) { transmissions[id] = nil }
         for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
+        for id in list.marked where isGone(id) { list.marked.remove(id) }
+        if list.marked.isEmpty { list.showsMarked = false }
+    }
+
+    /// More sessions than this are looked at one and all once a second only, or soon after some came or went; those in
+    /// sight are looked at each time.
+    private static let many = 500
+
+    private mutating func refreshWhenDue(_ snapshot: EngineSnapshot) {
+        guard snapshot.sockets.count > Self.many, let (mark, time) = refreshed else { return refresh() }
+        let passed = snapshot.time - time
+        let due: Duration = mark == SessionsMark(snapshot) ? .seconds(1) : .milliseconds(300)
+        guard passed < due else { return refresh() }
+        let rows = list.rows.dropFirst(list.top).prefix(ScreenLayout(size, tab).listRows)
+        findings.glance(
+            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
     }
 
     /// Makes sums and rows anew from the snapshot that is shown.
     mutating func refresh() {
         guard let snapshot = shown else { return }
+        refreshed = (SessionsMark(snapshot), snapshot.time)
         summary = Summary(snapshot.sockets)
         findings.take(snapshot, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
@@ -135,16 +165,30 @@ extension Model.Summary {
     /// Sums over these sessions, in one pass.
     init(_ sockets: [SocketSnapshot]) {
         var largest: UInt64 = 0
-        for socket in sockets {
-            largest = max(largest, socket.id.number)
-            guard socket.isLive else {
+        // By index: a loop over the elements would copy each of them.
+        for index in sockets.indices {
+            largest = max(largest, sockets[index].id.number)
+            guard sockets[index].closed == nil else {
                 closed += 1
                 continue
             }
             live += 1
-            if let rate = socket.receiveRate { receiveRate = (receiveRate ?? 0) + rate }
-            if let rate = socket.sendRate { sendRate = (sendRate ?? 0) + rate }
+            if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
+            if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
         }
         idWidth = max(4, String(largest).count)
+    }
+}
+
+/// Tells whether two snapshots list the same sessions.
+struct SessionsMark: Hashable, Sendable {
+    private let opened: UInt64
+    private let closed: UInt64
+    private let count: Int
+
+    init(_ snapshot: EngineSnapshot) {
+        opened = snapshot.counters.opened
+        closed = snapshot.counters.closed
+        count = snapshot.sockets.count
     }
 }

@@ -36,6 +36,7 @@ extension Model {
 
     mutating func toggleFollow() {
         if tab == .events { return followEvents() }
+        if tab == .list { return followInList() }
         guard let id = list.selected else { return }
         if talks[id]?.isFollowing ?? true {
             let document = document

@@ -21,6 +21,9 @@ extension DetailBuilder {
         var rows = [rule("\(name) \(count)\(extra)", right: key)]
         if let current = queue.current {
             rows.append(inHand(current))
+            if current.isAsking {
+                rows.append(Row(left: Line("     A answers: extend it, fail it, or close", Style(.warn))))
+            }
         } else {
             rows.append(Row(left: Line(" empty", Style(.dim))))
         }
@@ -118,6 +121,7 @@ extension DetailBuilder {
         var sent = Line(" tx ", Style(.dim))
         sent.append(model.glyphs.sparkline(series.sent, width: room), Style(.sent))
         return [rule("60s", right: title), Row(left: received), Row(left: sent)]
+            + EventMarks(model, socket, seconds: min(room, series.received.count)).rows(width: width)
     }
 
     var totals: [Row] {

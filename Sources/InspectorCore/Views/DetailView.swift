@@ -36,8 +36,10 @@ package enum DetailView {
         }
 
         let builder = DetailBuilder(model: model, socket: socket, width: width)
-        let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
-        return builder.identity + builder.warnings + builder.datagrams + live + builder.minute + builder.totals
+        let queues = socket.isLive || socket.role == .listener ? builder.queues : []
+        let flags = socket.isLive ? builder.flags : []
+        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams
+        return facts + queues + builder.minute + flags + builder.totals + builder.engine
     }
 }
 
@@ -86,7 +88,6 @@ struct DetailBuilder {
                 ], separator: "  ")
         }
         rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")
-        rows += wrapped(kernel, separator: " ")
         return rows
     }
 
@@ -106,38 +107,13 @@ struct DetailBuilder {
         }
         if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
         if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
-        if socket.isLive { words.append(Line("up \(Format.age(model.now - (socket.connected ?? socket.opened)))")) }
+        if socket.isLive {
+            let isTrying = socket.phase == .resolving || socket.phase == .connecting
+            let since = socket.connected ?? socket.opened
+            words.append(
+                Line(isTrying ? "for \(Format.duration(model.now - since))" : "up \(Format.age(model.now - since))"))
+        }
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
-        return words
-    }
-
-    private var kernel: [Line] {
-        guard socket.isLive else { return [] }
-        guard let kernel = socket.kernel else { return [Line("state", Style(.dim)), safe(socket.stateWord)] }
-        var words = [Line("kernel", Style(.dim)), safe(socket.stateWord)]
-        func add(_ name: String, _ value: String?, _ role: Role = .plain) {
-            guard let value else { return }
-            var word = Line(name + " ", Style(.dim))
-            word.append(value, Style(role))
-            words.append(word)
-        }
-        if socket.role == .listener {
-            add("waiting", kernel.receiveQueue.map(String.init))
-            return words
-        }
-        let unread: Role = socket.reading.current == nil && (kernel.receiveQueue ?? 0) > 0 ? .warn : .plain
-        add("recv-q", kernel.receiveQueue.map { Format.bytes($0) }, unread)
-        add("send-q", kernel.sendQueue.map { Format.bytes($0) })
-        add("rtt", kernel.roundTripTime.map { Format.duration($0) })
-        add("cwnd", kernel.congestionWindow.map(String.init))
-        add("retrans", kernel.retransmits.map(String.init), (kernel.retransmits ?? 0) > 0 ? .warn : .plain)
-        let limited = kernel.receiverWindowLimited.flatMap {
-            $0.isFinite ? "\(Int(min(max($0, 0), 1) * 100 + 0.5))%" : nil
-        }
-        add("rwnd-limited", limited)
-        add("drops", kernel.drops.map { Format.number($0) }, (kernel.drops ?? 0) > 0 ? .warn : .plain)
-        add("rcvbuf", kernel.receiveBuffer.map { Format.bytes($0) })
-        add("delivery", kernel.deliveryRate.map { Format.bytes($0) + "/s" })
         return words
     }
 
@@ -145,9 +121,10 @@ struct DetailBuilder {
         if let facts = socket.datagrams { return datagramFlags(facts) }
         let lit = FlagWords.lit(socket.flags)
         var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) lit")]
-        rows += wrapped(lit.map { Line($0, Style(.lit)) }, separator: "  ")
-        for reason in FlagWords.reasons(socket) {
-            rows += wrapped(reason.split(separator: " ").map { Line($0, Style(.dim)) }, separator: " ")
+        for (name, reason) in FlagWords.reasons(socket, model.now) {
+            var words = [Line(name + ":", Style(.lit))]
+            words += reason.split(separator: " ").map { Line($0, Style(.dim)) }
+            rows += wrapped(words, separator: " ")
         }
         return rows
     }

@@ -48,7 +48,7 @@ package enum EventsView {
             line.append(Format.padded(EventWords.name(event.kind), to: 14) + " ", plain)
             let hasTag = event.tag != 0 || EventWords.hasTag(event.kind)
             line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))
-            model.sanitizer.append(EventWords.detail(event, of: model.shown?.socket(event.socket)), plain, to: &line)
+            model.sanitizer.append(EventWords.detail(event, of: model.socket(of: event)), plain, to: &line)
             return line
         }
     }

@@ -13,26 +13,39 @@ package enum FlagWords {
         SocketFlags.names.filter { flags.contains($0.flag) }.map(\.name)
     }
 
-    /// A sentence for each flag that is not as it usually is.
-    package static func reasons(_ socket: SocketSnapshot) -> [String] {
+    /// Every flag that is lit with the reason for it, and the one whose being unlit says something.
+    package static func reasons(_ socket: SocketSnapshot, _ now: MonotonicTime) -> [(name: String, reason: String)] {
         guard socket.phase != .closed, socket.role != .listener else { return [] }
-        let flags = socket.flags
-        var reasons: [String] = []
-        func add(_ flag: SocketFlags, _ reason: String) {
-            if flags.contains(flag) { reasons.append(reason) }
+        var reasons = SocketFlags.names.filter { socket.flags.contains($0.flag) }.map { flag, name in
+            (name: name, reason: reason(flag, socket, now))
         }
-        add(.forbidReadsWrites, "ForbidReadsWrites: a close was asked for, so nothing new is queued")
-        add(.readsPaused, "ReadsPaused: \(tag(socket.reading)) timed out and awaits an answer")
-        add(.writesPaused, "WritesPaused: \(tag(socket.writing)) timed out and awaits an answer")
-        add(.disconnectAfterReads, "DisconnectAfterReads: closes after \(left(socket.reading, "read"))")
-        add(.disconnectAfterWrites, "DisconnectAfterWrites: closes after \(left(socket.writing, "write"))")
-        add(.readSourceSuspended, "ReadSourceSuspended: \(whySuspended(socket))")
-        add(.socketHasReadEOF, "SocketHasReadEOF: the peer's FIN was read")
-        add(.readStreamClosed, "ReadStreamClosed: all before the FIN was delivered; writing goes on")
-        if socket.phase == .connected && !socket.isWriteShut && !flags.contains(.socketCanAcceptBytes) {
-            reasons.append("SocketCanAcceptBytes is unlit: the kernel's send buffer is full")
+        if socket.phase == .connected && !socket.isWriteShut && !socket.flags.contains(.socketCanAcceptBytes) {
+            reasons.append((name: "SocketCanAcceptBytes is unlit", reason: "the kernel's send buffer is full"))
         }
         return reasons
+    }
+
+    private static func reason(_ flag: SocketFlags, _ socket: SocketSnapshot, _ now: MonotonicTime) -> String {
+        switch flag {
+        case .socketStarted: "it was begun \(Format.duration(now - socket.opened)) ago"
+        case .connected: "bytes can pass" + (socket.connected.map { " for \(Format.duration(now - $0))" } ?? "")
+        case .forbidReadsWrites: "a close was asked for, so nothing new is queued"
+        case .readsPaused: "\(tag(socket.reading)) timed out and awaits an answer"
+        case .writesPaused: "\(tag(socket.writing)) timed out and awaits an answer"
+        case .disconnectAfterReads: "closes after \(left(socket.reading, "read"))"
+        case .disconnectAfterWrites: "closes after \(left(socket.writing, "write"))"
+        case .socketCanAcceptBytes: "the kernel's send buffer has room"
+        case .readSourceSuspended: whySuspended(socket)
+        case .writeSourceSuspended: "nothing waits for room in the kernel's send buffer"
+        case .queuedTLS: "TLS was asked for"
+        case .startingReadTLS: "no read is queued before the TLS handshake any more"
+        case .startingWriteTLS: "no write is queued before the TLS handshake any more"
+        case .socketSecure: "the TLS handshake is done"
+        case .socketHasReadEOF: "the peer's FIN was read"
+        case .readStreamClosed: "all before the FIN was delivered; writing goes on"
+        case .dealloc: "the handle is being released"
+        default: ""
+        }
     }
 
     private static func tag(_ queue: QueueSnapshot) -> String {

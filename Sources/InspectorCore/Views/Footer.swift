@@ -45,7 +45,7 @@ package enum Footer {
             let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
             return selected?.asking == nil && !waits ? nil : label
         case .pause: return selected?.isLive ?? false ? label : nil
-        case .read: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
+        case .read: return selected?.acceptsReads ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
         case .send, .halfClose, .historyUp:
             return model.canCompose ? label : nil
@@ -87,7 +87,8 @@ package enum Footer {
                 model.list.filter.isEmpty
                 ? "\(model.summary.live) live, \(model.summary.closed) closed"
                 : "\(rows) of \(all) listed; Esc lists all"
-            return counts + ", sorted by \(model.list.sorting.column.title)"
+            let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
+            return counts + ", sorted by \(name)" + inSight(model)
         case .events:
             let shown = model.shownEvents.count
             let kept = model.eventsEnd - model.log.first
@@ -103,11 +104,19 @@ package enum Footer {
         }
     }
 
+    /// `; rows 5-14 of 8012`, where not all of them are in sight.
+    private static func inSight(_ model: Model) -> String {
+        let height = ScreenLayout(model.size, model.tab).listRows
+        let rows = model.list.rows.count
+        guard rows > height, height > 0 else { return "" }
+        return "; rows \(model.list.top + 1)-\(min(rows, model.list.top + height)) of \(rows)"
+    }
+
     private static func drawField(_ field: Model.OpenField, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "
-            case .eventSearch, .talkSearch: " find "
+            case .eventSearch, .listSearch, .talkSearch: " find "
             case .helpFilter: " help with "
             case .command: " :"
             }
@@ -117,7 +126,8 @@ package enum Footer {
         let room = rect.width - label.count - 1
         let kept = min(problem.width, max(0, room - 16))
         let width = max(1, kept > 0 ? room - kept - 2 : room)
-        let (line, cursor) = field.editor.window(width: width, sanitizer: model.sanitizer, glyphs: model.glyphs)
+        let (line, cursor) = field.editor.window(
+            width: width, sanitizer: model.sanitizer, glyphs: model.glyphs, wrong: field.wrong)
         canvas.draw(line, x: rect.x + label.count, y: rect.y, width: width, model.glyphs)
         canvas.cursor = Canvas.Position(x: rect.x + label.count + cursor, y: rect.y)
         canvas.draw(problem, x: rect.x + label.count + width + 1, y: rect.y, width: kept, model.glyphs)

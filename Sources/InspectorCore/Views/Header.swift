@@ -91,6 +91,8 @@ package enum Header {
     private static func list(_ model: Model) -> Line {
         var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
+        if model.list.showsMarked { line.append("marked (M)  ", Style(.chip)) }
+        if model.list.follows { line.append("following (F)  ", Style(.dim)) }
         line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         return line
     }

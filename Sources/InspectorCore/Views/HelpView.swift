@@ -85,7 +85,12 @@ package enum HelpView {
             Line("WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel"),
             Line("unread 23 B: bytes in the kernel that no read takes; r queues a read"),
             Line("\(glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC."),
-            Line("filter: words are AND; id:7 port:443 state:close-wait role:client peer:192."),
-        ]
+            Line("* marked  !2 two warnings"),
+            Line("filter", Style(.heading, [.bold])),
+            Line("words are AND, | is OR, ! is NOT, ( ) group; /text/i is a regular expression"),
+            Line("id:7 state:estab peer:192.0.2.0/24 port:443 role:client tag:42 read:delimiter"),
+            Line("flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>30s age>1h"),
+            Line("warnings", Style(.heading, [.bold])),
+        ] + Lint.all.map { Line(Format.padded($0.name, to: 20) + $0.meaning) }
     }
 }

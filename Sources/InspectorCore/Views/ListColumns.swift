@@ -1,8 +1,8 @@
 import SocketCore
 
-/// Where the columns of the list stand at a width. What matters least is left out first: send rate, receive rate,
-/// writes, state; the kernel's queues come in where there is room for them.
-package struct ListColumns: Hashable {
+/// Where the columns of the list stand at a width. What matters least is left out first: optional columns from the last
+/// to the first, then send rate, receive rate, writes, state.
+package struct ListColumns {
     package struct Column: Hashable {
         package var x: Int
         package var width: Int
@@ -17,16 +17,20 @@ package struct ListColumns: Hashable {
     package var receiveRate: Column?
     package var sendRate: Column?
     package var warnings: Column
-    package var receiveQueue: Column?
-    package var sendQueue: Column?
+    /// Those of the chosen columns that have room, in order.
+    package var optional: [(column: ListColumn, place: Column)] = []
 
     private static let leastPeer = 17
 
-    package init(width: Int, idWidth: Int) {
+    package init(width: Int, idWidth: Int, chosen: Set<String>) {
         let fixed = idWidth + 4
         var room = width - fixed - (Self.leastPeer + 1) - 15 - 2
         func take(_ columns: Int) -> Bool {
-            guard room >= columns else { return false }
+            // What matters less never stands where what matters more had no room.
+            guard room >= columns else {
+                room = min(room, 5)
+                return false
+            }
             room -= columns
             return true
         }
@@ -34,12 +38,15 @@ package struct ListColumns: Hashable {
         let hasWriting = take(12)
         let hasReceiveRate = take(6)
         let hasSendRate = take(6)
-        let hasQueues = room >= 18 && take(14)
+        // A few columns more for the peer are worth more than a column that nobody asked for.
+        let wanted = ListColumn.optional.filter { chosen.contains($0.name) }
+        let shown = wanted.prefix { take($0.width + 1) }
         let morePeer = min(room, 4 + max(0, room - 4) * 2 / 3)
         room -= morePeer
         let moreReading = min(room, 12)
         id = Column(x: 1, width: idWidth)
         role = Column(x: idWidth + 2, width: 1)
+        warnings = Column(x: width - 2, width: 2)
         var x = fixed
         func place(_ columns: Int) -> Column {
             defer { x += columns + 1 }
@@ -51,11 +58,7 @@ package struct ListColumns: Hashable {
         if hasWriting { writing = place(11) }
         if hasReceiveRate { receiveRate = place(5) }
         if hasSendRate { sendRate = place(5) }
-        if hasQueues {
-            receiveQueue = place(6)
-            sendQueue = place(6)
-        }
-        warnings = Column(x: width - 2, width: 2)
+        for column in shown { optional.append((column, place(column.width))) }
     }
 
     /// From READING to the last column before the totals: where a closed row says why.

@@ -6,7 +6,7 @@ package enum ListView {
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
         // A column stays blank before what stands on the right of the list.
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
-        let columns = ListColumns(width: width, idWidth: model.summary.idWidth)
+        let columns = ListColumns(width: width, idWidth: model.summary.idWidth, chosen: model.list.columns)
         heading(model, columns, rect.top(1), on: &canvas)
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
@@ -24,24 +24,26 @@ package enum ListView {
     }
 
     private static func heading(_ model: Model, _ columns: ListColumns, _ rect: Rect, on canvas: inout Canvas) {
-        func put(_ column: ListColumns.Column?, _ title: String, _ sort: SortColumn?, right: Bool = false) {
-            guard let column else { return }
-            let isSorted = sort == model.list.sorting.column
-            let line = Line(
-                Format.padded(title, to: column.width, right: right),
-                Style(.heading, isSorted ? [.bold, .underline] : []))
-            canvas.draw(line, x: rect.x + column.x, y: rect.y, width: column.width, model.glyphs)
+        func put(_ place: ListColumns.Column?, _ name: String) {
+            guard let place, let column = ListColumn.named(name) else { return }
+            let isSorted = name == model.list.sorting.name
+            let title =
+                name == "warnings"
+                ? column.title
+                : Format.padded(
+                    column.title, to: place.width, right: column.alignsRight)
+            let line = Line(title, Style(.heading, isSorted ? [.bold, .underline] : []))
+            canvas.draw(line, x: rect.x + place.x, y: rect.y, width: place.width, model.glyphs)
         }
-        put(columns.id, "ID", .id, right: true)
-        put(columns.state, "STATE", .state)
-        put(columns.peer, "PEER", .peer)
-        put(columns.reading, "READING", .reading)
-        put(columns.writing, "WRITING", .writing)
-        put(columns.receiveRate, "RX/s", .receiveRate, right: true)
-        put(columns.sendRate, "TX/s", .sendRate, right: true)
-        put(columns.receiveQueue, "RECV-Q", nil, right: true)
-        put(columns.sendQueue, "SEND-Q", nil, right: true)
-        put(columns.warnings, "!", nil)
+        put(columns.id, "id")
+        put(columns.state, "state")
+        put(columns.peer, "peer")
+        put(columns.reading, "reading")
+        put(columns.writing, "writing")
+        put(columns.receiveRate, "rx")
+        put(columns.sendRate, "tx")
+        for (column, place) in columns.optional { put(place, column.name) }
+        put(columns.warnings, "warnings")
     }
 }
 
@@ -65,9 +67,14 @@ private struct ListRow {
         let mark = isSelected ? ">" : socket.isLive ? " " : "x"
         canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
         right(columns.id, String(socket.id.number), base)
+        if model.list.marked.contains(socket.id) {
+            put(ListColumns.Column(x: columns.role.x - 1, width: 1), Line("*", Style(.key, [.bold])))
+        }
         put(columns.role, Line(socket.roleMark, Style(.dim)))
         put(columns.state, safe(socket.stateWord, base))
-        put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, Style(base), model))
+        let isMatch = model.isSearched(socket)
+        let peer = Style(base, isMatch ? [.bold, .underline] : [])
+        put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
         if let closed = socket.closed {
             put(columns.reason, safe(CloseWords.short(closed, timeout: model.timeouts[socket.id]), .closed))
             let sigma = String(model.glyphs.sigma)
@@ -79,14 +86,24 @@ private struct ListRow {
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
         }
-        let unread: Role = socket.reading.current == nil && socket.unreadBytes > 0 ? .warn : .dim
-        right(columns.receiveQueue, socket.kernel?.receiveQueue.map { Format.bytes($0) } ?? "-", unread)
-        right(columns.sendQueue, socket.kernel?.sendQueue.map { Format.bytes($0) } ?? "-", .dim)
+        for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
         let found = model.findings[socket.id].count
         if found > 0 { put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold]))) }
         if isSelected {
             canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
         }
+    }
+
+    private func optional(_ column: ListColumn, width: Int) -> Line {
+        guard let text = column.text(socket, model.now) else {
+            return Line(Format.padded(socket.isLive ? "-" : "", to: width, right: column.alignsRight), Style(.dim))
+        }
+        let isUnread =
+            column.name == "recvq" && socket.role != .listener && socket.reading.current == nil
+            && socket.unreadBytes > 0
+        let role: Role = !socket.isLive ? .closed : isUnread ? .warn : .dim
+        if column.alignsRight { return Line(Format.padded(text, to: width, right: true), Style(role)) }
+        return column.name == "local" ? Shorten.address(text, to: width, Style(role), model) : safe(text, role)
     }
 
     private func safe(_ text: String, _ role: Role) -> Line {

@@ -8,7 +8,8 @@ package enum PreviewView {
             canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
             return
         }
-        let hint = Line("Enter talk, 3 detail", Style(.dim))
+        let below = model.list.rows.count - model.list.top - ScreenLayout(canvas.size, model.tab).listRows
+        let hint = Line((below > 0 ? "\(below) more rows below   " : "") + "Enter talk, 3 detail", Style(.dim))
         canvas.rule(row: 0, in: rect, title: Line("\(socket.id)", Style(.heading)), right: hint, model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
         canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)

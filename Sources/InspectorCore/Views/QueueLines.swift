@@ -50,7 +50,7 @@ package struct QueueLines {
         why.append(safe(CloseWords.sentence(record), .closed))
         var when = label("WHEN")
         when.append(model.shownClock.text(record.time))
-        when.append(", open for \(Format.age(record.time - socket.opened))", Style(.dim))
+        when.append(lasted(until: record.time), Style(.dim))
         var totals = label("TOTAL")
         if socket.role == .listener {
             totals.append("\(Format.count(Int(clamping: socket.accepted), "connection")) accepted")
@@ -61,6 +61,13 @@ package struct QueueLines {
             if let facts = socket.datagrams { totals.append("  \(DatagramWords.totals(facts))", Style(.dim)) }
         }
         return [Row(left: why), Row(left: when), Row(left: totals)]
+    }
+
+    /// How long it was open, or how long it tried to be.
+    private func lasted(until end: MonotonicTime) -> String {
+        if let connected = socket.connected { return ", open for \(Format.age(end - connected))" }
+        if socket.role == .client { return ", never open; tried for \(Format.duration(end - socket.opened))" }
+        return ", open for \(Format.age(end - socket.opened))"
     }
 
     private var listening: [Row] {
@@ -93,7 +100,7 @@ package struct QueueLines {
         if let deadline = socket.connect?.deadline {
             first.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
         }
-        var rows = [Row(left: first)]
+        var rows = [Row(left: first, right: held)]
         let steps = ConnectWords.steps(socket)
         for step in steps.suffix(2) {
             var line = Line(String(repeating: " ", count: 8))
@@ -102,6 +109,18 @@ package struct QueueLines {
         }
         while rows.count < 3 { rows.append(Row(left: Line())) }
         return rows
+    }
+
+    /// What waits for the connection to stand.
+    private var held: Line {
+        func count(_ queue: QueueSnapshot) -> Int { min(queue.pendingCount, 1 << 40) + (queue.current == nil ? 0 : 1) }
+        var parts: [String] = []
+        if count(socket.reading) > 0 { parts.append(Format.count(count(socket.reading), "read")) }
+        if count(socket.writing) > 0 {
+            parts.append(
+                "\(Format.count(count(socket.writing), "write")) (\(Format.size(socket.writing.pendingBytes)))")
+        }
+        return parts.isEmpty ? Line() : Line("waiting: " + parts.joined(separator: ", "), Style(.sent))
     }
 
     private func queued(_ count: Int) -> Line {
@@ -211,29 +230,10 @@ package struct QueueLines {
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
     var bytes: Row {
-        let kernel = socket.kernel
+        let pipeline = BytesPipeline(socket)
         var line = label("BYTES")
-        line.append("queued \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
-        line.append(" > ")
-        let queue = kernel?.notSent ?? kernel?.sendQueue
-        line.append("sndq \(queue.map { Format.bytes($0) } ?? "-")", Style(.sent))
-        if socket.phase == .connected, !socket.isWriteShut, !socket.flags.contains(.socketCanAcceptBytes) {
-            line.append(" (full)", Style(.warn))
-        }
-        if let all = kernel?.sendQueue, let waiting = kernel?.notSent {
-            line.append(" > ")
-            line.append("in flight \(Format.bytes(max(0, all - waiting)))", Style(.sent))
-        }
-        var right = Line()
-        if let unread = kernel?.receiveQueue, unread > 0 {
-            let role: Role = socket.reading.current == nil ? .warn : .received
-            right.append("unread \(Format.size(unread)) in kernel", Style(role))
-        }
-        if socket.prebuffered > 0 {
-            if right.width > 0 { right.append(", ") }
-            right.append("\(Format.size(socket.prebuffered)) read ahead", Style(.received))
-        }
-        return Row(left: line, right: right)
+        line.append(pipeline.outgoing)
+        return Row(left: line, right: pipeline.unread)
     }
 
     /// Draws the rows from the top of a rectangle.

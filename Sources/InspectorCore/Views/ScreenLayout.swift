@@ -40,7 +40,8 @@ package struct ScreenLayout: Hashable, Sendable {
         case .start, .events: isComposite = false
         }
         guard !isComposite else {
-            let left = body.left(size.width * 3 / 5)
+            // 80 columns hold every column of the list that is always shown.
+            let left = body.left(max(min(80, size.width - 41), size.width * 3 / 5))
             let rows = max(6, body.height * 2 / 5)
             list = left.top(rows)
             preview = none

@@ -30,20 +30,17 @@ extension DetailBuilder {
         guard !found.isEmpty else { return [] }
         var rows = [rule("warnings \(found.count)")]
         for finding in found {
-            var line = Line(" ! ", Style(.warn, [.bold]))
-            line.append(finding.lint, Style(.warn))
-            let sentence = safe(finding.sentence)
-            if line.width + 2 + sentence.width < width {
-                line.append("  ")
-                line.append(sentence)
-                rows.append(Row(left: line))
-            } else {
-                rows.append(Row(left: line))
-                rows += wrapped(
-                    finding.sentence.split(separator: " ").map { safe(String($0)) }, separator: " ", indent: 3)
+            var words = [Line(finding.lint, Style(.warn, [.bold]))]
+            words += finding.sentence.split(separator: " ").map { safe(String($0)) }
+            words.append(Line("-", Style(.dim)))
+            words += finding.remedy.split(separator: " ").map { Line($0, Style(.dim)) }
+            var paragraph = wrapped(words, separator: " ", indent: 3)
+            if let first = paragraph.first {
+                var marked = Line(" ! ", Style(.warn, [.bold]))
+                marked.append(first.left.columns(3..<first.left.width))
+                paragraph[0].left = marked
             }
-            rows += wrapped(
-                finding.remedy.split(separator: " ").map { Line($0, Style(.dim)) }, separator: " ", indent: 3)
+            rows += paragraph
         }
         return rows
     }

@@ -7,6 +7,7 @@ struct EffectRunner: Sendable {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    let former = FormerSnapshots()
     /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
     var sent: SentLines?
     var log: ProgramLog?
@@ -26,7 +27,10 @@ struct EffectRunner: Sendable {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox] in inbox.post(.snapshot($0)) }
+        inspected.requestSnapshot(request) { @Sendable [inbox, former] in
+            former.keep($0)
+            inbox.post(.snapshot($0))
+        }
     }
 
     /// Performs one effect; those that are about the screen are the run loop's.

@@ -125,6 +125,10 @@ public struct KernelSnapshot: Hashable, Sendable, Codable {
     public var retransmits: Int?
     /// Share of the time in which the peer's window held us back, 0...1.
     public var receiverWindowLimited: Double?
+    /// Share of the time in which our own send buffer was too small, 0...1.
+    public var sendBufferLimited: Double?
+    /// Whether the delivery rate was measured while we gave the kernel too little to send.
+    public var isApplicationLimited: Bool?
     /// `tcpi_bytes_sent`: data bytes sent, retransmissions included.
     public var bytesSent: UInt64?
     /// `tcpi_bytes_received`: data bytes received, read or not; the peer's FIN counts as one.

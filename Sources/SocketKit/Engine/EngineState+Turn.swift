@@ -102,15 +102,11 @@ extension EngineState {
     func lend(_ body: () -> Void) {
         let (lent, spare) = (buffers, spareBuffers ?? ScratchBuffers())
         (buffers, spareBuffers) = (spare, nil)
-        let lentPlain = plain.take()
         deliverOutbox()
         outbox.isDelivering = true
         body()
         outbox.isDelivering = false
         (buffers, spareBuffers) = (lent, spare)
-        guard let lentPlain else { return }
-        plain?.deallocate()
-        plain = lentPlain
     }
 
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.

@@ -64,6 +64,10 @@ extension LinuxKernel {
             answer.receiverWindowLimited =
                 Double(info.receiver_limited_microseconds) / Double(info.busy_microseconds)
         }
+        if info.busy_microseconds > 0, info.buffer_limited_microseconds >= 0 {
+            answer.sendBufferLimited = Double(info.buffer_limited_microseconds) / Double(info.busy_microseconds)
+        }
+        if info.is_application_limited >= 0 { answer.isApplicationLimited = info.is_application_limited != 0 }
     }
 
     private func known(_ value: Int64) -> Int? {

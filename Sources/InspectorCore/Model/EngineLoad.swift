@@ -1,0 +1,17 @@
+import SocketCore
+
+/// How much the engine does, measured between two snapshots a second apart.
+package struct EngineLoad: Hashable, Sendable {
+    /// Share of the time that it spends in turns, 0...1.
+    package private(set) var busy = 0.0
+    /// Turns a second.
+    package private(set) var turns = 0.0
+
+    /// Measures from one snapshot to a later one; nil: they lie less than a second apart.
+    init?(from former: EngineSnapshot, to latter: EngineSnapshot) {
+        let seconds = (latter.time - former.time).inSeconds
+        guard seconds >= 1 else { return nil }
+        busy = min(1, max(0, (latter.times.busy - former.times.busy).inSeconds / seconds))
+        turns = Double(latter.counters.turns - min(latter.counters.turns, former.counters.turns)) / seconds
+    }
+}

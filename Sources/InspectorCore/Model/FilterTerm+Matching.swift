@@ -1,0 +1,129 @@
+import SocketCore
+
+/// The regular expressions of one pass, made once: they cannot be kept in the filter, which goes between threads.
+struct FilterPatterns {
+    private struct Name: Hashable {
+        var text: String
+        var ignoresCase: Bool
+    }
+
+    private var known: [Name: Regex<AnyRegexOutput>] = [:]
+
+    /// What is wrong with a pattern; nil: nothing.
+    static func problem(_ text: String) -> String? {
+        (try? Regex(text)) == nil ? "no regular expression" : nil
+    }
+
+    mutating func matches(_ text: String, _ pattern: String, ignoresCase: Bool) -> Bool {
+        let name = Name(text: pattern, ignoresCase: ignoresCase)
+        if known[name] == nil { known[name] = (try? Regex(pattern))?.ignoresCase(ignoresCase) }
+        return known[name].map { text.contains($0) } ?? false
+    }
+}
+
+extension FilterTerm {
+    /// Whether a session is listed.
+    func matches(
+        _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings, _ patterns: inout FilterPatterns
+    ) -> Bool {
+        switch self {
+        case .id(let number): socket.id.number == number
+        case .state(let state): socket.stateWord.lowercased().hasPrefix(state)
+        case .port(let port): socket.peer?.port == port || socket.local?.port == port
+        case .peer(let text):
+            (socket.peer?.description ?? "").lowercased().contains(text) || socket.peerText.lowercased().contains(text)
+        case .network(let block): socket.peer.map(block.contains) ?? false
+        case .role(let role): socket.roleWord.hasPrefix(role)
+        case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
+        case .flag(let flags): !socket.flags.isDisjoint(with: flags)
+        case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
+        case .read(let kind): socket.reading.current.map { Self.kind($0).hasPrefix(kind) } ?? false
+        case .compare(let quantity, let relation, let value):
+            Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
+        case .pattern(let pattern, let ignoresCase):
+            Self.names(socket).contains { patterns.matches($0, pattern, ignoresCase: ignoresCase) }
+        case .unfinished: true
+        case .text(let text): Self.words(socket).contains { $0.lowercased().contains(text) }
+        }
+    }
+
+    /// Whether an event is listed.
+    func matches(
+        _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings,
+        _ patterns: inout FilterPatterns
+    ) -> Bool {
+        switch self {
+        case .id(let number): event.socket.number == number
+        case .tag(let tag): event.tag == tag
+        case .unfinished: true
+        case .text(let text):
+            words.lowercased().contains(text) || socket.map { $0.peerText.lowercased().contains(text) } ?? false
+        case .pattern(let pattern, let ignoresCase):
+            patterns.matches(words, pattern, ignoresCase: ignoresCase)
+                || socket.map { matches($0, event.time, findings, &patterns) } ?? false
+        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .compare:
+            socket.map { matches($0, event.time, findings, &patterns) } ?? false
+        }
+    }
+
+    /// Whether a line about no session is listed.
+    func matches(words: String, _ patterns: inout FilterPatterns) -> Bool {
+        switch self {
+        case .text(let text): words.lowercased().contains(text)
+        case .pattern(let pattern, let ignoresCase): patterns.matches(words, pattern, ignoresCase: ignoresCase)
+        case .unfinished: true
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .compare: false
+        }
+    }
+
+    /// Its words as a row shows them, for search and plain text.
+    static func words(_ socket: SocketSnapshot) -> [String] {
+        [socket.id.description, socket.stateWord, socket.roleWord] + names(socket)
+    }
+
+    private static func names(_ socket: SocketSnapshot) -> [String] {
+        var names = [socket.peerText, socket.target, socket.name]
+        if let peer = socket.peer { names.append(peer.description) }
+        if let error = socket.closed?.error { names.append(error.detail) }
+        return names.filter { !$0.isEmpty }
+    }
+
+    private static func operations(_ socket: SocketSnapshot) -> [OperationSnapshot] {
+        [socket.reading.current, socket.writing.current].compactMap { $0 } + socket.reading.pending
+            + socket.writing.pending
+    }
+
+    private static func kind(_ operation: OperationSnapshot) -> String {
+        switch operation.kind {
+        case .read(.available): "any"
+        case .read(.length): "length"
+        case .read(.delimiter): "delimiter"
+        case .read(.frame): "frame"
+        case .write: "write"
+        }
+    }
+
+    private static func measure(_ quantity: Quantity, _ socket: SocketSnapshot, _ now: MonotonicTime) -> Double? {
+        switch quantity {
+        case .rq: socket.role == .listener ? nil : Double(socket.unreadBytes)
+        case .wq: Double(socket.writing.pendingBytes)
+        case .rx: socket.receiveRate
+        case .tx: socket.sendRate
+        case .idle: socket.isLive ? socket.activity.lastByte.map { (now - $0).inSeconds } : nil
+        case .age: socket.isLive ? (now - (socket.connected ?? socket.opened)).inSeconds : nil
+        case .rtt: socket.kernel?.roundTripTime?.inSeconds
+        case .reads: Double(socket.reading.pendingCount)
+        case .writes: Double(socket.writing.pendingCount)
+        }
+    }
+
+    private static func holds(_ left: Double, _ relation: Relation, _ right: Double) -> Bool {
+        switch relation {
+        case .more: left > right
+        case .less: left < right
+        case .atLeast: left >= right
+        case .atMost: left <= right
+        case .equal: left == right
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import SocketCore
+
+/// One word of a filter.
+enum FilterTerm: Hashable, Sendable {
+    /// What is wrong with a word.
+    struct Problem: Error {
+        var message: String
+    }
+
+    enum Relation: String, Hashable, Sendable, CaseIterable {
+        // In this order `>=` is found before `>`.
+        case atLeast = ">="
+        case atMost = "<="
+        case more = ">"
+        case less = "<"
+        case equal = "="
+    }
+
+    enum Quantity: String, Hashable, Sendable, CaseIterable {
+        /// Bytes unread, in the kernel and read ahead; bytes queued for writing.
+        case rq, wq
+        case rx, tx
+        case idle, age
+        case rtt
+        /// Reads, and writes, that wait behind the one in hand.
+        case reads, writes
+    }
+
+    case id(UInt64)
+    case state(String)
+    case port(UInt16)
+    case peer(String)
+    case network(AddressBlock)
+    case role(String)
+    case tag(Int)
+    case flag(SocketFlags)
+    case lint(String)
+    case read(String)
+    case compare(Quantity, Relation, Double)
+    case pattern(String, ignoresCase: Bool)
+    case text(String)
+    /// Still being typed: lets everything through.
+    case unfinished
+
+    var asksKernel: Bool {
+        switch self {
+        case .compare(.rq, _, _), .compare(.rtt, _, _): true
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .compare, .pattern, .text,
+            .unfinished:
+            false
+        }
+    }
+
+    // MARK: Reading
+
+    private static let keys = ["id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read"]
+    private static let states = [
+        "estab", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "fin-wait", "time-wait", "closed", "close-wait",
+        "last-ack", "listen", "closing", "resolving",
+    ]
+    private static let reads = ["any", "length", "delimiter", "frame"]
+    private static let roles = ["client", "accepted", "listener"]
+
+    static func parse(_ word: String) throws(Problem) -> FilterTerm {
+        let lower = word.lowercased()
+        if lower.isEmpty || keys.contains(lower) || Quantity(rawValue: lower) != nil { return .unfinished }
+        if let comparison = try comparison(lower) { return comparison }
+        guard let colon = lower.firstIndex(of: ":") else { return .text(lower) }
+        let value = String(lower[lower.index(after: colon)...])
+        switch lower[..<colon] {
+        case "id": return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
+        case "port": return .port(try number(value, "a number up to 65535, as in port:443"))
+        case "tag": return .tag(try number(value, "a number, as in tag:42"))
+        case "state": return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
+        case "role", "kind": return .role(try one(of: roles, value, "client, accepted or listener"))
+        case "read": return .read(try one(of: reads, value, "any, length, delimiter or frame"))
+        case "flag": return .flag(try flag(value))
+        case "lint":
+            let names = ["any"] + Lint.all.map(\.name)
+            return .lint(try one(of: names, value, "no such warning; any, read-starved, eof-unseen..."))
+        case "peer":
+            if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
+            guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }
+            guard let block = AddressBlock(value) else {
+                throw Problem(message: "no network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
+            }
+            return .network(block)
+        default: return .text(lower)
+        }
+    }
+
+    private static func number<Number: FixedWidthInteger>(
+        _ text: String, _ problem: String
+    ) throws(Problem) -> Number {
+        guard let number = Number(text) else { throw Problem(message: problem) }
+        return number
+    }
+
+    private static func one(of names: [String], _ value: String, _ problem: String) throws(Problem) -> String {
+        guard !value.isEmpty, names.contains(where: { $0.hasPrefix(value) }) else { throw Problem(message: problem) }
+        return value
+    }
+
+    private static func flag(_ value: String) throws(Problem) -> SocketFlags {
+        let found = SocketFlags.names.filter { !value.isEmpty && $0.name.lowercased().hasPrefix(value) }
+        guard !found.isEmpty else { throw Problem(message: "no such flag, as in flag:connected or flag:readspaused") }
+        return found.reduce(into: []) { $0.formUnion($1.flag) }
+    }
+
+    /// `rq>0`, `wq>=64K`, `idle>30s`; nil: no comparison at all.
+    private static func comparison(_ word: String) throws(Problem) -> FilterTerm? {
+        guard let quantity = Quantity.allCases.first(where: { word.hasPrefix($0.rawValue) }),
+            let relation = Relation.allCases.first(where: {
+                word.dropFirst(quantity.rawValue.count).hasPrefix($0.rawValue)
+            })
+        else { return nil }
+        let value = word.dropFirst(quantity.rawValue.count + relation.rawValue.count)
+        let isTime = quantity == .idle || quantity == .age || quantity == .rtt
+        let units: [(String, Double)] =
+            isTime
+            ? [("us", 1e-6), ("ms", 1e-3), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
+            : [("k", 1024), ("m", 1_048_576), ("g", 1_073_741_824), ("b", 1), ("", 1)]
+        let unit = units.first { value.hasSuffix($0.0) } ?? ("", 1)
+        guard let number = Double(value.dropLast(unit.0.count)), number.isFinite else {
+            let example = isTime ? "\(quantity.rawValue)>30s" : "\(quantity.rawValue)>64K"
+            throw Problem(message: "a number has to follow, as in \(example)")
+        }
+        return .compare(quantity, relation, number * unit.1)
+    }
+}
+
+/// A network: the first `length` bits of an address.
+struct AddressBlock: Hashable, Sendable {
+    private let bytes: [UInt8]
+    private let length: Int
+
+    /// Reads `192.0.2.0/24` or `2001:db8::/32`.
+    init?(_ text: String) {
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2, let bytes = Self.bytes(halves[0]), let length = Int(halves[1]),
+            (0...bytes.count * 8).contains(length)
+        else { return nil }
+        self.bytes = bytes
+        self.length = length
+    }
+
+    /// Whether an address lies in it.
+    func contains(_ address: SocketAddress) -> Bool {
+        guard let host = address.host, let other = Self.bytes(host[...]), other.count == bytes.count else {
+            return false
+        }
+        let whole = length / 8
+        guard bytes[..<whole] == other[..<whole] else { return false }
+        let rest = length % 8
+        return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
+    }
+
+    /// The bytes of a numeric address; a scope (`%eth0`) is not part of it.
+    private static func bytes(_ text: Substring) -> [UInt8]? {
+        let text = text.prefix { $0 != "%" }
+        if !text.contains(":") {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+            guard parts.count == 4 else { return nil }
+            let bytes = parts.compactMap { $0 }
+            return bytes.count == 4 ? bytes : nil
+        }
+        return sixteen(text)
+    }
+
+    private static func sixteen(_ text: Substring) -> [UInt8]? {
+        let characters = Array(text)
+        let gap = characters.indices.dropLast().first { characters[$0] == ":" && characters[$0 + 1] == ":" }
+        func groups(_ part: ArraySlice<Character>) -> [UInt8]? {
+            guard !part.isEmpty else { return [] }
+            var bytes: [UInt8] = []
+            for group in part.split(separator: ":", omittingEmptySubsequences: false) {
+                if group.contains(".") {
+                    guard let four = Self.bytes(Substring(String(group))) else { return nil }
+                    bytes += four
+                } else {
+                    guard let value = UInt16(String(group), radix: 16) else { return nil }
+                    bytes += [UInt8(value >> 8), UInt8(value & 0xFF)]
+                }
+            }
+            return bytes
+        }
+        guard let gap else { return groups(characters[...]).flatMap { $0.count == 16 ? $0 : nil } }
+        guard let before = groups(characters[..<gap]), let after = groups(characters[(gap + 2)...]),
+            before.count + after.count <= 14
+        else { return nil }
+        return before + [UInt8](repeating: 0, count: 16 - before.count - after.count) + after
+    }
+}

@@ -1,0 +1,135 @@
+import SocketCore
+
+/// One column of the list: what it is called, what stands in it, and by what it orders the rows.
+///
+/// The first eight are always there where the width allows; the others are chosen by the person. A new one is one more
+/// row in `optional`.
+package struct ListColumn: Sendable {
+    /// What a row is ordered by.
+    package enum Value: Hashable, Sendable {
+        case number(Double)
+        case text(String)
+    }
+
+    /// As options and sorting name it.
+    package var name: String
+    package var title: String
+    package var width: Int
+    package var alignsRight: Bool
+    /// What it shows, for the dialog in which columns are chosen.
+    package var meaning: String
+    /// Whether it is shown unless left out.
+    package var isOn = false
+    /// Whether only the kernel knows it, which is asked of the rows in sight alone unless rows are ordered by it.
+    package var asksKernel = false
+    /// nil: unknown. Such rows come behind the others.
+    package var value: @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
+    /// What stands in the row of a live session; of a closed one where it means something there too.
+    package var text: @Sendable (SocketSnapshot, MonotonicTime) -> String?
+
+    /// Whether the largest comes first unless reversed.
+    package var startsDescending: Bool { alignsRight && name != "id" || name == "reading" || name == "writing" }
+
+    /// Every column by which rows can be ordered.
+    package static let all: [ListColumn] = standard + optional
+
+    /// The column of this name.
+    package static func named(_ name: String) -> ListColumn? { all.first { $0.name == name } }
+
+    private static func number(_ value: Double?) -> Value? { value.map { .number($0) } }
+
+    /// Those that are always there; list and row know what they draw in them.
+    private static func fixed(
+        _ name: String, _ title: String, _ meaning: String, right: Bool = false,
+        _ value: @escaping @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
+    ) -> ListColumn {
+        ListColumn(
+            name: name, title: title, width: 0, alignsRight: right, meaning: meaning, value: value,
+            text: { _, _ in nil })
+    }
+
+    package static let standard: [ListColumn] = [
+        fixed("id", "ID", "number", right: true) { socket, _, _ in .number(Double(socket.id.number)) },
+        fixed("state", "STATE", "TCP's state") { socket, _, _ in .text(socket.stateWord) },
+        fixed("peer", "PEER", "the other end") { socket, _, _ in .text(socket.peerText) },
+        fixed("reading", "READING", "the read in hand") { socket, _, _ in
+            let done = socket.reading.current.map { Double($0.done) }
+            return number(done ?? (socket.unreadBytes > 0 ? Double(socket.unreadBytes) : nil))
+        },
+        fixed("writing", "WRITING", "the write in hand") { socket, _, _ in
+            number(socket.writing.pendingBytes > 0 ? Double(socket.writing.pendingBytes) : nil)
+        },
+        fixed("rx", "RX/s", "bytes received a second", right: true) { socket, _, _ in number(socket.receiveRate) },
+        fixed("tx", "TX/s", "bytes sent a second", right: true) { socket, _, _ in number(socket.sendRate) },
+        fixed("warnings", "!", "warnings", right: true) { socket, _, findings in
+            let count = findings[socket.id].count
+            return count > 0 ? .number(Double(count)) : nil
+        },
+    ]
+
+    /// Those that are shown where they are chosen and there is room, the first ones first.
+    package static let optional: [ListColumn] = [
+        kernel("recvq", "RECV-Q", "bytes in the kernel that nobody has read", isOn: true) { $0.receiveQueue },
+        kernel("sendq", "SEND-Q", "bytes in the kernel that the peer has not acknowledged", isOn: true) {
+            $0.sendQueue
+        },
+        bytes("rxtotal", "RX", "bytes received") { Int(clamping: $0.received) },
+        bytes("txtotal", "TX", "bytes sent") { Int(clamping: $0.sent) },
+        bytes("prebuffer", "PREBUF", "bytes read ahead") { $0.role == .listener ? nil : $0.prebuffered },
+        duration("age", "AGE", "time since it was connected") { $1 - ($0.connected ?? $0.opened) },
+        duration("idle", "IDLE", "time since a byte last passed") { socket, now in
+            socket.activity.lastByte.map { now - $0 }
+        },
+        duration("deadline", "TIMEOUT", "time until the first timeout") { socket, now in
+            [socket.reading.current?.deadline, socket.writing.current?.deadline].compactMap { $0 }.min().map {
+                max(.zero, $0 - now)
+            }
+        },
+        duration("rtt", "RTT", "round-trip time", asksKernel: true) { socket, _ in socket.kernel?.roundTripTime },
+        duration("lag", "LAG", "how long callbacks wait for the delegate's queue") { socket, _ in
+            socket.callbacks?.lag
+        },
+        words("flags", "FLAGS", 8, "GCDAsyncSocket's flag word") { FlagWords.word($0.flags) },
+        words("local", "LOCAL", 21, "our own end") { $0.local?.description },
+        words("name", "NAME", 14, "the name that the program gave it") { $0.name.isEmpty ? nil : $0.name },
+    ]
+
+    private static func bytes(
+        _ name: String, _ title: String, _ meaning: String, _ count: @escaping @Sendable (SocketSnapshot) -> Int?
+    ) -> ListColumn {
+        ListColumn(
+            name: name, title: title, width: 6, alignsRight: true, meaning: meaning,
+            value: { socket, _, _ in number(count(socket).map(Double.init)) },
+            text: { socket, _ in count(socket).map { Format.bytes($0) } })
+    }
+
+    private static func kernel(
+        _ name: String, _ title: String, _ meaning: String, isOn: Bool,
+        _ count: @escaping @Sendable (KernelSnapshot) -> Int?
+    ) -> ListColumn {
+        var column = bytes(name, title, meaning) { $0.kernel.flatMap(count) }
+        column.isOn = isOn
+        column.asksKernel = true
+        return column
+    }
+
+    private static func duration(
+        _ name: String, _ title: String, _ meaning: String, asksKernel: Bool = false,
+        _ duration: @escaping @Sendable (SocketSnapshot, MonotonicTime) -> Duration?
+    ) -> ListColumn {
+        ListColumn(
+            name: name, title: title, width: max(5, title.count), alignsRight: true, meaning: meaning,
+            asksKernel: asksKernel,
+            value: { socket, now, _ in socket.isLive ? number(duration(socket, now)?.inSeconds) : nil },
+            text: { socket, now in socket.isLive ? duration(socket, now).map { Format.duration($0) } : nil })
+    }
+
+    private static func words(
+        _ name: String, _ title: String, _ width: Int, _ meaning: String,
+        _ text: @escaping @Sendable (SocketSnapshot) -> String?
+    ) -> ListColumn {
+        ListColumn(
+            name: name, title: title, width: width, alignsRight: false, meaning: meaning,
+            value: { socket, _, _ in text(socket).map { .text($0) } }, text: { socket, _ in text(socket) })
+    }
+}

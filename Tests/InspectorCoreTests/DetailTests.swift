@@ -1,0 +1,77 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("The detail")
+struct DetailTests {
+    private func text(_ snapshot: EngineSnapshot, selecting id: UInt64, size: Size = Size(80, 60)) -> String {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(size))
+        var former = snapshot
+        former.time = MonotonicTime(nanoseconds: snapshot.time.nanoseconds - 2_000_000_000)
+        former.times = EngineTimes()
+        former.events = []
+        former.nextEvent = 0
+        former.counters.turns = 0
+        _ = model.update(.snapshot(former))
+        _ = model.update(.snapshot(snapshot))
+        for _ in 0..<20 where model.list.selected != SocketID(id) { model.press(.character("j")) }
+        model.press(.character("3"))
+        return draw(model, size).text
+    }
+
+    @Test("Every flag that is lit has its reason", arguments: SocketFlags.names.map(\.name))
+    func reasons(_ name: String) {
+        var socket = World.busy
+        socket.flags = SocketFlags.names.first { $0.name == name }?.flag ?? []
+        let reason = FlagWords.reasons(socket, World.now).first { $0.name == name }?.reason ?? ""
+        #expect(reason.count > 10)
+        #expect(text(World.snapshot([socket]), selecting: 7).contains("\(name): \(reason)".prefix(60)))
+    }
+
+    @Test("A bar is drawn only where the whole is known")
+    func honestProgress() {
+        let unknown = text(World.snapshot([World.lineReader]), selecting: 8)
+        #expect(unknown.contains("until CRLF max 8K  312 B so far") && !unknown.contains("[#"))
+        #expect(text(World.snapshot([World.busy]), selecting: 7).contains("1024/4096 [####............] 25%"))
+    }
+
+    @Test("Who is asked is told with which key to answer, while the answer is awaited")
+    func asking() {
+        #expect(text(World.snapshot([World.busy]), selecting: 7).contains("A answers: extend it, fail it, or close"))
+        #expect(!text(World.snapshot([World.lineReader]), selecting: 8).contains("A answers"))
+    }
+
+    @Test("Events are marked below the second in which they happened")
+    func marks() throws {
+        let lines = text(World.full, selecting: 7).split(separator: "\n", omittingEmptySubsequences: false)
+        let sent = try #require(lines.firstIndex { $0.hasPrefix(" tx ") })
+        // Two seconds are on the sparkline; the write, the partial read and the timeout lie in the one before the last.
+        #expect(lines[sent + 1].hasPrefix("    !") && lines[sent + 1].hasSuffix("! timeout"))
+    }
+
+    @Test("The kernel's side says what limits the connection")
+    func limits() {
+        var socket = World.busy
+        socket.kernel?.sendBufferLimited = 0.12
+        socket.kernel?.isApplicationLimited = true
+        socket.kernel?.deliveryRate = 1_258_291
+        let shown = text(World.snapshot([socket]), selecting: 7)
+        for words in ["rwnd-limited 87%", "sndbuf-limited 12%", "app-limited", "delivery 1.2M/s", "callback lag 0.4ms"]
+        {
+            #expect(shown.contains(words), "\(words)")
+        }
+    }
+
+    @Test("The engine says how busy it is")
+    func engine() {
+        var snapshot = World.full
+        snapshot.counters.turns = 2_000
+        snapshot.times.busy = .milliseconds(60)
+        snapshot.times.longestTurn = .milliseconds(4)
+        snapshot.times.queueLag = .microseconds(300)
+        snapshot.times.mailboxDepth = 12
+        let shown = text(snapshot, selecting: 7)
+        #expect(shown.contains("busy 3%   turns 1000/s   turn 4ms at most   queue lag 0.3ms   mailbox 12"))
+    }
+}

@@ -1,0 +1,84 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("The filter's grammar")
+struct FilterTests {
+    private func matches(_ text: String, in sockets: [SocketSnapshot] = World.sockets) throws -> [UInt64] {
+        var findings = Findings(LintSettings())
+        findings.take(World.snapshot(sockets), lost: 0)
+        return try Filter.parse(text).get().matching(sockets, World.now, findings).map(\.id.number)
+    }
+
+    @Test(
+        "Words are AND, | is OR, ! is NOT, parentheses group",
+        arguments: [
+            ("state:estab | state:listen", [3, 7, 8, 10]), ("!state:closed role:client", [7, 10, 11]),
+            ("(id:7 | id:8) port:8080", [8]), ("id:7|id:9", [7, 9]), ("!(role:client | role:listener)", [5, 8, 9]),
+            ("! ! id:7", [7]), ("kind:accept state:close-wait", [9]), ("id:5 (", [3, 5, 6, 7, 8, 9, 10, 11]),
+        ] as [(String, [UInt64])])
+    func logic(_ text: String, _ ids: [UInt64]) throws {
+        #expect(try matches(text) == ids.filter { id in text.hasSuffix("(") ? id == 5 : true })
+    }
+
+    @Test(
+        "Every word finds what it is for",
+        arguments: [
+            ("peer:192.0.2.0/24", [5, 6, 8, 9, 10]), ("peer:2001:db8::/32", [7]), ("peer:192.0.2.76/30", [8, 9]),
+            ("port:443", []), ("tag:42", [7]), ("tag:3", [9]), ("flag:readspaused", [7]), ("flag:socketcan", [8, 10]),
+            ("lint:half-closed", [9]), ("lint:any !lint:read-starved", [7, 9]), ("lint:read-starved", [10]),
+            ("read:delimiter", [8]), ("read:length", [7]), ("rq>0", [10]), ("rq>=23 rq<24", [10]), ("wq>2M", [9]),
+            ("wq>=1M", [7, 9]), ("rx>1M", [7]), ("rx<2k role:accepted !state:closed", [8, 9]), ("idle>4s", [10]),
+            ("idle<4000ms", [7]), ("age>2m state:estab id:7", [7]), ("writes=40", [9]), ("reads>1", [7]),
+            ("rtt>30ms", [7]), ("/^\\[2001/", [7]), ("/IMAP/i", [10]), ("/IMAP/", []), ("\"imap\"", [10]),
+            ("/192\\.0\\.2\\.(77|78)/", [8, 9]), ("/timed out/", [6]),
+        ] as [(String, [UInt64])])
+    func words(_ text: String, _ ids: [UInt64]) throws {
+        #expect(try matches(text) == ids)
+    }
+
+    @Test(
+        "What is still being typed lets everything through",
+        arguments: ["state", "!", "id", "/tim", "\"", "rx", "port:993 |", "(", "! ("])
+    func unfinished(_ text: String) throws {
+        #expect(try matches(text).count == 8)
+    }
+
+    @Test(
+        "A mistake is told with its place",
+        arguments: [
+            ("id:7 port:x", 5..<11), ("a )", 2..<3), ("| a", 0..<1), ("rq>many", 0..<7), ("peer:1.2.3/8", 0..<12),
+            ("a (b | ) c", 5..<6), ("x /[/ y", 2..<5), ("lint:nothing", 0..<12), ("flag:", 0..<5), ("tag:1.5", 0..<7),
+        ] as [(String, Range<Int>)])
+    func mistakes(_ text: String, _ range: Range<Int>) {
+        guard case .failure(let failure) = Filter.parse(text) else {
+            Issue.record("\(text) was taken")
+            return
+        }
+        #expect(failure.range == range, "\(failure)")
+        #expect(failure.message.hasPrefix(String(Array(text)[failure.range])))
+    }
+
+    @Test("Nesting without end is refused, not followed")
+    func depth() {
+        for character in ["(", "!"] {
+            let text = String(repeating: character, count: 5_000) + "a"
+            guard case .failure = Filter.parse(text) else {
+                Issue.record("taken")
+                continue
+            }
+        }
+    }
+
+    @Test("The wrong word is drawn as an error, and the last good filter stays")
+    func drawn() {
+        var model = World.model(once: true)
+        model.press(.character("f"))
+        model.type("id:7 port:x")
+        #expect(model.list.rows == [SocketID(7)])
+        let canvas = draw(model, Size(80, 24))
+        let row = 22
+        let errors = (0..<30).filter { canvas[$0, row].style == Style(.error, [.underline]) }
+        #expect(errors == Array(13..<19))
+    }
+}
