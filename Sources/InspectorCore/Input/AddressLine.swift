@@ -4,6 +4,9 @@ import SocketCore
 package enum AddressLine: Hashable, Sendable {
     case connect(Endpoint)
     case listen(Endpoint)
+    /// The same for `tls://host:port`.
+    case connectTLS(Endpoint)
+    case listenTLS(Endpoint)
     case demo
 
     /// A sentence that names what is wrong.
@@ -29,6 +32,15 @@ package enum AddressLine: Hashable, Sendable {
     private static func endpoint(_ words: ArraySlice<String>, listens: Bool) -> Result<AddressLine, Failure> {
         guard let first = words.first, let last = words.last else {
             return .failure(Failure(message: "an address is missing"))
+        }
+        if let rest = TLSAddress.rest(of: first) {
+            return endpoint([rest] + words.dropFirst(), listens: listens).map { line in
+                switch line {
+                case .connect(let endpoint): .connectTLS(endpoint)
+                case .listen(let endpoint): .listenTLS(endpoint)
+                case .connectTLS, .listenTLS, .demo: line
+                }
+            }
         }
         guard words.count <= 2 else { return .failure(Failure(message: "more words than an address has")) }
         let host = first.contains(":") ? "[\(first)]" : first

@@ -75,6 +75,7 @@ package enum Keymap {
         bind([.events], [.character("N")], .searchPrevious, "previous match"),
         bind(
             connections, [.character("P")], .pause, "pause reading, or a listener's accepting", label: "pause"),
+        bind(connections, [.character("T")], .secure, "secure it with TLS", label: "tls"),
         bind([.list], [.character("s")], .sortNext, "sort by the next column", label: "sort"),
         bind([.list], [.character("S")], .sortReverse, "reverse the order"),
         bind([.talk], [.character("v")], .cycleView, "view as text, hex and text, or escapes", label: "view"),

@@ -37,7 +37,7 @@ package enum DetailView {
 
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
-        return builder.identity + builder.warnings + live + builder.minute + builder.totals
+        return builder.identity + builder.warnings + live + builder.tlsBlock + builder.minute + builder.totals
     }
 }
 

@@ -38,12 +38,14 @@ enum CommandTable {
         var isOnce = false
         var script: String?
         var greeting: [UInt8] = []
+        var tls = TLSChoices()
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
+            let endpoint = try Endpoint.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
             var request = OpenRequest(
-                try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
-                allowsHalfOpen: allowsHalfOpen)
+                endpoint, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen)
             request.greeting = greeting
+            request.tls = settings(for: endpoint, text, listens: allowsPortZero)
             return request
         }
     }
@@ -60,70 +62,74 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] = [
-        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
-            (_, request) throws(UsageError) in request.standingRead = false
-        },
-        Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long") {
-            (text, request) throws(UsageError) in
-            guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-                throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
-            }
-            request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
-        },
-        Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
-            (_, request) throws(UsageError) in request.allowsHalfOpen = true
-        },
-        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
-        {
-            (text, request) throws(UsageError) in
-            switch EscapedText.parse(text) {
-            case .success(let bytes): request.greeting += bytes
-            case .failure(let failure):
-                throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
-            }
-        },
-        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
-            (_, request) throws(UsageError) in request.isJSON = true
-        },
-        Option(name: "--once", help: "print one picture of all there is, and end") {
-            (_, request) throws(UsageError) in request.isOnce = true
-        },
-        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
-            (path, request) throws(UsageError) in request.script = path
-        },
-        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
-            (text, request) throws(UsageError) in
-            guard let size = Size(text) else {
-                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
-            }
-            request.invocation.size = size
-        },
-        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
-            (name, request) throws(UsageError) in
-            guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
-        },
-        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
-            (name, request) throws(UsageError) in
-            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
-        },
-        Option(name: "--ascii", help: "draw with ASCII only") {
-            (_, request) throws(UsageError) in request.invocation.isASCII = true
-        },
-        Option(name: "--help", help: "show this") {
-            (_, request) throws(UsageError) in request.invocation.mode = .help
-        },
-        Option(name: "--version", help: "show the version") {
-            (_, request) throws(UsageError) in request.invocation.mode = .version
-        },
-        Option(name: "--trap-after-start", value: "WHERE") {
-            (text, request) throws(UsageError) in
-            guard let trap = Invocation.Trap(rawValue: text) else {
-                throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
-            }
-            request.invocation.trap = trap
-        },
-    ]
+    static let options: [Option] =
+        [
+            Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
+                (_, request) throws(UsageError) in request.standingRead = false
+            },
+            Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long")
+            {
+                (text, request) throws(UsageError) in
+                guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
+                    throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
+                }
+                request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+            },
+            Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
+                (_, request) throws(UsageError) in request.allowsHalfOpen = true
+            },
+            Option(
+                name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes"
+            ) {
+                (text, request) throws(UsageError) in
+                switch EscapedText.parse(text) {
+                case .success(let bytes): request.greeting += bytes
+                case .failure(let failure):
+                    throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
+                }
+            },
+        ] + tlsOptions + [
+            Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+                (_, request) throws(UsageError) in request.isJSON = true
+            },
+            Option(name: "--once", help: "print one picture of all there is, and end") {
+                (_, request) throws(UsageError) in request.isOnce = true
+            },
+            Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
+                (path, request) throws(UsageError) in request.script = path
+            },
+            Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
+                (text, request) throws(UsageError) in
+                guard let size = Size(text) else {
+                    throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
+                }
+                request.invocation.size = size
+            },
+            Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
+                (name, request) throws(UsageError) in
+                guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
+            },
+            Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+                (name, request) throws(UsageError) in
+                guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
+            },
+            Option(name: "--ascii", help: "draw with ASCII only") {
+                (_, request) throws(UsageError) in request.invocation.isASCII = true
+            },
+            Option(name: "--help", help: "show this") {
+                (_, request) throws(UsageError) in request.invocation.mode = .help
+            },
+            Option(name: "--version", help: "show the version") {
+                (_, request) throws(UsageError) in request.invocation.mode = .version
+            },
+            Option(name: "--trap-after-start", value: "WHERE") {
+                (text, request) throws(UsageError) in
+                guard let trap = Invocation.Trap(rawValue: text) else {
+                    throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
+                }
+                request.invocation.trap = trap
+            },
+        ]
 
     private static func noWarning(_ option: String, _ name: String) -> UsageError {
         UsageError(
@@ -151,7 +157,7 @@ enum CommandTable {
             WARNING (* not shown unless asked for)
             \(warnings)
 
-            ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
+            ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
             """
     }
 

@@ -26,11 +26,16 @@ struct EffectRunner {
         switch effect {
         case .send(let command): inspected.send(command)
         case .connect(let request):
-            recent?.add(request.endpoint.description)
+            recent?.add(request.address)
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
-            recent?.add("listen \(request.endpoint)")
+            // Without the certificate, which is not kept, it could not be offered again.
+            if request.tls == nil { recent?.add("listen \(request.endpoint)") }
             inspected.listen(request, then: answer(to: request))
+        case .startTLS(let id, let settings):
+            inspected.startTLS(id, settings) { @Sendable [inbox] error in
+                if let error { inbox.post(.refused("\(id): \(error.detail)")) }
+            }
         case .startDemo:
             inspected.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
@@ -46,7 +51,7 @@ struct EffectRunner {
         { @Sendable [inbox] result in
             switch result {
             case .success(let id): inbox.post(.opened(id, request))
-            case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
+            case .failure(let error): inbox.post(.refused("\(request.address): \(error.detail)"))
             }
         }
     }
