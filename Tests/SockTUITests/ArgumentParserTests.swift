@@ -49,7 +49,7 @@ struct ArgumentParserTests {
         #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.judge == .delegateIfRefused)
         #expect(settings.identity == .init(certificateFile: "c", keyFile: "k"))
         guard case .connect(let other) = try parse("connect tls://h:1 --insecure").opening.first else { return }
-        #expect(other.tls?.trust == .anything && other.tls?.checksName == false)
+        #expect(other.tls?.trust == .anything && other.tls?.checksName == true)
         guard case .listen(let listening) = try parse("listen tls://:0 --cert c --ca d/").opening.first else { return }
         #expect(listening.tls?.role == .server && listening.tls?.clientCertificate == .required)
         #expect(listening.tls?.trust == .folder("d/"))
@@ -81,7 +81,11 @@ struct ArgumentParserTests {
         #expect(try parse("listen :1 --once").mode == .report(.text, isOnce: true))
         #expect(try parse("connect nonsense --help").mode == .help)
         #expect(try parse("--version").mode == .version)
-        #expect(try parse("--ascii").isASCII)
+        #expect(try parse("--ascii").isASCII == true)
+        #expect(try parse("--color=8").depth == .eight)
+        #expect(try parse("config --print --config f").mode == .configuration)
+        #expect(try parse("completions zsh").mode == .document(.zsh))
+        #expect(try parse("man").mode == .document(.man))
         #expect(try parse("--trap-after-start main").trap == .main)
     }
 
@@ -98,6 +102,9 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout nan", "--timeout: nan is no number of seconds; write 5 or 0.5"),
             ("listen :1 --timeout 5", "--timeout: goes with connect only"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is no escape; \\\\ writes a backslash"),
+            ("config", "config: write socktui config --print"),
+            ("completions csh", "completions: needs a shell: bash, zsh or fish"),
+            ("demo --color=many", "--color: many is none of auto, 256, 16, 8 and none"),
             ("demo --no-read", "--no-read: goes with connect or listen only"),
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
             ("demo --size 80x24", "--size: goes with --script FILE only"),

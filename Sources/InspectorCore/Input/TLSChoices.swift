@@ -28,7 +28,7 @@ package struct TLSChoices: Hashable, Sendable {
     /// The settings of a client; `hasName`: the address names a host.
     package func client(hasName: Bool) -> TLSSettings {
         var settings = TLSSettings.client(serverName: serverName.isEmpty ? nil : serverName)
-        if serverName.isEmpty, !hasName || isInsecure { settings.checksName = false }
+        if serverName.isEmpty, !hasName { settings.checksName = false }
         if isInsecure {
             settings.trust = .anything
         } else if !authority.isEmpty {

@@ -7,6 +7,8 @@ package struct FormField: Hashable, Sendable {
         case hold, width, order, offset, countsHeader
         case tlsRole, serverName, trust, authority, protocols, certificate, key
         case interval, pieces, gap, low, high
+        case path, what
+        case when, reply
     }
 
     package enum Value: Hashable, Sendable {
@@ -28,6 +30,9 @@ package struct FormField: Hashable, Sendable {
         self.hint = hint
     }
 
+    /// Whether its text takes the whole row.
+    package var isWide: Bool { name == .address || name == .path || name == .when || name == .reply }
+
     package static func text(_ name: Name, _ label: String, _ text: String, hint: String = "") -> FormField {
         FormField(name, label, .text(LineEditor(text)), hint: hint)
     }
@@ -45,8 +50,12 @@ package struct Form: Hashable, Sendable {
         case watermarks(SocketID)
         /// The connection that is to be secured.
         case tls(SocketID)
+        /// A rule to reply by itself, beside those that there are.
+        case reply(SocketID, [ReplyRule])
         /// How a composer's lines go out.
         case pace(SocketID)
+        /// Where to save what passed; the item that the cursor was on.
+        case save(SocketID, item: UInt64)
     }
 
     package var purpose: Purpose
@@ -72,6 +81,8 @@ package struct Form: Hashable, Sendable {
         case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
         case .tls(let id): "secure \(id) with TLS"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
+        case .reply(let id, _): "\(id): reply by itself"
+        case .save(let id, _): "save bytes of \(id)"
         case .pace(let id): "how lines go out on \(id)"
         }
     }
@@ -115,7 +126,7 @@ package struct Form: Hashable, Sendable {
             case (.pace, .gap): !text(.pieces).isEmpty
             case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _): true
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _): true
             }
         }
     }
@@ -176,12 +187,16 @@ package struct Menu: Hashable, Sendable {
         case trust(SocketID, OperationID, TrustVerdict)
         case showDetail
         case halfClose(SocketID)
+        case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
         /// One of the queued operations: what shall be done with it?
         case operation(SocketID, OperationSnapshot)
         case cancel(SocketID, SocketCommand.CancelTarget)
         case changeTimeout(SocketID, OperationSnapshot)
         case answer
+        case template(SocketID, Template)
+        case addReply(SocketID)
+        case setReplies(SocketID, [ReplyRule])
         case quit
         case stay
     }

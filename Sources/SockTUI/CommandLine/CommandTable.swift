@@ -34,17 +34,22 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        var holdsConnections = false
+        var replies: [ReplyRule] = []
         var isJSON = false
         var isOnce = false
         var script: String?
         var greeting: [UInt8] = []
         var tls = TLSChoices()
+        var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             let endpoint = try Endpoint.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
             var request = OpenRequest(
-                endpoint, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen)
+                endpoint, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
+                holdsConnections: holdsConnections)
             request.greeting = greeting
+            request.replies = replies
             request.tls = settings(for: endpoint, text, listens: allowsPortZero)
             return request
         }
@@ -62,74 +67,134 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] =
-        [
-            Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
-                (_, request) throws(UsageError) in request.standingRead = false
-            },
-            Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long")
-            {
-                (text, request) throws(UsageError) in
-                guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-                    throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
-                }
-                request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
-            },
-            Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
-                (_, request) throws(UsageError) in request.allowsHalfOpen = true
-            },
-            Option(
-                name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes"
-            ) {
-                (text, request) throws(UsageError) in
-                switch EscapedText.parse(text) {
-                case .success(let bytes): request.greeting += bytes
-                case .failure(let failure):
-                    throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
-                }
-            },
-        ] + tlsOptions + [
-            Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
-                (_, request) throws(UsageError) in request.isJSON = true
-            },
-            Option(name: "--once", help: "print one picture of all there is, and end") {
-                (_, request) throws(UsageError) in request.isOnce = true
-            },
-            Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
-                (path, request) throws(UsageError) in request.script = path
-            },
-            Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
-                (text, request) throws(UsageError) in
-                guard let size = Size(text) else {
-                    throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
-                }
-                request.invocation.size = size
-            },
-            Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
-                (name, request) throws(UsageError) in
-                guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
-            },
-            Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
-                (name, request) throws(UsageError) in
-                guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
-            },
-            Option(name: "--ascii", help: "draw with ASCII only") {
-                (_, request) throws(UsageError) in request.invocation.isASCII = true
-            },
-            Option(name: "--help", help: "show this") {
-                (_, request) throws(UsageError) in request.invocation.mode = .help
-            },
-            Option(name: "--version", help: "show the version") {
-                (_, request) throws(UsageError) in request.invocation.mode = .version
-            },
-            Option(name: "--trap-after-start", value: "WHERE") {
-                (text, request) throws(UsageError) in
-                guard let trap = Invocation.Trap(rawValue: text) else {
-                    throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
-                }
-                request.invocation.trap = trap
-            },
-        ]
+    /// A word that asks for a text on stdout.
+    struct Printer: Sendable {
+        var name: String
+        var operands = ""
+        var help: String
+        var mode: @Sendable (_ operands: [String], _ request: Request) throws(UsageError) -> Invocation.Mode
+    }
+
+    static let printers: [Printer] = [
+        Printer(name: "config", help: "with --print: the configuration in force") {
+            (words, request) throws(UsageError) in
+            guard request.printsConfiguration, words.isEmpty else {
+                throw UsageError("config", "write socktui config --print")
+            }
+            return .configuration
+        },
+        Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
+            (words, _) throws(UsageError) in
+            guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
+                throw UsageError("completions", "needs a shell: bash, zsh or fish")
+            }
+            return .document(document)
+        },
+        Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
+            guard let extra = words.first else { return .document(.man) }
+            throw UsageError(extra, "man takes nothing more")
+        },
+    ]
+
+    static let options: [Option] = generalOptions + tlsOptions
+
+    private static let generalOptions: [Option] = [
+        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
+            (_, request) throws(UsageError) in request.standingRead = false
+        },
+        Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long") {
+            (text, request) throws(UsageError) in
+            guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
+                throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
+            }
+            request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+        },
+        Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
+            (_, request) throws(UsageError) in request.allowsHalfOpen = true
+        },
+        Option(
+            name: "--reply", value: "RULE", commands: ["connect", "listen"],
+            help: "reply: 'when /^PING/ send +PONG\\r\\n'"
+        ) {
+            (text, request) throws(UsageError) in
+            switch ReplyRule.parse(text) {
+            case .success(let rule): request.replies.append(rule)
+            case .failure(let failure):
+                throw UsageError("--reply", "column \(failure.column) of \(text): \(failure.message)")
+            }
+        },
+        Option(name: "--hold", commands: ["listen"], help: "accept nobody; you take or refuse each by hand") {
+            (_, request) throws(UsageError) in request.holdsConnections = true
+        },
+        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
+        {
+            (text, request) throws(UsageError) in
+            switch EscapedText.parse(text) {
+            case .success(let bytes): request.greeting += bytes
+            case .failure(let failure):
+                throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
+            }
+        },
+        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+            (_, request) throws(UsageError) in request.isJSON = true
+        },
+        Option(name: "--once", help: "print one picture of all there is, and end") {
+            (_, request) throws(UsageError) in request.isOnce = true
+        },
+        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
+            (path, request) throws(UsageError) in request.script = path
+        },
+        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
+            (text, request) throws(UsageError) in
+            guard let size = Size(text) else {
+                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
+            }
+            request.invocation.size = size
+        },
+        Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
+            (_, request) throws(UsageError) in request.invocation.keepsHistory = false
+        },
+        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
+        },
+        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
+        },
+        Option(name: "--ascii", help: "draw with ASCII only") {
+            (_, request) throws(UsageError) in request.invocation.isASCII = true
+        },
+        Option(name: "--color", value: "DEPTH", help: "colours: auto, 256, 16, 8 or none; wins over NO_COLOR") {
+            (text, request) throws(UsageError) in
+            guard let depth = Configuration.Depth(rawValue: text) else {
+                throw UsageError("--color", "\(text) is none of auto, 256, 16, 8 and none")
+            }
+            request.invocation.depth = depth
+        },
+        Option(name: "--config", value: "FILE", help: "the configuration; a script has none but this") {
+            (path, request) throws(UsageError) in request.invocation.configuration = path
+        },
+        Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
+            (_, request) throws(UsageError) in request.printsConfiguration = true
+        },
+        Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
+            (path, request) throws(UsageError) in request.invocation.log = path
+        },
+        Option(name: "--help", help: "show this") {
+            (_, request) throws(UsageError) in request.invocation.mode = .help
+        },
+        Option(name: "--version", help: "show the version") {
+            (_, request) throws(UsageError) in request.invocation.mode = .version
+        },
+        Option(name: "--trap-after-start", value: "WHERE") {
+            (text, request) throws(UsageError) in
+            guard let trap = Invocation.Trap(rawValue: text) else {
+                throw UsageError("--trap-after-start", "\(text) is no place; write main or thread")
+            }
+            request.invocation.trap = trap
+        },
+    ]
 
     private static func noWarning(_ option: String, _ name: String) -> UsageError {
         UsageError(
@@ -138,7 +203,9 @@ enum CommandTable {
 
     /// What --help prints.
     static var help: String {
-        let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+        let commandRows =
+            commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+            + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
         let optionRows = options.compactMap { option in
             option.help.map { help in
                 let only = option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
