@@ -26,9 +26,9 @@ final class ReportRun {
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
 
-    init(_ form: ReportForm, isOnce: Bool, inspected: any Inspected) {
+    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, inspected: any Inspected) {
         self.isOnce = isOnce
-        lines = ReportLines(form, isOnce: isOnce)
+        lines = ReportLines(form, isOnce: isOnce, lints: lints)
         runner = EffectRunner(inspected: inspected, inbox: inbox)
         endsByItself = true
     }
