@@ -44,7 +44,7 @@ struct ArgumentParserTests {
             return
         }
         let settings = try #require(request.tls)
-        #expect(request.endpoint == .tcp(host: "h", port: 1) && request.address == "tls://h:1")
+        #expect(request.target == .stream(.tcp(host: "h", port: 1)) && request.address == "tls://h:1")
         #expect(settings.serverName == "n" && settings.applicationProtocols == ["h2", "imap"])
         #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.judge == .delegateIfRefused)
         #expect(settings.identity == .init(certificateFile: "c", keyFile: "k"))

@@ -1,9 +1,10 @@
 import SocketCore
 
-/// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`, `listen :8080`, `demo`.
+/// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`,
+/// `udp://host:port`, `listen :8080`, `demo`.
 package enum AddressLine: Hashable, Sendable {
-    case connect(Endpoint)
-    case listen(Endpoint)
+    case connect(OpenTarget)
+    case listen(OpenTarget)
     /// The same for `tls://host:port`.
     case connectTLS(Endpoint)
     case listenTLS(Endpoint)
@@ -34,11 +35,12 @@ package enum AddressLine: Hashable, Sendable {
             return .failure(Failure(message: "an address is missing"))
         }
         if let rest = TLSAddress.rest(of: first) {
-            return endpoint([rest] + words.dropFirst(), listens: listens).map { line in
+            return endpoint([rest] + words.dropFirst(), listens: listens).flatMap { line in
                 switch line {
-                case .connect(let endpoint): .connectTLS(endpoint)
-                case .listen(let endpoint): .listenTLS(endpoint)
-                case .connectTLS, .listenTLS, .demo: line
+                case .connect(.stream(let endpoint)): .success(.connectTLS(endpoint))
+                case .listen(.stream(let endpoint)): .success(.listenTLS(endpoint))
+                case .connect, .listen, .connectTLS, .listenTLS, .demo:
+                    .failure(Failure(message: "\(first): TLS goes over streams, as in tls://host:port"))
                 }
             }
         }
@@ -46,7 +48,7 @@ package enum AddressLine: Hashable, Sendable {
         let host = first.contains(":") ? "[\(first)]" : first
         let text = words.count == 2 ? "\(host):\(last)" : first
         do throws(EndpointError) {
-            let endpoint = try Endpoint.parse(text, allowsPortZero: listens)
+            let endpoint = try OpenTarget.parse(text, allowsPortZero: listens)
             return .success(listens ? .listen(endpoint) : .connect(endpoint))
         } catch {
             return .failure(Failure(message: error.description))

@@ -89,15 +89,16 @@ extension Instruction {
     private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
         var arguments = arguments
         let address = try arguments.next(after: arguments.verb, "an address")
-        let endpoint: Endpoint
+        let target: OpenTarget
         do throws(EndpointError) {
-            endpoint = try Endpoint.parse(TLSAddress.rest(of: address) ?? address, allowsPortZero: listens)
+            target = try OpenTarget.parse(TLSAddress.rest(of: address) ?? address, allowsPortZero: listens)
         } catch {
             throw Failure(error.text, error.problem)
         }
-        var request = OpenRequest(endpoint)
+        var request = OpenRequest(target)
         if TLSAddress.rest(of: address) != nil {
             guard !listens else { throw Failure(address, "a TLS server needs a certificate: the listen dialog (l)") }
+            guard case .stream(let endpoint) = target else { throw Failure(address, "TLS goes over streams only") }
             request.tls = TLSChoices().client(hasName: endpoint.namesHost)
         }
         while let word = arguments.next() {

@@ -5,7 +5,9 @@ extension Model {
     static func openFields(
         _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
     ) -> [FormField] {
-        var fields = [FormField.text(.address, "Address", address, hint: "host:port  tls://host:port  unix:/path")]
+        var fields = [
+            FormField.text(.address, "Address", address, hint: "host:port  tls://  udp://host:port  unix:/path")
+        ]
         if purpose == .connect {
             fields += [
                 .text(.serverName, "Server", "", hint: "its name; empty: the host"),
@@ -46,6 +48,7 @@ extension Model {
             return
         }
         let tag = (composers[selected.id] ?? Composer()).nextTag
+        guard selected.role != .datagram else { return openReceiveForm(selected.id, tag: tag) }
         dialog = .form(
             Form(
                 .read(selected.id),
@@ -105,6 +108,7 @@ extension Form {
             case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
             case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
             case .pace(let id): return .success(.setPace(id, try pace()))
+            case .destination(let id): return .success(.setDestination(id, try destination()))
             }
         } catch {
             return .failure(error)
@@ -133,7 +137,7 @@ extension Form {
         case .failure(let failure): throw Problem(field: .address, message: failure.message)
         }
         let timeout = try duration(.timeout)
-        func request(_ endpoint: Endpoint) -> OpenRequest {
+        func request(_ endpoint: OpenTarget) -> OpenRequest {
             OpenRequest(
                 endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen),
                 holdsConnections: isOn(.hold))
@@ -141,11 +145,11 @@ extension Form {
         switch parsed {
         case .demo: return .startDemo
         case .listenTLS(let endpoint):
-            var request = request(endpoint)
+            var request = request(.stream(endpoint))
             request.tls = try openingTLS(endpoint)
             return .listen(request)
         case .connectTLS(let endpoint):
-            var request = request(endpoint)
+            var request = request(.stream(endpoint))
             request.tls = try openingTLS(endpoint)
             return .connect(request)
         case .listen(let endpoint): return .listen(request(endpoint))

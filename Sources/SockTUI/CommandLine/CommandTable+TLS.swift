@@ -35,10 +35,11 @@ extension CommandTable {
 extension CommandTable.Request {
     /// Refuses what the options of TLS do not allow for one address.
     func checkTLS(_ text: String, listens: Bool) throws(UsageError) {
-        guard TLSAddress.rest(of: text) != nil else {
+        guard let rest = TLSAddress.rest(of: text) else {
             if tls.isEmpty || text.isEmpty { return }
             throw UsageError(text, "options of TLS go with tls://, as in tls://\(text)")
         }
+        if DatagramTarget.isMeant(by: rest) { throw UsageError(text, "TLS goes over streams, as in tls://host:port") }
         guard listens else { return }
         do throws(TLSChoices.Problem) {
             _ = try tls.server()
@@ -48,8 +49,8 @@ extension CommandTable.Request {
     }
 
     /// TLS for one address that was checked; nil: it asks for none.
-    func settings(for endpoint: Endpoint, _ text: String, listens: Bool) -> TLSSettings? {
-        guard TLSAddress.rest(of: text) != nil else { return nil }
+    func settings(for target: OpenTarget, _ text: String, listens: Bool) -> TLSSettings? {
+        guard TLSAddress.rest(of: text) != nil, case .stream(let endpoint) = target else { return nil }
         return listens ? try? tls.server() : tls.client(hasName: endpoint.namesHost)
     }
 }

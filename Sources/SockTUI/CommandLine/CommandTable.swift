@@ -44,13 +44,13 @@ enum CommandTable {
         var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
-            let endpoint = try Endpoint.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
+            let target = try OpenTarget.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
             var request = OpenRequest(
-                endpoint, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
+                target, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
                 holdsConnections: holdsConnections)
             request.greeting = greeting
             request.replies = replies
-            request.tls = settings(for: endpoint, text, listens: allowsPortZero)
+            request.tls = settings(for: target, text, listens: allowsPortZero)
             return request
         }
     }
@@ -225,6 +225,8 @@ enum CommandTable {
             \(warnings)
 
             ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
+            datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
+                       unixgram:/path or unixgram:@name
             """
     }
 

@@ -21,7 +21,10 @@ enum ManPage {
             + CommandTable.printers.flatMap { entry($0.name + " " + $0.operands, $0.help) }
             + [
                 ".PP",
-                escaped("An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port."),
+                escaped(
+                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port; for datagrams, "
+                        + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
+                ),
             ]
     }
 

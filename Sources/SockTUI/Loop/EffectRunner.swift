@@ -38,7 +38,7 @@ struct EffectRunner: Sendable {
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
             // Without the certificate, which is not kept, it could not be offered again.
-            if request.tls == nil { recent?.add("listen \(request.endpoint)") }
+            if request.tls == nil { recent?.add("listen \(request.target)") }
             inspected.listen(request, then: answer(to: request))
         case .startTLS(let id, let settings):
             inspected.startTLS(id, settings) { @Sendable [inbox] error in
@@ -51,7 +51,7 @@ struct EffectRunner: Sendable {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse: break
+        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
             inspected.setReplies(id, rules) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))

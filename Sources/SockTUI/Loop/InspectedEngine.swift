@@ -8,6 +8,7 @@ import SocketKit
 final class InspectedEngine: Inspected {
     private let engine: SocketEngine
     private let keeper: Keeper
+    private let datagrams = DatagramKeeper()
 
     /// `asks`: a person is there who can judge a certificate.
     init(asks: Bool = true) {
@@ -48,15 +49,18 @@ final class InspectedEngine: Inspected {
     }
 
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        guard case .stream(let endpoint) = request.target else {
+            return datagrams.open(request, on: engine, connects: true, then: then)
+        }
         engine.queue.async { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
             then(
                 Self.result("connect") { () throws(SocketError) in
                     if let settings = request.tls {
                         try socket.connect(
-                            to: request.endpoint, timeout: request.timeout, tls: keeper.judged(settings))
+                            to: endpoint, timeout: request.timeout, tls: keeper.judged(settings))
                     } else {
-                        try socket.connect(to: request.endpoint, timeout: request.timeout)
+                        try socket.connect(to: endpoint, timeout: request.timeout)
                     }
                     keeper.keep(socket)
                     if request.standingRead { socket.read(.standing) }
@@ -67,12 +71,15 @@ final class InspectedEngine: Inspected {
     }
 
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        guard case .stream(let endpoint) = request.target else {
+            return datagrams.open(request, on: engine, connects: false, then: then)
+        }
         engine.queue.async { @Sendable [engine, keeper] in
             let listener = SocketListener(
                 engine: engine, delegate: keeper, configuration: Self.configuration(request))
             keeper.keep(listener, standingRead: request.standingRead)
             let result = Self.result("listen") { () throws(SocketError) in
-                try listener.listen(on: request.endpoint, tls: request.tls)
+                try listener.listen(on: endpoint, tls: request.tls)
                 return listener.session
             }
             if case .failure = result { keeper.drop(listener) }
@@ -92,7 +99,10 @@ final class InspectedEngine: Inspected {
     }
 
     /// Stops every listener, so that no socket file is left behind.
-    func close() { keeper.stopListeners() }
+    func close() {
+        keeper.stopListeners()
+        datagrams.closeAll()
+    }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
@@ -112,7 +122,7 @@ final class InspectedEngine: Inspected {
         return configuration
     }
 
-    private static func result(
+    static func result(
         _ operation: String, _ open: () throws(SocketError) -> SocketID?
     ) -> Result<SocketID, SocketError> {
         Result { () throws(SocketError) in

@@ -145,7 +145,7 @@ final class RunLoop {
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .send, .connect, .listen, .startTLS, .startDemo, .transmit, .stopTransmission, .examine, .setPace,
             .remember,
-            .setReplies:
+            .setReplies, .setDestination:
             runner.perform(effect)
             snapshotIsWanted = true
         }

@@ -115,7 +115,9 @@ final class ReportRun {
         guard endsByItself, let last else { return refusals }
         return refusals
             + last.sockets.compactMap { socket in
-                guard socket.role == .client, let error = socket.closed?.error, Self.isFailure(error.reason) else {
+                guard socket.role == .client || socket.role == .datagram, let error = socket.closed?.error,
+                    Self.isFailure(error.reason)
+                else {
                     return nil
                 }
                 return error.description
@@ -126,7 +128,7 @@ final class ReportRun {
         switch reason {
         case .closedByPeer, .disconnected, .cancelled: false
         case .tls, .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .notConnected, .system, .resolver, .other:
+            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .other:
             true
         }
     }

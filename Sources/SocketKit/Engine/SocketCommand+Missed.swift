@@ -6,6 +6,7 @@ extension SocketCommand {
         switch self {
         case .read(_, let request): .read(session, request)
         case .write(_, let request): .write(session, request)
+        case .send(_, let request): .send(session, request)
         case .close(_, let mode): .close(session, mode)
         case .halfClose: .halfClose(session)
         case .pauseReading(_, let pause): .pauseReading(session, pause)
@@ -29,7 +30,7 @@ extension SocketCommand {
             FailedOperation(
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .setTimeout, .setWatermarks,
+        case .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .setTimeout, .setWatermarks,
             .answerConnection, .answerTrust:
             nil
         }
