@@ -55,7 +55,7 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
-        let inspected = makeInspected()
+        let inspected = makeInspected(asks: false)
         let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, inspected: inspected)
         let ending = run.run(invocation.opening)
         inspected.close()
@@ -71,8 +71,8 @@ enum Program {
         return run(inspected)
     }
 
-    /// The engine that is looked at.
-    static func makeInspected() -> any Inspected { InspectedEngine() }
+    /// The engine that is looked at; `asks`: somebody is there who can judge a certificate.
+    static func makeInspected(asks: Bool = true) -> any Inspected { InspectedEngine(asks: asks) }
 
     /// Prints one line on stderr; gives the status back.
     static func complain(_ sentence: String, status: Int32) -> Int32 {

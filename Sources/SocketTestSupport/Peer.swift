@@ -19,9 +19,11 @@ package final class Peer {
     /// Whether all these programs can be had. Where peers are required (`REQUIRE_PEERS=1`) this is true all the same, so
     /// that their absence fails the tests instead of skipping them.
     package static func isUsable(_ programs: String...) -> Bool {
-        if let required = getenv("REQUIRE_PEERS"), String(cString: required) == "1" { return true }
-        return programs.allSatisfy { path(of: $0) != nil }
+        areRequired || programs.allSatisfy { path(of: $0) != nil }
     }
+
+    /// Whether tests must not skip what they need.
+    package static var areRequired: Bool { getenv("REQUIRE_PEERS").map { String(cString: $0) } == "1" }
 
     /// Where a program lies; servers may lie where only root's PATH leads.
     private static func path(of program: String) -> String? {

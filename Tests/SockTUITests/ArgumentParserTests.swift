@@ -33,6 +33,35 @@ struct ArgumentParserTests {
         #expect(try parse("connect --send P\\r\\n --send \\0 h:1").opening == [.connect(wanted)])
     }
 
+    @Test("tls:// asks for TLS, and its options say how")
+    func tls() throws {
+        guard
+            case .connect(let request) = try parse(
+                "connect tls://h:1 --sni n --alpn h2,imap --ca f --cert c --key k --keylog l"
+            ).opening.first
+        else {
+            Issue.record("no connect")
+            return
+        }
+        let settings = try #require(request.tls)
+        #expect(request.target == .stream(.tcp(host: "h", port: 1)) && request.address == "tls://h:1")
+        #expect(settings.serverName == "n" && settings.applicationProtocols == ["h2", "imap"])
+        #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.judge == .delegateIfRefused)
+        #expect(settings.identity == .init(certificateFile: "c", keyFile: "k"))
+        guard case .connect(let other) = try parse("connect tls://h:1 --insecure").opening.first else { return }
+        #expect(other.tls?.trust == .anything && other.tls?.checksName == true)
+        guard case .listen(let listening) = try parse("listen tls://:0 --cert c --ca d/").opening.first else { return }
+        #expect(listening.tls?.role == .server && listening.tls?.clientCertificate == .required)
+        #expect(listening.tls?.trust == .folder("d/"))
+        for (line, words) in [
+            ("listen tls://:0", "needs a certificate"), ("connect h:1 --insecure", "options of TLS go with tls://"),
+            ("listen tls://:0 --cert c --sni n", "--sni goes with connect"), ("connect tls://h", "tls://h"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try parse(line) }
+            #expect(error?.description.contains(words) == true, "\(line): \(String(describing: error))")
+        }
+    }
+
     @Test("several addresses, and any free port to listen on")
     func several() throws {
         #expect(

@@ -38,6 +38,7 @@ private final class SlowEngine: Inspected {
 
     func close() {}
 
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {}
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { then(nil) }
 
     func answer() {

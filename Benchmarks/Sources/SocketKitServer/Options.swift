@@ -22,6 +22,9 @@ struct Options {
     var port: UInt16 = 0
     var path: String?
     var isWatched = false
+    /// A certificate and its key: TLS on every connection.
+    var certificate: String?
+    var key: String?
 
     init(_ arguments: some Sequence<String>) throws(Refusal) {
         var arguments = arguments.makeIterator()
@@ -30,6 +33,8 @@ struct Options {
             case "--watched": isWatched = true
             case "-m": mode = try Self.value(of: argument, arguments.next())
             case "-w": way = try Self.value(of: argument, arguments.next())
+            case "-c": certificate = arguments.next()
+            case "-k": key = arguments.next()
             case "-u": path = arguments.next()
             case "-p":
                 guard let text = arguments.next(), let number = UInt16(text) else {

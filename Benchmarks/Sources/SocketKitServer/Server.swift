@@ -22,7 +22,8 @@ final class Server: SocketListenerDelegate {
     func start() throws(SocketError) -> UInt16 {
         listener.delegate = self
         guard let path = options.path else {
-            try listener.listen(on: .tcp(host: "127.0.0.1", port: options.port))
+            let identity = options.certificate.map { TLSSettings.Identity(certificateFile: $0, keyFile: options.key) }
+            try listener.listen(on: .tcp(host: "127.0.0.1", port: options.port), tls: identity.map { .server($0) })
             return listener.localAddress?.port ?? 0
         }
         try listener.listen(on: .unix(path: path))

@@ -5,6 +5,9 @@ import SocketCore
 package enum AddressLine: Hashable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
+    /// The same for `tls://host:port`.
+    case connectTLS(Endpoint)
+    case listenTLS(Endpoint)
     case demo
 
     /// A sentence that names what is wrong.
@@ -30,6 +33,16 @@ package enum AddressLine: Hashable, Sendable {
     private static func endpoint(_ words: ArraySlice<String>, listens: Bool) -> Result<AddressLine, Failure> {
         guard let first = words.first, let last = words.last else {
             return .failure(Failure(message: "an address is missing"))
+        }
+        if let rest = TLSAddress.rest(of: first) {
+            return endpoint([rest] + words.dropFirst(), listens: listens).flatMap { line in
+                switch line {
+                case .connect(.stream(let endpoint)): .success(.connectTLS(endpoint))
+                case .listen(.stream(let endpoint)): .success(.listenTLS(endpoint))
+                case .connect, .listen, .connectTLS, .listenTLS, .demo:
+                    .failure(Failure(message: "\(first): TLS goes over streams, as in tls://host:port"))
+                }
+            }
         }
         guard words.count <= 2 else { return .failure(Failure(message: "more words than an address has")) }
         let host = first.contains(":") ? "[\(first)]" : first

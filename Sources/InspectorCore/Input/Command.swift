@@ -39,6 +39,7 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case write
     case close
     case answer
+    case secure = "tls"
     case pause
     case send
     case insertLine = "insert-line"

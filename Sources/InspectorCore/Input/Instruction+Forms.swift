@@ -86,11 +86,16 @@ extension Instruction {
         let address = try arguments.next(after: arguments.verb, "an address")
         let target: OpenTarget
         do throws(EndpointError) {
-            target = try OpenTarget.parse(address, allowsPortZero: listens)
+            target = try OpenTarget.parse(TLSAddress.rest(of: address) ?? address, allowsPortZero: listens)
         } catch {
             throw Failure(error.text, error.problem)
         }
         var request = OpenRequest(target)
+        if TLSAddress.rest(of: address) != nil {
+            guard !listens else { throw Failure(address, "a TLS server needs a certificate: the listen dialog (l)") }
+            guard case .stream(let endpoint) = target else { throw Failure(address, "TLS goes over streams only") }
+            request.tls = TLSChoices().client(hasName: endpoint.namesHost)
+        }
         while let word = arguments.next() {
             switch word {
             case "timeout" where !listens: request.timeout = try arguments.duration(after: word)

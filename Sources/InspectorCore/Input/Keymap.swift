@@ -83,6 +83,7 @@ package enum Keymap {
         bind([.talk], [.character("e")], .edit, "the item in $EDITOR; changed: send it"),
         bind(
             connections, [.character("P")], .pause, "pause reading, or a listener's accepting", label: "pause"),
+        bind(connections, [.character("T")], .secure, "secure it with TLS", label: "tls"),
         bind([.list], [.character("s"), .character(">")], .sortNext, "sort by the next column", label: "sort"),
         bind([.list], [.character("<")], .sortPrevious, "sort by the previous column"),
         bind([.list], [.character("S")], .sortReverse, "reverse the order"),

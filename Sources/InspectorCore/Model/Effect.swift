@@ -11,6 +11,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var allowsHalfOpen: Bool
     /// Of a listener: whether connections wait in the kernel until a person takes or refuses each.
     package var holdsConnections: Bool
+    /// TLS from the first byte on; nil: none.
+    package var tls: TLSSettings?
     /// Of a connect: what is written at once; empty: nothing.
     package var greeting: [UInt8] = []
     /// The rules by which it replies by itself, or those who connect are replied to.
@@ -42,6 +44,8 @@ package enum Effect: Hashable, Sendable {
     case send(SocketCommand)
     case connect(OpenRequest)
     case listen(OpenRequest)
+    /// Ask for TLS on a connection that stands.
+    case startTLS(SocketID, TLSSettings)
     case startDemo
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)

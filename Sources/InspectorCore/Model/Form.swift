@@ -5,6 +5,7 @@ package struct FormField: Hashable, Sendable {
     package enum Name: Hashable, Sendable {
         case address, timeout, firstRead, halfOpen, kind, length, delimiter, limit, tag, standing, verdict, extra
         case hold, width, order, offset, countsHeader
+        case tlsRole, serverName, trust, authority, protocols, certificate, key
         case interval, pieces, gap, low, high
         case path, what
         case when, reply
@@ -47,6 +48,8 @@ package struct Form: Hashable, Sendable {
         /// The operation whose timeout is changed.
         case timeout(SocketID, OperationSnapshot)
         case watermarks(SocketID)
+        /// The connection that is to be secured.
+        case tls(SocketID)
         /// A rule to reply by itself, beside those that there are.
         case reply(SocketID, [ReplyRule])
         /// How a composer's lines go out.
@@ -78,6 +81,7 @@ package struct Form: Hashable, Sendable {
         case .read(let id): "queue a read on \(id)"
         case .answer(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words) timed out"
         case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
+        case .tls(let id): "secure \(id) with TLS"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
         case .reply(let id, _): "\(id): reply by itself"
         case .save(let id, _): "save bytes of \(id)"
@@ -112,7 +116,13 @@ package struct Form: Hashable, Sendable {
         fields.indices.filter { index in
             switch (purpose, fields[index].name) {
             case (.connect, .address), (.listen, .address): true
+            case (.connect, .serverName), (.connect, .authority), (.connect, .certificate), (.connect, .key),
+                (.listen, .certificate), (.listen, .key):
+                TLSAddress.rest(of: text(.address)) != nil
             case (.connect, _), (.listen, _): showsAll
+            case (.tls, .serverName), (.tls, .trust): chosen(.tlsRole) == 0
+            case (.tls, .authority): chosen(.tlsRole) == 0 && chosen(.trust) == 1
+            case (.tls, _): true
             case (.read, .length): chosen(.kind) == 1
             case (.read, .delimiter): chosen(.kind) == 2
             case (.read, .width), (.read, .order), (.read, .offset), (.read, .countsHeader): chosen(.kind) == 3
@@ -179,6 +189,8 @@ package struct Form: Hashable, Sendable {
 package struct Menu: Hashable, Sendable {
     package enum Choice: Hashable, Sendable {
         case close(SocketID, CloseMode)
+        case trust(SocketID, OperationID, TrustVerdict)
+        case showDetail
         case halfClose(SocketID)
         case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)

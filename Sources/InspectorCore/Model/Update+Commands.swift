@@ -36,6 +36,7 @@ extension Model {
         case .write: startComposing()
         case .close: openCloseMenu()
         case .answer: openAnswer()
+        case .secure: openTLSForm()
         case .pause: return togglePause()
         case .operations: openOperations()
         case .watermarks: openWatermarks()

@@ -40,6 +40,10 @@ extension Model {
         dialog = nil
         switch choice {
         case .close(let id, let mode): return [.send(.close(id, mode))]
+        case .trust(let id, let question, let verdict): return [.send(.answerTrust(id, question, verdict))]
+        case .showDetail:
+            show(.detail)
+            return []
         case .halfClose(let id): return [.send(.halfClose(id))]
         case .paste(let text): takePaste(text)
         case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]

@@ -5,7 +5,19 @@ extension Model {
     static func openFields(
         _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
     ) -> [FormField] {
-        var fields = [FormField.text(.address, "Address", address, hint: "host:port  unix:/path  udp://host:port")]
+        var fields = [
+            FormField.text(.address, "Address", address, hint: "host:port  tls://  udp://host:port  unix:/path")
+        ]
+        if purpose == .connect {
+            fields += [
+                .text(.serverName, "Server", "", hint: "its name; empty: the host"),
+                .text(.authority, "Authority", "", hint: "PEM file, or folder/; empty: the system's"),
+            ]
+        }
+        fields += [
+            .text(.certificate, "Certificate", "", hint: "PEM file of ours"),
+            .text(.key, "Key", "", hint: "PEM file; empty: the same"),
+        ]
         if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
         fields += [
             FormField(
@@ -62,6 +74,7 @@ extension Model {
     /// Asks what becomes of an operation that timed out.
     mutating func openAnswer() {
         if let selected, selected.role == .listener, selected.isLive { return openConnectionMenu(selected) }
+        if openTrustMenu() { return }
         guard let selected, let operation = selected.asking else {
             notice = hint("nothing waits for an answer here")
             return
@@ -94,6 +107,7 @@ extension Form {
                 return .success(.send(.answerTimeout(id, operation.id, try verdict())))
             case .timeout(let id, let operation):
                 return .success(.send(.setTimeout(id, operation.id, try duration(.timeout))))
+            case .tls(let id): return .success(try secured(id))
             case .watermarks(let id): return .success(.send(.setWatermarks(id, try watermarks())))
             case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
             case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
@@ -134,6 +148,14 @@ extension Form {
         }
         switch parsed {
         case .demo: return .startDemo
+        case .listenTLS(let endpoint):
+            var request = request(.stream(endpoint))
+            request.tls = try openingTLS(endpoint)
+            return .listen(request)
+        case .connectTLS(let endpoint):
+            var request = request(.stream(endpoint))
+            request.tls = try openingTLS(endpoint)
+            return .connect(request)
         case .listen(let endpoint): return .listen(request(endpoint))
         case .connect(let endpoint): return .connect(request(endpoint))
         }

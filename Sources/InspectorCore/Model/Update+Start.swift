@@ -38,6 +38,13 @@ extension Model {
             start.editor.commit()
             return [.startDemo]
         case .success(.connect(let endpoint)): return [.connect(OpenRequest(endpoint))]
+        case .success(.connectTLS(let endpoint)):
+            var request = OpenRequest(endpoint)
+            request.tls = TLSChoices().client(hasName: endpoint.namesHost)
+            return [.connect(request)]
+        case .success(.listenTLS(let endpoint)):
+            start.error = "a TLS server needs a certificate: socktui listen tls://\(endpoint) --cert FILE"
+            return []
         case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
         }
     }

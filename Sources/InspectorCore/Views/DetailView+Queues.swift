@@ -24,15 +24,26 @@ extension DetailBuilder {
             if current.isAsking {
                 rows.append(Row(left: Line("     A answers: extend it, fail it, or close", Style(.warn))))
             }
-        } else {
+        } else if queue.barrier != 0 {
             rows.append(Row(left: Line(" empty", Style(.dim))))
         }
         for (index, operation) in queue.pending.enumerated() {
+            if queue.barrier == index + current { rows.append(barrier(queue)) }
             rows.append(waiting(operation, number: index + 1, behind: queue.current))
         }
+        if queue.barrier == queue.pending.count + current { rows.append(barrier(queue)) }
         let unlisted = queue.pendingCount - queue.pending.count
         if unlisted > 0 { rows.append(Row(left: Line("     +\(unlisted) more", Style(.dim)))) }
         return rows
+    }
+
+    /// The TLS barrier, and what it waits for.
+    private func barrier(_ queue: QueueSnapshot) -> Row {
+        var line = Line(queue.barrier == 0 ? " now " : "  -- ", Style(.key))
+        line.append("startTLS  ", Style(.heading))
+        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now)
+        line.append(safe(text, isWarning ? .warn : .dim))
+        return Row(left: line)
     }
 
     private func name(_ operation: OperationSnapshot) -> Line {

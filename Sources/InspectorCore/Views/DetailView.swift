@@ -39,7 +39,7 @@ package enum DetailView {
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
         let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams
-        return facts + queues + builder.minute + flags + builder.totals + builder.engine
+        return facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.engine
     }
 }
 

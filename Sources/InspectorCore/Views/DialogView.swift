@@ -57,7 +57,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .read, .answer, .timeout, .watermarks, .pace, .save, .reply, .destination: false
+        case .tls, .read, .answer, .timeout, .watermarks, .pace, .save, .reply, .destination: false
         }
     }
 
@@ -66,6 +66,7 @@ package enum DialogView {
         case .connect: "connect"
         case .listen: "listen"
         case .read: "queue it"
+        case .tls: "secure"
         case .answer: "answer"
         case .timeout, .watermarks, .pace, .reply, .destination: "set it"
         case .save: "save"

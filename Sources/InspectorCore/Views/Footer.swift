@@ -43,7 +43,8 @@ package enum Footer {
         switch binding.command {
         case .answer:
             let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
-            return selected?.asking == nil && !waits ? nil : label
+            return selected?.asking == nil && selected?.tls?.question == nil && !waits ? nil : label
+        case .secure: return selected.map { $0.phase == .connected && $0.tls == nil } ?? false ? label : nil
         case .pause: return selected?.isLive ?? false ? label : nil
         case .read: return selected?.acceptsReads ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil

@@ -178,6 +178,7 @@ package struct QueueLines {
 
     private var reading: Row {
         var line = label("READ")
+        if socket.reading.barrier == 0 { return barrier(socket.reading, after: line) }
         guard let operation = socket.reading.current else {
             line.append(safe(noRead.text, noRead.role))
             return Row(left: line, right: queued(socket.reading.pendingCount))
@@ -190,6 +191,15 @@ package struct QueueLines {
         }
         line.append("length ")
         return row(socket.reading) { progress(operation, after: line, room: $0) }
+    }
+
+    /// The TLS barrier at the head of a queue.
+    private func barrier(_ queue: QueueSnapshot, after label: Line) -> Row {
+        var line = label
+        line.append("startTLS  ")
+        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now)
+        line.append(safe(text, isWarning ? .warn : .dim))
+        return row(queue) { line.clipped(to: $0, model.glyphs) }
     }
 
     private var noRead: (text: String, role: Role) {
@@ -220,6 +230,7 @@ package struct QueueLines {
 
     var writing: Row {
         var line = label("WRITE")
+        if socket.writing.barrier == 0 { return barrier(socket.writing, after: line) }
         guard let operation = socket.writing.current else {
             line.append(socket.isWriteShut ? "we sent FIN" : "nothing queued", Style(.dim))
             return Row(left: line, right: queued(socket.writing.pendingCount))

@@ -54,6 +54,38 @@ package enum TLSWords {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
 
+    package static func phase(_ phase: TLSSnapshot.Phase) -> String {
+        switch phase {
+        case .queued: "asked for"
+        case .handshaking: "handshake"
+        case .asking: "waits for your answer"
+        case .secure: "set up"
+        case .failed: "failed"
+        }
+    }
+
+    /// What the barrier in a queue waits for; whether a person should look.
+    package static func barrier(
+        _ queue: QueueSnapshot, of socket: SocketSnapshot, now: MonotonicTime
+    ) -> (String, isWarning: Bool) {
+        guard let tls = socket.tls else { return ("", false) }
+        switch tls.phase {
+        case .asking: return ("\(tls.question?.problem ?? "its certificate is to be judged"): A answers", true)
+        case .handshaking:
+            let took = tls.began.map { " for \(Format.duration(now - $0))" } ?? ""
+            let left = tls.deadline.map { ", \(Format.duration(max(.zero, $0 - now))) left" } ?? ""
+            return ("handshake\(took)\(left)", false)
+        case .queued, .secure, .failed: break
+        }
+        guard socket.phase == .connected else { return ("waits for the connection", false) }
+        if queue.barrier ?? 0 > 0 { return ("waits for what is before it", false) }
+        let (other, noun) =
+            socket.reading.barrier == 0 ? (socket.writing, "write") : (socket.reading, "read")
+        let tag = other.current.map { " t\($0.tag)" } ?? ""
+        let more = (other.barrier ?? 0) > 1 ? " (+\((other.barrier ?? 0) - 1))" : ""
+        return ("here; waits for \(noun)\(tag)\(more)", false)
+    }
+
     /// `behind 2 reads and 1 write`.
     package static func behind(reads: Int, writes: Int) -> String {
         let parts = [(reads, "read"), (writes, "write")].filter { $0.0 > 0 }.map { Format.count($0.0, $0.1) }
@@ -66,7 +98,7 @@ package enum TLSWords {
         return switch event.kind {
         case .tlsQueued: detail.isEmpty ? "TLS asked for" : "TLS asked for, \(detail)"
         case .tlsBegan: detail.isEmpty ? "TLS handshake begins" : "TLS handshake begins, \(detail)"
-        case .trustAsked: "the peer's certificate is not trusted; \(detail)"
+        case .trustAsked: "the certificate is to be judged; \(detail)"
         case .trustAnswered: "the peer's certificate was \(detail)"
         case .secured: "TLS is set up \(detail)"
         case .alertReceived: "the peer sent TLS alert \(detail)"

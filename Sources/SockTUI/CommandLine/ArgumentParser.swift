@@ -91,10 +91,12 @@ struct ArgumentParser {
             throw UsageError(name, "an address is missing, as in socktui \(name) localhost:6379")
         }
         for operand in command.operands.isEmpty ? [""] : operands {
+            try request.checkTLS(operand, listens: name == "listen")
             do {
                 request.invocation.opening.append(try command.effect(operand, request))
             } catch {
-                throw UsageError(error.text.isEmpty ? "an empty address" : error.text, error.problem)
+                let text = TLSAddress.rest(of: operand) == nil ? error.text : operand
+                throw UsageError(text.isEmpty ? "an empty address" : text, error.problem)
             }
         }
     }

@@ -40,14 +40,17 @@ enum CommandTable {
         var isOnce = false
         var script: String?
         var greeting: [UInt8] = []
+        var tls = TLSChoices()
         var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
+            let target = try OpenTarget.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
             var request = OpenRequest(
-                try OpenTarget.parse(text, allowsPortZero: allowsPortZero), timeout: timeout,
-                standingRead: standingRead, allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
+                target, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
+                holdsConnections: holdsConnections)
             request.greeting = greeting
             request.replies = replies
+            request.tls = settings(for: target, text, listens: allowsPortZero)
             return request
         }
     }
@@ -93,7 +96,9 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] = [
+    static let options: [Option] = generalOptions + tlsOptions
+
+    private static let generalOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
@@ -219,7 +224,7 @@ enum CommandTable {
             WARNING (* not shown unless asked for)
             \(warnings)
 
-            ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
+            ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
             datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
                        unixgram:/path or unixgram:@name
             """

@@ -22,7 +22,7 @@ enum ManPage {
             + [
                 ".PP",
                 escaped(
-                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path or unix:@name; for datagrams, "
+                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port; for datagrams, "
                         + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
                 ),
             ]

@@ -38,11 +38,16 @@ struct EffectRunner: Sendable {
         switch effect {
         case .send(let command): inspected.send(command)
         case .connect(let request):
-            recent?.add(request.target.description)
+            recent?.add(request.address)
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
-            recent?.add("listen \(request.target)")
+            // Without the certificate, which is not kept, it could not be offered again.
+            if request.tls == nil { recent?.add("listen \(request.target)") }
             inspected.listen(request, then: answer(to: request))
+        case .startTLS(let id, let settings):
+            inspected.startTLS(id, settings) { @Sendable [inbox] error in
+                if let error { inbox.post(.refused("\(id): \(error.detail)")) }
+            }
         case .startDemo:
             inspected.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
@@ -66,7 +71,7 @@ struct EffectRunner: Sendable {
                 inbox.post(.opened(id, request))
                 if !request.replies.isEmpty { perform(.setReplies(id, request.replies)) }
             case .failure(let error):
-                let sentence = "\(request.target): \(error.detail)"
+                let sentence = "\(request.address): \(error.detail)"
                 log?.note("refused: \(sentence)")
                 inbox.post(.refused(sentence))
             }

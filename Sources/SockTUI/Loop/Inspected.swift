@@ -16,6 +16,8 @@ protocol Inspected: Sendable {
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Listens; answers with the listener's name, or why it was refused.
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Asks for TLS on a connection; answers with why it was refused at the call, or nil.
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void)
     /// Leaves nothing behind that others could see; the program is about to end.
     func close()
     /// Starts the demo world; answers with why it could not start, or nil.
@@ -51,6 +53,10 @@ struct NothingInspected: Inspected {
 
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         then(.failure(Self.refusal("listen")))
+    }
+
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
+        then(Self.refusal("startTLS"))
     }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { then(Self.refusal("demo")) }

@@ -7,10 +7,12 @@ import SocketKit
 /// then on; a handle here only keeps its session alive until it is over.
 final class InspectedEngine: Inspected {
     private let engine: SocketEngine
-    private let keeper = Keeper()
+    private let keeper: Keeper
     private let datagrams = DatagramKeeper()
 
-    init() {
+    /// `asks`: a person is there who can judge a certificate.
+    init(asks: Bool = true) {
+        keeper = Keeper(asksAboutTrust: asks)
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true
@@ -54,7 +56,12 @@ final class InspectedEngine: Inspected {
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
             then(
                 Self.result("connect") { () throws(SocketError) in
-                    try socket.connect(to: endpoint, timeout: request.timeout)
+                    if let settings = request.tls {
+                        try socket.connect(
+                            to: endpoint, timeout: request.timeout, tls: keeper.judged(settings))
+                    } else {
+                        try socket.connect(to: endpoint, timeout: request.timeout)
+                    }
                     keeper.keep(socket)
                     if request.standingRead { socket.read(.standing) }
                     if !request.greeting.isEmpty { socket.write(request.greeting) }
@@ -72,11 +79,22 @@ final class InspectedEngine: Inspected {
                 engine: engine, delegate: keeper, configuration: Self.configuration(request))
             keeper.keep(listener, standingRead: request.standingRead)
             let result = Self.result("listen") { () throws(SocketError) in
-                try listener.listen(on: endpoint)
+                try listener.listen(on: endpoint, tls: request.tls)
                 return listener.session
             }
             if case .failure = result { keeper.drop(listener) }
             then(result)
+        }
+    }
+
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            do throws(SocketError) {
+                try engine.startTLS(id, keeper.judged(settings))
+                then(nil)
+            } catch {
+                then(error)
+            }
         }
     }
 
@@ -134,6 +152,11 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
     }
 
     private let kept = Lock(Kept())
+    private let asksAboutTrust: Bool
+
+    init(asksAboutTrust: Bool) {
+        self.asksAboutTrust = asksAboutTrust
+    }
 
     func keep(_ socket: AsyncSocket) {
         kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
@@ -188,6 +211,16 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
     }
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
+
+    /// Settings with nobody at a screen: OpenSSL judges alone.
+    func judged(_ settings: TLSSettings) -> TLSSettings {
+        guard !asksAboutTrust else { return settings }
+        var settings = settings
+        settings.judge = .library
+        return settings
+    }
+
+    func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
     func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .later }
 

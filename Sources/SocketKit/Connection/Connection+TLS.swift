@@ -22,7 +22,9 @@ extension Connection {
     /// The barrier is at the head of both queues.
     func beginHandshake() {
         guard let tls else { return }
-        guard let session = TLSSession(tls.context, expectedName: tls.expectedName, sessionKey: tls.sessionKey) else {
+        let session = TLSSession(
+            tls.context, askedName: tls.askedName, expectedName: tls.expectedName, sessionKey: tls.sessionKey)
+        guard let session else {
             return close(error: SocketError(.other, operation: "handshake", detail: "out of memory"))
         }
         tls.session = session

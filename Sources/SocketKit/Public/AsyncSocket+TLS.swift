@@ -1,5 +1,21 @@
 import SocketCore
 
+extension SocketEngine {
+    /// Asks for TLS on a session of this engine, as `AsyncSocket.startTLS(_:)` does for its own; for tools that know
+    /// sessions and no handles.
+    public func startTLS(_ session: SocketID, _ settings: TLSSettings) throws(SocketError) {
+        let context = try TLSContexts.context(for: settings)
+        try enter { state in
+            Result { () throws(SocketError) in
+                guard let connection = state.connections[session] else {
+                    throw SocketError(.notConnected, operation: "startTLS", detail: "the socket is not connected")
+                }
+                try connection.startTLS(context)
+            }
+        }.get()
+    }
+}
+
 /// Securing a connection.
 ///
 /// TLS is a barrier in both queues: reads and writes that were queued before it finish in clear, those queued behind it

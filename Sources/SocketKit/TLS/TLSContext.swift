@@ -53,7 +53,7 @@ final class TLSContext: Sendable {
 
     private func setUpClient(_ ssl: OpaquePointer, _ exchange: TLSExchange) {
         SSL_set_connect_state(ssl)
-        if let name = exchange.expectedName ?? settings.serverName, !TLSNames.isAddress(name) { co_set_sni(ssl, name) }
+        if let name = exchange.askedName, !TLSNames.isAddress(name) { co_set_sni(ssl, name) }
         if let name = exchange.expectedName {
             if TLSNames.isAddress(name) {
                 X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), TLSNames.withoutScope(name))

@@ -7,6 +7,7 @@ final class TLSExchange {
     let context: TLSContext
     /// Names the peer in the store of sessions to resume; nil: none is kept.
     let sessionKey: String?
+    let askedName: String?
     let expectedName: String?
 
     /// Encrypted bytes from the peer, lent for the length of the call.
@@ -28,8 +29,9 @@ final class TLSExchange {
     /// Alerts in the order in which they passed, since somebody last asked.
     var alerts: [(number: UInt8, isOurs: Bool)] = []
 
-    init(context: TLSContext, sessionKey: String?, expectedName: String?) {
+    init(context: TLSContext, sessionKey: String?, askedName: String?, expectedName: String?) {
         self.context = context
+        self.askedName = askedName
         self.sessionKey = sessionKey
         self.expectedName = expectedName
     }

@@ -3,6 +3,8 @@ import SocketCore
 /// TLS of one connection: what was asked for, and once the handshake began, its session.
 final class TLSLayer {
     let context: TLSContext
+    /// The name to ask the server for, unless it is an address; nil: none is known.
+    let askedName: String?
     /// The name or address that the peer's certificate is checked for; nil: none is.
     let expectedName: String?
     /// Names the peer among the sessions to resume.
@@ -26,8 +28,9 @@ final class TLSLayer {
     var plaintextReceived: UInt64 = 0
     var plaintextSent: UInt64 = 0
 
-    init(context: TLSContext, expectedName: String?, sessionKey: String?) {
+    init(context: TLSContext, askedName: String?, expectedName: String?, sessionKey: String?) {
         self.context = context
+        self.askedName = askedName
         self.expectedName = expectedName
         self.sessionKey = sessionKey
     }
@@ -36,17 +39,18 @@ final class TLSLayer {
     /// `badParameter` when the peer's name shall be checked and there is none.
     static func make(_ context: TLSContext, host: String?, address: String) throws(SocketError) -> TLSLayer {
         let settings = context.settings
-        guard settings.role == .client else { return TLSLayer(context: context, expectedName: nil, sessionKey: nil) }
-        let name = settings.serverName ?? host
-        if case .pinned = settings.trust {
-            return TLSLayer(context: context, expectedName: nil, sessionKey: "\(name ?? "") \(address)")
+        guard settings.role == .client else {
+            return TLSLayer(context: context, askedName: nil, expectedName: nil, sessionKey: nil)
         }
-        if settings.checksName, name == nil {
+        let name = settings.serverName ?? host
+        let isPinned = if case .pinned = settings.trust { true } else { false }
+        if settings.checksName, !isPinned, name == nil {
             throw TLSContext.refused(
                 "serverName: no host name is known for this connection; set it, or set checksName to false")
         }
         return TLSLayer(
-            context: context, expectedName: settings.checksName ? name : nil, sessionKey: "\(name ?? "") \(address)")
+            context: context, askedName: name, expectedName: settings.checksName && !isPinned ? name : nil,
+            sessionKey: "\(name ?? "") \(address)")
     }
 
     /// This layer as it is shown.
@@ -76,8 +80,7 @@ final class TLSLayer {
     }
 
     private func fill(_ picture: inout TLSSnapshot) {
-        let asked = context.settings.role == .client ? context.settings.serverName ?? expectedName : nil
-        picture.serverName = facts?.serverName ?? asked.flatMap { TLSNames.isAddress($0) ? nil : $0 }
+        picture.serverName = facts?.serverName ?? askedName.flatMap { TLSNames.isAddress($0) ? nil : $0 }
         guard let facts else {
             if let question { picture.chain = question.chain }
             if facts == nil, let session, picture.phase == .failed {
@@ -98,6 +101,7 @@ final class TLSLayer {
 /// TLS of a connection on its way to another engine.
 struct MovedTLS: Sendable {
     private let context: TLSContext
+    private let askedName: String?
     private let expectedName: String?
     private let sessionKey: String?
     private let session: TLSSession?
@@ -113,6 +117,7 @@ struct MovedTLS: Sendable {
 
     init(_ layer: TLSLayer) {
         context = layer.context
+        askedName = layer.askedName
         expectedName = layer.expectedName
         sessionKey = layer.sessionKey
         session = layer.session
@@ -128,7 +133,8 @@ struct MovedTLS: Sendable {
     }
 
     var layer: TLSLayer {
-        let layer = TLSLayer(context: context, expectedName: expectedName, sessionKey: sessionKey)
+        let layer = TLSLayer(
+            context: context, askedName: askedName, expectedName: expectedName, sessionKey: sessionKey)
         layer.session = session
         layer.asked = asked
         layer.began = began

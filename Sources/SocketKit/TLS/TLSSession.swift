@@ -56,8 +56,9 @@ final class TLSSession: Sendable {
     private let state: Lock<State>
 
     /// Makes a session. nil: out of memory.
-    init?(_ context: TLSContext, expectedName: String?, sessionKey: String?) {
-        let exchange = TLSExchange(context: context, sessionKey: sessionKey, expectedName: expectedName)
+    init?(_ context: TLSContext, askedName: String?, expectedName: String?, sessionKey: String?) {
+        let exchange = TLSExchange(
+            context: context, sessionKey: sessionKey, askedName: askedName, expectedName: expectedName)
         guard let ssl = context.makeSSL(exchange).flatMap({ OpaquePointer(bitPattern: $0) }) else { return nil }
         state = Lock(State(ssl, exchange))
     }

@@ -165,6 +165,13 @@ struct TLSTrustStatements {
             #expect(recorder.calls.contains(.secured) == passes)
             #expect(client.tls == nil || client.tls?.expectedName == host)
         }
+        // Unchecked, the name is still asked for, unless it is an address.
+        let reception = try TLSReception(.testServer("elsewhere"))
+        let client = AsyncSocket(engine: reception.engine)
+        let settings = TLSSettings.testClient(nil).with { $0.checksName = false }
+        try client.connect(to: .tcp(host: host, port: reception.port), tls: settings)
+        #expect(eventually { reception.serverSide.calls.contains(.secured) })
+        #expect(reception.sockets.first?.tls?.serverName == (host == "localhost" ? host : nil))
     }
 
     @Test func statement103_theProtocolAgreedOnIsVisibleAndNoneInCommonFails() throws {

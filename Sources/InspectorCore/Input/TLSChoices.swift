@@ -1,0 +1,92 @@
+import SocketCore
+
+/// What a person says about TLS, on a command line or in a dialog.
+package struct TLSChoices: Hashable, Sendable {
+    /// Why a choice cannot be: the option or field, and what would be right.
+    package struct Problem: Error, Hashable {
+        package var message: String
+    }
+
+    /// The server's name: what is asked for and checked; empty: the host of the address.
+    package var serverName = ""
+    /// Protocols to agree on, joined by commas, the best first.
+    package var protocols = ""
+    /// A file of certificates to trust, or a folder of them, which ends with a slash; empty: the system's.
+    package var authority = ""
+    package var certificate = ""
+    /// Empty: in the certificate's file.
+    package var key = ""
+    /// Whether anybody's certificate is taken.
+    package var isInsecure = false
+    package var keyLog = ""
+
+    package init() {}
+
+    /// Whether anything was said.
+    package var isEmpty: Bool { self == TLSChoices() }
+
+    /// The settings of a client; `hasName`: the address names a host.
+    package func client(hasName: Bool) -> TLSSettings {
+        var settings = TLSSettings.client(serverName: serverName.isEmpty ? nil : serverName)
+        if serverName.isEmpty, !hasName { settings.checksName = false }
+        if isInsecure {
+            settings.trust = .anything
+        } else if !authority.isEmpty {
+            settings.trust = trust
+        }
+        settings.judge = .delegateIfRefused
+        settings.identity = identity
+        share(&settings)
+        return settings
+    }
+
+    /// The settings of a server, which must have a certificate.
+    package func server() throws(Problem) -> TLSSettings {
+        guard let identity else {
+            throw Problem(message: "a TLS server needs a certificate: --cert FILE, and --key FILE unless it holds both")
+        }
+        if !serverName.isEmpty { throw Problem(message: "--sni goes with connect: a server is named by its clients") }
+        if isInsecure { throw Problem(message: "--insecure goes with connect: a server asks its clients for nothing") }
+        var settings = TLSSettings.server(identity)
+        if !authority.isEmpty {
+            settings.trust = trust
+            settings.clientCertificate = .required
+        }
+        share(&settings)
+        return settings
+    }
+
+    private func share(_ settings: inout TLSSettings) {
+        settings.applicationProtocols = protocols.split(separator: ",").map { word in
+            String(word.filter { !$0.isWhitespace })
+        }
+        settings.keyLogFile = keyLog.isEmpty ? nil : keyLog
+    }
+
+    private var trust: TLSSettings.Trust { authority.hasSuffix("/") ? .folder(authority) : .file(authority) }
+
+    private var identity: TLSSettings.Identity? {
+        guard !certificate.isEmpty else { return nil }
+        return TLSSettings.Identity(certificateFile: certificate, keyFile: key.isEmpty ? nil : key)
+    }
+}
+
+/// Addresses that ask for TLS: `tls://host:port`.
+package enum TLSAddress {
+    /// What follows `tls://`; nil: it does not begin so.
+    package static func rest(of text: String) -> String? {
+        text.lowercased().hasPrefix("tls://") ? String(text.dropFirst(6)) : nil
+    }
+}
+
+extension OpenRequest {
+    /// What is opened, as it would be typed: `tls://localhost:8443`.
+    package var address: String { (tls == nil ? "" : "tls://") + target.description }
+}
+
+extension Endpoint {
+    /// Whether it names a host, or an address, that a certificate can be for.
+    package var namesHost: Bool {
+        if case .tcp(let host, _) = self { !host.isEmpty } else { false }
+    }
+}

@@ -1,0 +1,111 @@
+import SocketCore
+
+/// TLS in the detail: what was agreed on, whom the peer's certificate is for and whether it passed, and what passed.
+extension DetailBuilder {
+    var tlsBlock: [Row] {
+        guard let tls = socket.tls else { return [] }
+        var rows = [rule("tls \(TLSWords.phase(tls.phase))", right: tls.question == nil ? "" : "A answers")]
+        rows += wrapped(agreed(tls), separator: "   ")
+        rows += wrapped([verdict(tls)] + problem(tls), separator: " ")
+        rows += wrapped(amounts(tls), separator: "   ")
+        for (index, certificate) in tls.chain.enumerated() { rows += describe(certificate, index) }
+        return rows
+    }
+
+    private func word(_ name: String, _ value: String, _ role: Role = .plain) -> Line {
+        var line = Line(name + " ", Style(.dim))
+        line.append(safe(value, role))
+        return line
+    }
+
+    private func agreed(_ tls: TLSSnapshot) -> [Line] {
+        var words = [Line(tls.role == .client ? "client" : "server")]
+        if let version = tls.version { words.append(safe(version)) }
+        if let cipher = tls.cipher { words.append(safe(cipher)) }
+        if tls.phase == .secure || tls.group != nil { words.append(word("group", tls.group ?? "-")) }
+        words.append(word("alpn", tls.applicationProtocol ?? "-"))
+        words.append(word("sni", tls.serverName ?? "-"))
+        if let time = tls.handshakeTime {
+            words.append(word("handshake", Format.duration(time) + (tls.isResumed ? ", resumed" : "")))
+        } else if let began = tls.began, tls.phase == .handshaking || tls.phase == .asking {
+            words.append(word("handshake since", Format.duration(model.now - began)))
+        }
+        return words
+    }
+
+    private func verdict(_ tls: TLSSnapshot) -> Line {
+        let name = tls.expectedName.map { " for \($0)" } ?? ""
+        switch tls.verification {
+        case nil where tls.question != nil: return Line("NOT TRUSTED\(name):", Style(.warn, [.bold]))
+        case nil: return Line("certificate not seen yet", Style(.dim))
+        case .some(.none): return Line("the peer has shown no certificate", Style(tls.role == .client ? .warn : .dim))
+        case .passed where tls.expectedName == nil && tls.role == .client:
+            return Line("verified, for any name", Style(.warn))
+        case .passed: return safe("verified\(name)", .lit)
+        case .pinned: return Line("verified: it is the pinned one", Style(.lit))
+        case .notRequired: return Line("NOT VERIFIED:", Style(.warn, [.bold]))
+        case .acceptedByHand(nil): return Line("accepted by hand; it was in order", Style(.lit))
+        case .acceptedByHand: return Line("ACCEPTED BY HAND:", Style(.warn, [.bold]))
+        case .failed: return safe("REFUSED\(name):", .error)
+        }
+    }
+
+    private func problem(_ tls: TLSSnapshot) -> [Line] {
+        let text = tls.verification.flatMap(TLSWords.problem) ?? tls.question?.problem ?? ""
+        return text.split(separator: " ").map { safe(String($0), .warn) }
+    }
+
+    private func amounts(_ tls: TLSSnapshot) -> [Line] {
+        guard tls.phase == .secure else { return [] }
+        var words = [
+            word("plaintext rx", Format.size(tls.plaintextReceived), .received),
+            word("tx", Format.size(tls.plaintextSent), .sent),
+            word("wire rx", Format.size(socket.received), .received), word("tx", Format.size(socket.sent), .sent),
+        ]
+        if tls.pendingWireBytes > 0 { words.append(word("encrypted here", Format.size(tls.pendingWireBytes), .sent)) }
+        if tls.hasSentCloseNotify { words.append(Line("close_notify sent", Style(.dim))) }
+        if tls.hasReceivedCloseNotify { words.append(Line("close_notify received", Style(.dim))) }
+        return words
+    }
+
+    private func describe(_ certificate: TLSCertificate, _ index: Int) -> [Row] {
+        let number = Format.padded(String(index), to: 3, right: true) + " "
+        var first = Line(number, Style(.dim))
+        first.append(safe(certificate.subject))
+        var rows = [Row(left: first, right: dates(certificate))]
+        var parts = [word("by", certificate.issuer == certificate.subject ? "itself" : certificate.issuer)]
+        parts += certificate.names.prefix(8).map { safe($0, .dim) }
+        if certificate.names.count > 8 { parts.append(Line("+\(certificate.names.count - 8)", Style(.dim))) }
+        rows += wrapped(parts, separator: "  ").map(indented)
+        rows += wrapped(fingerprint(certificate), separator: " ").map(indented)
+        return rows
+    }
+
+    /// Dates of validity, red where today is none of them.
+    private func dates(_ certificate: TLSCertificate) -> Line {
+        let text = "\(day(certificate.notBefore)) to \(day(certificate.notAfter))"
+        guard let now = model.shownClock.wallNanoseconds(model.now).map({ $0 / 1_000_000_000 }) else {
+            return Line(text, Style(.dim))
+        }
+        let isValid = (certificate.notBefore...max(certificate.notBefore, certificate.notAfter)).contains(now)
+        return Line(text, Style(isValid ? .dim : .error))
+    }
+
+    private func day(_ seconds: Int64) -> String {
+        String(Format.instant(wallNanoseconds: seconds &* 1_000_000_000).prefix(10))
+    }
+
+    private func fingerprint(_ certificate: TLSCertificate) -> [Line] {
+        let digest = TLSWords.hex(certificate.fingerprint).split(separator: ":")
+        let quarters = stride(from: 0, to: digest.count, by: 8).map { start in
+            Line(digest[start..<min(start + 8, digest.count)].joined(separator: ":"), Style(.dim))
+        }
+        return [Line("sha256", Style(.dim))] + quarters
+    }
+
+    private func indented(_ row: Row) -> Row {
+        var line = Line("   ")
+        line.append(row.left)
+        return Row(left: line, right: row.right)
+    }
+}

@@ -1,0 +1,56 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    private static let both: Set<String> = ["connect", "listen"]
+
+    /// The options for addresses that begin with `tls://`.
+    static let tlsOptions: [Option] = [
+        Option(
+            name: "--sni", value: "NAME", commands: ["connect"], help: "tls: the server's name"
+        ) {
+            (name, request) throws(UsageError) in request.tls.serverName = name
+        },
+        Option(name: "--alpn", value: "LIST", commands: both, help: "tls: protocols, as in h2,http/1.1") {
+            (list, request) throws(UsageError) in request.tls.protocols = list
+        },
+        Option(name: "--ca", value: "FILE", commands: both, help: "tls: trust these, in FILE or FOLDER/") {
+            (path, request) throws(UsageError) in request.tls.authority = path
+        },
+        Option(name: "--cert", value: "FILE", commands: both, help: "tls: our certificate, in PEM") {
+            (path, request) throws(UsageError) in request.tls.certificate = path
+        },
+        Option(name: "--key", value: "FILE", commands: both, help: "tls: its key, unless --cert holds it") {
+            (path, request) throws(UsageError) in request.tls.key = path
+        },
+        Option(name: "--insecure", commands: ["connect"], help: "tls: take any certificate, and say what is wrong") {
+            (_, request) throws(UsageError) in request.tls.isInsecure = true
+        },
+        Option(name: "--keylog", value: "FILE", commands: both, help: "tls: its secrets, for Wireshark") {
+            (path, request) throws(UsageError) in request.tls.keyLog = path
+        },
+    ]
+}
+
+extension CommandTable.Request {
+    /// Refuses what the options of TLS do not allow for one address.
+    func checkTLS(_ text: String, listens: Bool) throws(UsageError) {
+        guard let rest = TLSAddress.rest(of: text) else {
+            if tls.isEmpty || text.isEmpty { return }
+            throw UsageError(text, "options of TLS go with tls://, as in tls://\(text)")
+        }
+        if DatagramTarget.isMeant(by: rest) { throw UsageError(text, "TLS goes over streams, as in tls://host:port") }
+        guard listens else { return }
+        do throws(TLSChoices.Problem) {
+            _ = try tls.server()
+        } catch {
+            throw UsageError(text, error.message)
+        }
+    }
+
+    /// TLS for one address that was checked; nil: it asks for none.
+    func settings(for target: OpenTarget, _ text: String, listens: Bool) -> TLSSettings? {
+        guard TLSAddress.rest(of: text) != nil, case .stream(let endpoint) = target else { return nil }
+        return listens ? try? tls.server() : tls.client(hasName: endpoint.namesHost)
+    }
+}
