@@ -25,6 +25,7 @@ package enum Effect: Hashable, Sendable {
     case send(SocketCommand)
     case connect(OpenRequest)
     case listen(OpenRequest)
+    case relay(RelayRequest)
     case startDemo
     /// Forget the screen and paint it anew (^L).
     case repaint
@@ -42,6 +43,8 @@ package enum Message: Sendable {
     case snapshot(EngineSnapshot)
     /// A socket that this person asked for exists now.
     case opened(SocketID, OpenRequest)
+    /// A relay that this person asked for listens now.
+    case relays(SocketID)
     /// What this person asked for was refused at the call; a sentence that names the input.
     case refused(String)
     /// What the start screen offers.

@@ -110,6 +110,7 @@ extension Form {
         switch parsed {
         case .demo: return .startDemo
         case .listen(let endpoint): return .listen(request(endpoint))
+        case .relay(let request): return .relay(request)
         case .connect(let endpoint): return .connect(request(endpoint))
         }
     }

@@ -93,6 +93,15 @@ extension Model {
         return []
     }
 
+    /// A relay listens: what comes through it shows in the list.
+    mutating func relays(_ listener: SocketID) {
+        start.editor.commit()
+        start.error = nil
+        notice = nil
+        if tab == .start { tab = .list }
+        if !list.isChosen { select(listener) }
+    }
+
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
     private mutating func inheritComposer(_ id: SocketID, target: String) {
         let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }

@@ -44,13 +44,14 @@ extension Model {
             return [.startDemo]
         case .success(.connect(let endpoint)): return [.connect(OpenRequest(endpoint))]
         case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
+        case .success(.relay(let request)): return [.relay(request)]
         }
     }
 
     /// Completes the prompt to what all lines that begin with it have in common.
     private mutating func completeStart() {
         let typed = start.editor.text
-        let candidates = (startLines + ["demo", "listen ", "unix:"]).filter { $0.hasPrefix(typed) }
+        let candidates = (startLines + ["demo", "listen ", "relay ", "unix:"]).filter { $0.hasPrefix(typed) }
         guard !typed.isEmpty, var common = candidates.first else { return }
         for candidate in candidates {
             while !candidate.hasPrefix(common) { common.removeLast() }

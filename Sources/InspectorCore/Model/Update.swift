@@ -14,6 +14,9 @@ extension Model {
             take(snapshot)
             effects = []
         case .opened(let id, let request): effects = opened(id, request)
+        case .relays(let listener):
+            relays(listener)
+            effects = []
         case .refused(let sentence):
             refused(sentence)
             effects = []

@@ -104,6 +104,10 @@ struct DetailBuilder {
             words.append(safe("asked for \(socket.target)", .dim))
         }
         if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
+        if let linked = socket.linked {
+            let other = model.shown?.socket(linked)?.peerText
+            words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
+        }
         if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
         if socket.isLive { words.append(Line("up \(Format.age(model.now - (socket.connected ?? socket.opened)))")) }
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }

@@ -130,6 +130,7 @@ package struct QueueLines {
     /// What keeps an operation in hand waiting.
     private func note(_ operation: OperationSnapshot) -> Line {
         if operation.isAsking { return Line("timed out: ASK", Style(.warn, [.bold])) }
+        if operation.kind != .write && socket.isHeldBack { return heldBack }
         if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
         let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
         if operation.kind == .write && still >= .seconds(2) {
@@ -139,6 +140,12 @@ package struct QueueLines {
             return Line("times out in \(Format.duration(deadline - model.now))", Style(.dim))
         }
         return Line()
+    }
+
+    /// Why nothing more is taken from the kernel.
+    private var heldBack: Line {
+        guard let linked = socket.linked else { return Line("held back: its delegate is behind", Style(.warn)) }
+        return Line("held back: \(linked) takes no more", Style(.warn))
     }
 
     private var reading: Row {

@@ -8,8 +8,9 @@ package enum StartView {
         canvas.draw(Line(" socktui \(model.options.version)", Style(.title)), row: 0, in: whole, glyphs)
         canvas.draw(Line(" Connect to, or listen on", Style(.heading)), row: 2, in: whole, glyphs)
         prompt(model, whole, on: &canvas)
-        canvas.draw(
-            Line("   host:port   [::1]:port   unix:/path   listen :8080", Style(.dim)), row: 4, in: whole, glyphs)
+        let relay = whole.width < 76 ? "" : "   relay :9000 host:80"
+        let forms = "   host:port   [::1]:port   unix:/path   listen :8080" + relay
+        canvas.draw(Line(forms, Style(.dim)), row: 4, in: whole, glyphs)
         if let error = model.start.error {
             var line = Line("   ")
             model.sanitizer.append(error, Style(.error), to: &line)

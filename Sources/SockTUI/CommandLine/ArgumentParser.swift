@@ -73,12 +73,22 @@ struct ArgumentParser {
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
-        if !command.operands.isEmpty, operands.isEmpty {
-            throw UsageError(name, "an address is missing, as in socktui \(name) localhost:6379")
+        if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
+            throw UsageError(name, "an address is missing, as in socktui \(name) \(command.example)")
         }
-        for operand in command.operands.isEmpty ? [""] : operands {
+        guard operands.count.isMultiple(of: command.operandsEach) else {
+            throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
+        }
+        for (kind, listen) in request.proxies {
+            let relay = RelayRequest(listen: listen, target: .proxy(kind), timeout: request.timeout)
+            request.invocation.opening.append(.relay(relay))
+        }
+        let groups = stride(from: 0, to: operands.count, by: command.operandsEach).map {
+            Array(operands[$0..<($0 + command.operandsEach)])
+        }
+        for group in command.operands.isEmpty ? [[]] : groups {
             do {
-                request.invocation.opening.append(try command.effect(operand, request))
+                request.invocation.opening.append(try command.effect(group, request))
             } catch {
                 throw UsageError(error.text.isEmpty ? "an empty address" : error.text, error.problem)
             }

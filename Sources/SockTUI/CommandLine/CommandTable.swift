@@ -11,8 +11,12 @@ enum CommandTable {
         /// How its operands are called in the help; empty: it has none.
         var operands = ""
         var help: String
-        /// What one operand, or the bare command where it has none, asks for.
-        var effect: @Sendable (_ operand: String, _ request: Request) throws(EndpointError) -> Effect
+        /// How many operands make one thing to open.
+        var operandsEach = 1
+        /// Operands that make sense, for those who forgot them.
+        var example = "localhost:6379"
+        /// What so many operands ask for, or the bare command where it has none.
+        var effect: @Sendable (_ operands: [String], _ request: Request) throws(EndpointError) -> Effect
     }
 
     /// A word that begins with `--`.
@@ -34,6 +38,8 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        /// Proxies to open, in the order in which they were asked for.
+        var proxies: [(ProxyKind, Endpoint)] = []
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             OpenRequest(
@@ -47,10 +53,20 @@ enum CommandTable {
             .startDemo
         },
         Command(name: "connect", operands: "ADDRESS...", help: "connect, and look at the connections") {
-            (text, request) throws(EndpointError) in .connect(try request.open(text))
+            (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
         Command(name: "listen", operands: "ADDRESS...", help: "listen, and look at what connects") {
-            (text, request) throws(EndpointError) in .listen(try request.open(text, allowsPortZero: true))
+            (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
+        },
+        Command(
+            name: "relay", operands: "[LISTEN TARGET]...", help: "listen, connect on, and look at what passes",
+            operandsEach: 2, example: ":9000 localhost:6379"
+        ) {
+            (words, request) throws(EndpointError) in
+            .relay(
+                RelayRequest(
+                    listen: try Endpoint.parse(words[0], allowsPortZero: true),
+                    target: .endpoint(try Endpoint.parse(words[1])), timeout: request.timeout))
         },
     ]
 
@@ -58,7 +74,10 @@ enum CommandTable {
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
-        Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long") {
+        Option(
+            name: "--timeout", value: "SECONDS", commands: ["connect", "relay"],
+            help: "give up connecting after so long"
+        ) {
             (text, request) throws(UsageError) in
             guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
                 throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
@@ -68,6 +87,8 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
+        proxy("--socks5", .socks5, help: "relay to where each client asks to go, by SOCKS 5"),
+        proxy("--http-proxy", .http, help: "relay to where each client asks to go, by HTTP's CONNECT"),
         Option(name: "--json", help: "print one snapshot as JSON and end; needs no terminal") {
             (_, request) throws(UsageError) in
             if case .script = request.invocation.mode { throw UsageError("--json", "does not go with --script") }
@@ -102,6 +123,16 @@ enum CommandTable {
             request.invocation.trap = trap
         },
     ]
+
+    private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
+        Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in
+            do throws(EndpointError) {
+                request.proxies.append((kind, try Endpoint.parse(text, allowsPortZero: true)))
+            } catch {
+                throw UsageError(name, error.description)
+            }
+        }
+    }
 
     /// What --help prints.
     static var help: String {

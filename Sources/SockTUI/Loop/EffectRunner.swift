@@ -23,6 +23,14 @@ struct EffectRunner {
         case .listen(let request):
             recent?.add("listen \(request.endpoint)")
             inspected.listen(request, then: answer(to: request))
+        case .relay(let request):
+            recent?.add(request.text)
+            inspected.relay(request) { @Sendable [inbox] result in
+                switch result {
+                case .success(let id): inbox.post(.relays(id))
+                case .failure(let error): inbox.post(.refused("\(request.listen): \(error.detail)"))
+                }
+            }
         case .startDemo:
             inspected.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }

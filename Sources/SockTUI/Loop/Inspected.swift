@@ -11,10 +11,18 @@ protocol Inspected: Sendable {
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Listens; answers with the listener's name, or why it was refused.
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Relays; answers with the listener's name, or why it was refused.
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Leaves nothing behind that others could see; the program is about to end.
     func close()
     /// Starts the demo world; answers with why it could not start, or nil.
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void)
+}
+
+extension Inspected {
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        then(.failure(SocketError(.badConfiguration, operation: "relay", detail: "nothing can be relayed here")))
+    }
 }
 
 /// An engine that has no sockets and opens none.

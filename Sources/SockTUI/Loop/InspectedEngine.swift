@@ -52,6 +52,18 @@ final class InspectedEngine: Inspected {
         }
     }
 
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            let relay = Relay(engine: engine, request: request)
+            then(
+                Self.result("listen") { () throws(SocketError) in
+                    try relay.start()
+                    keeper.keep(relay)
+                    return relay.session
+                })
+        }
+    }
+
     /// Stops every listener, so that no socket file is left behind.
     func close() { keeper.stopListeners() }
 
@@ -95,6 +107,7 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         var sockets: [ObjectIdentifier: AsyncSocket] = [:]
         /// Whether a connection that the listener takes gets a standing read.
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
+        var relays: [Relay] = []
         var demo: Demo?
     }
 
@@ -108,7 +121,12 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
     }
 
+    func keep(_ relay: Relay) {
+        kept.withLock { $0.relays.append(relay) }
+    }
+
     func stopListeners() {
+        for relay in kept.withLock({ $0.relays }) { relay.stop() }
         for (listener, _) in kept.withLock({ Array($0.listeners.values) }) { listener.stop() }
     }
 

@@ -128,7 +128,7 @@ final class RunLoop {
             screen.suspend()
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
-        case .send, .connect, .listen, .startDemo:
+        case .send, .connect, .listen, .relay, .startDemo:
             runner.perform(effect)
             snapshotIsWanted = true
         }

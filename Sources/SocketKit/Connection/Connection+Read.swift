@@ -41,7 +41,17 @@ extension Connection {
     }
 
     /// The most bytes to take from the kernel now.
-    private var wanted: Int { isHeldBack ? 0 : machine.reading.wanted }
+    private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
+
+    private var isHeld: Bool { isHeldBack || isHeldByLink }
+
+    /// What this connection is linked to takes no more for now, or takes it again.
+    func holdBack(_ hold: Bool) {
+        guard isHeldByLink != hold else { return }
+        isHeldByLink = hold
+        readingChanged()
+        finishStep()
+    }
 
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
@@ -101,7 +111,7 @@ extension Connection {
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     private func noTaker() {
         guard let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeldBack {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()

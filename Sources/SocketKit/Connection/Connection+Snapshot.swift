@@ -12,6 +12,8 @@ extension Connection {
         picture.connected = connected
         picture.flags = flags
         picture.isReadingPaused = machine.reading.isPausedByHand
+        picture.linked = linked
+        picture.isHeldBack = isHeldBack || isHeldByLink
         picture.isWriteShut = machine.isWriteShut
         picture.reading = machine.readingSnapshot()
         picture.writing = machine.writingSnapshot()

@@ -35,6 +35,10 @@ final class Connection {
     var isReadInterestOff = false
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     var isHeldBack = false
+    /// The connection that this one's bytes are passed on to.
+    var linked: SocketID?
+    /// What it is linked to is so far behind that no more is taken from the kernel.
+    var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false
     var hasToldPeerClosed = false

@@ -97,6 +97,8 @@ extension EngineState {
                 perform(command, as: operation)
             }
         case .caughtUp(let id): connections[id]?.delegateCaughtUp()
+        case .link(let one, let other): connections[one]?.linked = other
+        case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
         case .take(let moved, let handle): take(moved, for: handle)

@@ -15,6 +15,10 @@ enum Letter: Sendable {
     case take(MovedConnection, AsyncSocket)
     /// The handle of this session is gone: close it without telling anybody.
     case released(SocketID)
+    /// Two connections belong together: what comes by one goes out by the other.
+    case link(SocketID, SocketID)
+    /// Take nothing from the kernel, since what this one is linked to cannot take it (true), or take it again (false).
+    case holdBack(SocketID, Bool)
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 
