@@ -16,8 +16,11 @@ enum Program {
         switch invocation.mode {
         case .help: return print(CommandTable.help)
         case .version: return print("socktui \(CommandTable.version)")
-        case .json: return with { JSONReport(inspected: $0).run(invocation.opening) }
+        case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
         case .script(let path): return with { ScriptRun.run(path, invocation, inspected: $0) }
+        // What asks for a screen and has none gets text.
+        case .terminal where isatty(STDOUT_FILENO) == 0 && !invocation.opening.isEmpty:
+            return report(.text, isOnce: false, invocation)
         case .terminal: return TerminalRun.run(invocation, arguments)
         }
     }
@@ -28,6 +31,16 @@ enum Program {
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
+        let inspected = makeInspected()
+        let ending = ReportRun(form, isOnce: isOnce, inspected: inspected).run(invocation.opening)
+        inspected.close()
+        switch ending {
+        case .status(let status): return status
+        case .signal(let number): CrashGuard.die(by: number)
+        }
     }
 
     private static func with(_ run: (any Inspected) -> Int32) -> Int32 {

@@ -19,6 +19,9 @@ package struct SocketStatistics: Hashable, Sendable {
     /// bytes_received, likewise.
     package var bytesReceived: UInt64
 
+    /// All else that it says of the socket, by the names that `ss` uses: `rtt`, `cwnd`, `delivery_rate`, `skmem`...
+    package var facts: [String: String]
+
     /// The port of our end.
     package var localPort: UInt16? { Self.port(local) }
     /// The port of the other end; nil for a listener.
@@ -26,7 +29,7 @@ package struct SocketStatistics: Hashable, Sendable {
 
     /// All TCP sockets of this machine, listeners included.
     package static func all() throws -> [SocketStatistics] {
-        let outcome = try ChildProcess.run(["ss", "-HOtanpi"])
+        let outcome = try ChildProcess.run(["ss", "-HOtanpim"])
         guard outcome.status == 0 else { throw ChildProcess.Failure(description: "ss: \(outcome.errors)") }
         return outcome.output.split(separator: "\n").compactMap { SocketStatistics($0) }
     }
@@ -51,8 +54,22 @@ package struct SocketStatistics: Hashable, Sendable {
         func number(_ name: String) -> UInt64 {
             words.first { $0.hasPrefix(name) }.flatMap { UInt64($0.dropFirst(name.count)) } ?? 0
         }
+        facts = Self.facts(words.dropFirst(5))
         bytesSent = number("bytes_sent:")
         bytesReceived = number("bytes_received:")
+    }
+
+    /// Most are written `name:value`; rates as two words, `delivery_rate 8000bps`.
+    private static func facts(_ words: ArraySlice<Substring>) -> [String: String] {
+        var facts: [String: String] = [:]
+        for (word, next) in zip(words, words.dropFirst() + [""]) {
+            if let colon = word.firstIndex(of: ":") {
+                facts[String(word[..<colon])] = String(word[word.index(after: colon)...])
+            } else if next.hasSuffix("bps") {
+                facts[String(word)] = String(next)
+            }
+        }
+        return facts
     }
 
     private static func port(_ address: String) -> UInt16? {

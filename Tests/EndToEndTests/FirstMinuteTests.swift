@@ -76,33 +76,6 @@ struct HeadlessTests {
     }
 
     @Test(
-        "--json prints a snapshot that reads back, with the connection in it",
-        .enabled(if: Peer.isUsable("redis-server"), "redis-server is missing"))
-    func json() throws {
-        let redis = try Peer.redis()
-        let outcome = try run("connect", "127.0.0.1:\(redis.port)", "--json")
-        #expect(outcome.status == 0 && outcome.errors.isEmpty)
-        let snapshot = try Report.read(outcome.output)
-        let row = try #require(snapshot.sockets.first)
-        #expect(snapshot.sockets.count == 1)
-        #expect(row.phase == .connected && row.role == .client)
-        #expect(row.peer == .v4(host: "127.0.0.1", port: redis.port))
-        #expect(row.kernel?.state == "ESTAB")
-        #expect(row.reading.current?.isStanding == true)
-        #expect(snapshot.events.contains { $0.kind == .connected && $0.socket == row.id })
-    }
-
-    @Test("--json tells of a refused connect, and of a listener")
-    func jsonRefused() throws {
-        let port = try Peer.freePort()
-        let refused = try run("connect", "127.0.0.1:\(port)", "--json")
-        #expect(try Report.read(refused.output).sockets.first?.closed?.error?.reason == .system(errno: ECONNREFUSED))
-        let listening = try run("listen", "127.0.0.1:0", "--json")
-        let row = try #require(try Report.read(listening.output).sockets.first)
-        #expect(row.phase == .listening && row.kernel?.state == "LISTEN" && (row.local?.port ?? 0) > 0)
-    }
-
-    @Test(
         "a script talks with redis and dumps the screen",
         .enabled(if: Peer.isUsable("redis-server"), "redis-server is missing"))
     func script() throws {

@@ -11,7 +11,7 @@ struct UsageTests {
             (["listn", ":80"], "socktui: listn: no such command; did you mean listen?\n"),
             (["connect"], "socktui: connect: an address is missing, as in socktui connect localhost:6379\n"),
             (["connect", "localhost:99999"], "socktui: localhost:99999: the port must be 1 to 65535\n"),
-            (["demo"], "socktui: stdout is no terminal; use --json or --script FILE\n"),
+            ([], "socktui: stdout is no terminal; say what to look at, as in socktui connect localhost:80\n"),
             (["--script", "/nonexistent"], "socktui: /nonexistent: No such file or directory\n"),
         ])
     func mistakes(arguments: [String], line: String) throws {

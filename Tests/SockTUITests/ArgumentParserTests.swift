@@ -26,6 +26,13 @@ struct ArgumentParserTests {
         }
     }
 
+    @Test("what is sent first, in escapes")
+    func greeting() throws {
+        var wanted = OpenRequest(.tcp(host: "h", port: 1))
+        wanted.greeting = [0x50, 0x0D, 0x0A, 0x00]
+        #expect(try parse("connect --send P\\r\\n --send \\0 h:1").opening == [.connect(wanted)])
+    }
+
     @Test("several addresses, and any free port to listen on")
     func several() throws {
         #expect(
@@ -40,7 +47,9 @@ struct ArgumentParserTests {
     func modes() throws {
         #expect(try parse("--script f --size 100x30 demo").mode == .script("f"))
         #expect(try parse("--script f --size 100x30 demo").size == Size(100, 30))
-        #expect(try parse("--json demo").mode == .json)
+        #expect(try parse("--json demo").mode == .report(.json, isOnce: false))
+        #expect(try parse("--once --json demo").mode == .report(.json, isOnce: true))
+        #expect(try parse("listen :1 --once").mode == .report(.text, isOnce: true))
         #expect(try parse("connect nonsense --help").mode == .help)
         #expect(try parse("--version").mode == .version)
         #expect(try parse("--ascii").isASCII)
@@ -58,12 +67,15 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout soon", "--timeout: soon is no number of seconds; write 5 or 0.5"),
             ("connect h:1 --timeout 0", "--timeout: 0 is no number of seconds; write 5 or 0.5"),
             ("connect h:1 --timeout nan", "--timeout: nan is no number of seconds; write 5 or 0.5"),
-            ("listen :1 --timeout 5", "--timeout: goes with connect only"),
+            ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
+            ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is no escape; \\\\ writes a backslash"),
             ("demo --no-read", "--no-read: goes with connect or listen only"),
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
             ("demo --size 80x24", "--size: goes with --script FILE only"),
             ("demo --script f --size 80", "--size: 80 is no size; write columns x rows, as in 80x24"),
             ("demo --script f --json", "--json: does not go with --script"),
+            ("demo --script f --once", "--once: does not go with --script"),
+            ("--once", "--once: needs something to open: demo, connect ADDRESS or listen ADDRESS"),
             ("--json", "--json: needs something to open: demo, connect ADDRESS or listen ADDRESS"),
             ("demo a:1", "a:1: demo takes no address"),
             ("connect h:0", "h:0: the port must be 1 to 65535"),

@@ -36,6 +36,16 @@ struct ScriptTests {
         #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10, 11])
     }
 
+    @Test("line ends of other systems, and keys as tmux and emacs write them")
+    func foreign() throws {
+        let script = try Script("key C-c c-x Ctrl-D M-1\r\n\r\ntype a\r\nkey q")
+        #expect(
+            script.steps.map(\.step) == [
+                .key([.control("c"), .control("x"), .control("d"), .alt("1")]), .type("a"), .key([.character("q")]),
+            ])
+        #expect(script.steps.map(\.line) == [1, 3, 4])
+    }
+
     @Test(
         "a line that makes no sense is named",
         arguments: [

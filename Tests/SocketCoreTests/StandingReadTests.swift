@@ -15,6 +15,23 @@ struct StandingReadTests {
         #expect(bench.takeTexts() == ["c\n"])
     }
 
+    @Test func aLendingReadCompletesWithoutBytesOnlyWhereNoneLieBeforeThem() {
+        var queue = ReadQueue()
+        #expect(queue.lend(now: .zero) == nil)
+        queue.enqueue(.borrowing(tag: 4), as: OperationID(1), now: .zero)
+        let lent = queue.lend(now: .at(5))
+        #expect(lent?.tag == 4 && lent?.operation == OperationID(1) && lent?.bytes == [])
+        #expect(queue.completed == 1)
+        Array("early".utf8).withUnsafeBytes { queue.receive($0, now: .at(6)) }
+        #expect(queue.lend(now: .at(6)) == nil)
+        guard case .deliver(let delivery) = queue.advance(now: .at(6)) else {
+            Issue.record("what was gathered is not delivered")
+            return
+        }
+        #expect(delivery.bytes == Array("early".utf8) && delivery.lendsBytes)
+        #expect(queue.lend(now: .at(7))?.started == .at(6))
+    }
+
     @Test func aStandingReadMakesWayForAnyOtherWithoutLosingAByte() {
         for standing in [ReadRequest.Kind.length(10), .through("\n")] {
             var bench = ReadBench()

@@ -9,6 +9,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var standingRead: Bool
     /// Whether the connection stays open for writing after the peer's FIN.
     package var allowsHalfOpen: Bool
+    /// Of a connect: what is written at once; empty: nothing.
+    package var greeting: [UInt8] = []
 
     package init(
         _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false

@@ -31,8 +31,7 @@ extension Model {
         case .answer: openAnswer()
         case .pause: return togglePause()
         case .quit: return quit()
-        case .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete,
-            .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt:
+        default:
             break
         }
         return []
@@ -61,12 +60,7 @@ extension Model {
         case .halfPageDown: max(1, page / 2)
         case .moveFirst: -1_000_000_000
         case .moveLast: 1_000_000_000
-        case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection,
-            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
-            .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer,
-            .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave,
-            .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt,
-            .quit:
+        default:
             0
         }
     }
@@ -83,12 +77,7 @@ extension Model {
         case .back:
             if tab == .list, !list.filter.isEmpty { setFilter(Filter()) }
             show(.list)
-        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast,
-            .nextConnection, .previousConnection, .open, .expand, .jump, .search, .searchNext, .searchPrevious,
-            .filter, .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close,
-            .answer, .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode,
-            .leave, .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend,
-            .interrupt, .quit:
+        default:
             break
         }
     }

@@ -46,10 +46,7 @@ extension Model {
         case .answer: openAnswer()
         case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
         case .insertLine, .historyUp, .historyDown: if canCompose { editComposer { _ = $0.editor.handle(key) } }
-        case .moveUp, .moveDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .nextConnection,
-            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
-            .sortNext, .sortReverse, .follow, .freeze, .connect, .listen, .read, .write, .close, .pause, .complete,
-            .accept, .cancel, .nextField, .previousField, .toggle, .help, .repaint, .suspend, .interrupt, .quit:
+        default:
             break
         }
         return []

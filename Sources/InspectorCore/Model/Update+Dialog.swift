@@ -11,12 +11,7 @@ extension Model {
             let last = max(0, HelpView.lines(help.context, glyphs).count - rows)
             let step = command.map { Self.step($0, page: rows) } ?? 0
             self.help?.top = min(max(0, help.top + step), last)
-        case nil, .halfPageUp, .halfPageDown, .showList, .showTalk, .showDetail, .showEvents, .nextPane,
-            .previousPane, .nextConnection, .previousConnection, .open, .expand, .jump, .back, .search, .searchNext,
-            .searchPrevious, .filter, .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read,
-            .write, .close, .answer, .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding,
-            .inputMode, .leave, .complete, .accept, .nextField, .previousField, .toggle, .help, .repaint, .suspend,
-            .interrupt, .quit:
+        default:
             break
         }
         return []
@@ -34,12 +29,7 @@ extension Model {
         case .moveUp, .moveDown:
             menu.selected = (menu.selected + (command == .moveUp ? -1 : 1) + menu.items.count) % menu.items.count
             dialog = .menu(menu)
-        case nil, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList, .showTalk,
-            .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection, .open, .expand,
-            .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse, .follow, .freeze,
-            .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send, .insertLine, .halfClose,
-            .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete, .nextField, .previousField, .toggle,
-            .help, .repaint, .suspend, .interrupt, .quit:
+        default:
             break
         }
         return []
@@ -96,12 +86,7 @@ extension Model {
             }
             form.move(command == .nextField ? 1 : -1)
             dialog = .form(form)
-        case nil, .toggle, .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast,
-            .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection,
-            .previousConnection, .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter,
-            .sortNext, .sortReverse, .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer,
-            .pause, .send, .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave,
-            .complete, .help, .repaint, .suspend, .interrupt, .quit:
+        default:
             break
         }
         return []

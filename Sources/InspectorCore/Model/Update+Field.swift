@@ -20,12 +20,7 @@ extension Model {
             if let before = field?.before { typeInField { $0.set(before) } }
             field = nil
         case .historyUp, .historyDown, nil: typeInField { _ = $0.handle(key) }
-        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
-            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
-            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
-            .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send,
-            .insertLine, .halfClose, .lineEnding, .inputMode, .leave, .complete, .nextField, .previousField, .toggle,
-            .help, .repaint, .suspend, .interrupt, .quit:
+        default:
             break
         }
         return []

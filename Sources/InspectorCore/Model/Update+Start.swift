@@ -9,12 +9,7 @@ extension Model {
         case .historyUp, .historyDown, nil:
             start.error = nil
             _ = start.editor.handle(key)
-        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
-            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
-            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
-            .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send,
-            .insertLine, .halfClose, .lineEnding, .inputMode, .leave, .cancel, .nextField, .previousField, .toggle,
-            .help, .repaint, .suspend, .interrupt, .quit:
+        default:
             break
         }
         return []

@@ -67,12 +67,7 @@ extension Model {
         case .help:
             help = HelpState(context: context)
             return []
-        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
-            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
-            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
-            .follow, .freeze, .cycleView, .connect, .listen, .read, .write, .close, .answer, .pause, .send,
-            .insertLine, .halfClose, .historyUp, .historyDown, .lineEnding, .inputMode, .leave, .complete, .accept,
-            .cancel, .nextField, .previousField, .toggle, .quit:
+        default:
             return nil
         }
     }

@@ -19,8 +19,12 @@ package struct WallClock: Hashable, Sendable {
 
     /// `14:02:10.911204`
     package func text(_ time: MonotonicTime) -> String {
-        guard let distance else { return "--:--:--.------" }
-        return Format.timeOfDay(wallNanoseconds: time.nanoseconds &+ distance)
+        wallNanoseconds(time).map(Format.timeOfDay) ?? "--:--:--.------"
+    }
+
+    /// Nanoseconds since 1970 (UTC); nil before the first snapshot.
+    package func wallNanoseconds(_ time: MonotonicTime) -> Int64? {
+        distance.map { time.nanoseconds &+ $0 }
     }
 }
 

@@ -60,7 +60,10 @@ package enum EventWords {
         case .connectAttempt: attempt(event.first, of: socket)
         case .connectRefused:
             "\(attempt(event.first, of: socket)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
-        case .connected, .listening, .readingPaused, .readingResumed, .closed: ""
+        case .connected: socket.map { $0.role == .accepted ? "from \($0.peerText)" : "" } ?? ""
+        case .listening: socket?.local.map { "on \($0)" } ?? ""
+        case .readingPaused, .readingResumed: ""
+        case .closed: socket?.closed.map(CloseWords.sentence) ?? ""
         case .accepted, .movedAway: "as #\(event.first)"
         case .movedHere: "was #\(event.first) of another engine"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))

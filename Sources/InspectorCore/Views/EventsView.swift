@@ -29,7 +29,8 @@ package enum EventsView {
     /// Columns of the time: to the microsecond, or to the millisecond where there is little room.
     private static func timeWidth(_ rect: Rect) -> Int { rect.width >= 76 ? 15 : 12 }
 
-    private static func line(_ entry: EventLog.Entry, _ model: Model, _ rect: Rect) -> Line {
+    /// One row.
+    static func line(_ entry: EventLog.Entry, _ model: Model, _ rect: Rect) -> Line {
         switch entry {
         case .lost(let count, let next):
             return Line(

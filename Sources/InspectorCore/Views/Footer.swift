@@ -36,12 +36,7 @@ package enum Footer {
         case .close: return selected?.isLive ?? false ? label : nil
         case .open where model.tab == .list: return selected == nil ? nil : label
         case .freeze: return model.frozen == nil ? label : "resume"
-        case .moveUp, .moveDown, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .moveFirst, .moveLast, .showList,
-            .showTalk, .showDetail, .showEvents, .nextPane, .previousPane, .nextConnection, .previousConnection,
-            .open, .expand, .jump, .back, .search, .searchNext, .searchPrevious, .filter, .sortNext, .sortReverse,
-            .follow, .cycleView, .connect, .listen, .insertLine, .historyDown,
-            .lineEnding, .inputMode, .leave, .complete, .accept, .cancel, .nextField, .previousField, .toggle, .help,
-            .repaint, .suspend, .interrupt, .quit:
+        default:
             return label
         }
     }

@@ -112,3 +112,30 @@ extension Format {
         count < 10_000 ? String(max(0, count)) : bytes(count)
     }
 }
+
+extension Format {
+    /// An instant in UTC as RFC 3339 writes it, to the nanosecond: `2026-11-21T14:02:10.911204000Z`. Years 1970 to 9999.
+    package static func instant(wallNanoseconds: Int64) -> String {
+        let time = max(0, wallNanoseconds)
+        let (year, month, day) = date(daysSince1970: time / 86_400_000_000_000)
+        let nanos = String(time % 1000)
+        return "\(year)-\(twoDigits(month))-\(twoDigits(day))T\(timeOfDay(wallNanoseconds: time))"
+            + String(repeating: "0", count: 3 - nanos.count) + nanos + "Z"
+    }
+
+    /// The Gregorian date. Years are counted from March here, so that the leap day is a year's last.
+    private static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (fourCenturies, century, fourYears, year): (Int64, Int64, Int64, Int64) = (146_097, 36_524, 1_461, 365)
+        let sinceMarch0 = days + 719_468
+        let within = sinceMarch0 % fourCenturies
+        let yearOfEra =
+            (within - within / (fourYears - 1) + within / century - within / (fourCenturies - 1)) / year
+        let dayOfYear = within - (year * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let calendarMonth = month < 10 ? month + 3 : month - 9
+        return (
+            yearOfEra + sinceMarch0 / fourCenturies * 400 + (calendarMonth <= 2 ? 1 : 0), calendarMonth,
+            dayOfYear - (153 * month + 2) / 5 + 1
+        )
+    }
+}

@@ -54,14 +54,24 @@ struct ArgumentParser {
         for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
             throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
         }
-        if case .script = request.invocation.mode {
-        } else if request.invocation.size != nil {
-            throw UsageError("--size", "goes with --script FILE only")
-        }
-        if request.invocation.mode == .json, request.invocation.opening.isEmpty {
-            throw UsageError("--json", "needs something to open: demo, connect ADDRESS or listen ADDRESS")
-        }
+        request.invocation.mode = try mode()
         return request.invocation
+    }
+
+    private func mode() throws(UsageError) -> Invocation.Mode {
+        if let path = request.script {
+            if request.isJSON { throw UsageError("--json", "does not go with --script") }
+            if request.isOnce { throw UsageError("--once", "does not go with --script") }
+            return .script(path)
+        }
+        if request.invocation.size != nil { throw UsageError("--size", "goes with --script FILE only") }
+        guard request.isJSON || request.isOnce else { return .terminal }
+        if request.invocation.opening.isEmpty {
+            throw UsageError(
+                request.isJSON ? "--json" : "--once",
+                "needs something to open: demo, connect ADDRESS or listen ADDRESS")
+        }
+        return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
     }
 
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {

@@ -40,11 +40,17 @@ enum CommandTable {
         var allowsHalfOpen = false
         /// Proxies to open, in the order in which they were asked for.
         var proxies: [(ProxyKind, Endpoint)] = []
+        var isJSON = false
+        var isOnce = false
+        var script: String?
+        var greeting: [UInt8] = []
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
-            OpenRequest(
+            var request = OpenRequest(
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
                 allowsHalfOpen: allowsHalfOpen)
+            request.greeting = greeting
+            return request
         }
     }
 
@@ -59,7 +65,7 @@ enum CommandTable {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
         },
         Command(
-            name: "relay", operands: "[LISTEN TARGET]...", help: "listen, connect on, and look at what passes",
+            name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and look at what passes",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -87,17 +93,25 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
-        proxy("--socks5", .socks5, help: "relay to where each client asks to go, by SOCKS 5"),
-        proxy("--http-proxy", .http, help: "relay to where each client asks to go, by HTTP's CONNECT"),
-        Option(name: "--json", help: "print one snapshot as JSON and end; needs no terminal") {
-            (_, request) throws(UsageError) in
-            if case .script = request.invocation.mode { throw UsageError("--json", "does not go with --script") }
-            request.invocation.mode = .json
+        proxy("--socks5", .socks5, help: "relay to where each client says, by SOCKS 5"),
+        proxy("--http-proxy", .http, help: "relay to where each client says, by CONNECT"),
+        Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
+        {
+            (text, request) throws(UsageError) in
+            switch EscapedText.parse(text) {
+            case .success(let bytes): request.greeting += bytes
+            case .failure(let failure):
+                throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
+            }
         },
-        Option(name: "--script", value: "FILE", help: "run the keys in FILE; needs no terminal") {
-            (path, request) throws(UsageError) in
-            if request.invocation.mode == .json { throw UsageError("--script", "does not go with --json") }
-            request.invocation.mode = .script(path)
+        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+            (_, request) throws(UsageError) in request.isJSON = true
+        },
+        Option(name: "--once", help: "print one picture of all there is, and end") {
+            (_, request) throws(UsageError) in request.isOnce = true
+        },
+        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
+            (path, request) throws(UsageError) in request.script = path
         },
         Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
             (text, request) throws(UsageError) in

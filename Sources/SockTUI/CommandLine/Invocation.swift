@@ -5,8 +5,8 @@ struct Invocation: Equatable {
     /// What kind of run it is.
     enum Mode: Equatable {
         case terminal
-        /// One snapshot as text on stdout.
-        case json
+        /// What happens as text on stdout, without a screen; once: one snapshot.
+        case report(ReportForm, isOnce: Bool)
         /// The keys of a file, without a terminal.
         case script(String)
         case help

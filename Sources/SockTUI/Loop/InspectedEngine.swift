@@ -33,6 +33,7 @@ final class InspectedEngine: Inspected {
                     try socket.connect(to: request.endpoint, timeout: request.timeout)
                     keeper.keep(socket)
                     if request.standingRead { socket.read(.standing) }
+                    if !request.greeting.isEmpty { socket.write(request.greeting) }
                     return socket.session
                 })
         }

@@ -34,8 +34,7 @@ struct Script: Equatable {
     /// Reads a script.
     /// - Throws: the first mistake.
     init(_ text: String) throws(Mistake) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             guard let first = line.first(where: { $0 != " " && $0 != "\t" }), first != "#" else { continue }
             do throws(UsageError) {
                 steps.append((index + 1, try Self.step(line.drop { $0 == " " || $0 == "\t" })))
@@ -88,31 +87,4 @@ struct Script: Equatable {
         }
         return keys
     }
-}
-
-extension Key {
-    /// Reads `q`, `Enter`, `^D`, `Alt-1`, `F7`.
-    init?(named name: String) {
-        if let only = name.first, name.count == 1 {
-            self = .character(only)
-        } else if let named = Self.names[name] {
-            self = named
-        } else if name.hasPrefix("^"), name.count == 2, let letter = name.lowercased().last,
-            "abcdefghijklmnopqrstuvwxyz@[\\]^_".contains(letter)
-        {
-            self = .control(letter)
-        } else if name.hasPrefix("Alt-"), name.count == 5, let last = name.last {
-            self = .alt(last)
-        } else if name.hasPrefix("F"), let number = Int(name.dropFirst()), (1...24).contains(number) {
-            self = .function(number)
-        } else {
-            return nil
-        }
-    }
-
-    private static let names: [String: Key] = [
-        "Enter": .enter, "Tab": .tab, "S-Tab": .backTab, "Esc": .escape, "Escape": .escape, "Space": .character(" "),
-        "Backspace": .backspace, "Delete": .delete, "Insert": .insert, "Alt-Enter": .altEnter, "Up": .up,
-        "Down": .down, "Left": .left, "Right": .right, "Home": .home, "End": .end, "PgUp": .pageUp, "PgDn": .pageDown,
-    ]
 }

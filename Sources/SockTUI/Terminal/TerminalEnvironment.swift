@@ -14,13 +14,15 @@ struct TerminalEnvironment {
     /// - Throws: when there is no terminal; the sentence says what to do without one.
     static func current() throws(CursesTerminal.Refused) -> TerminalEnvironment {
         guard isatty(STDOUT_FILENO) == 1 else {
-            throw CursesTerminal.Refused(sentence: "stdout is no terminal; use --json or --script FILE")
+            throw CursesTerminal.Refused(
+                sentence: "stdout is no terminal; say what to look at, as in socktui connect localhost:80")
         }
         let input =
             isatty(STDIN_FILENO) == 1
             ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard input >= 0 else {
-            throw CursesTerminal.Refused(sentence: "stdin is no terminal and there is no /dev/tty; use --json")
+            throw CursesTerminal.Refused(
+                sentence: "stdin is no terminal and there is no /dev/tty; use --json or --script FILE")
         }
         return TerminalEnvironment(
             input: input, output: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), type: variable("TERM") ?? "",

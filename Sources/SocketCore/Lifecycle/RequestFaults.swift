@@ -12,6 +12,7 @@ extension ReadRequest {
         if let timeout, timeout < .zero {
             return Self.fault("timeout \(timeout): must not be negative; nil means none")
         }
+        if let fault = lendingFault { return fault }
         switch kind {
         case .available(let limit):
             guard let limit, limit < 1 else { return nil }
@@ -29,6 +30,12 @@ extension ReadRequest {
             guard prefix.limit < prefix.headerLength else { return nil }
             return Self.fault("limit \(prefix.limit): must be at least the header's \(prefix.headerLength) bytes")
         }
+    }
+
+    private var lendingFault: SocketError? {
+        guard lendsBytes else { return nil }
+        if case .available = kind, isStanding { return nil }
+        return Self.fault("lendsBytes: only a standing read of kind available can lend its bytes")
     }
 
     private static func fault(_ detail: String) -> SocketError {

@@ -4,6 +4,8 @@ struct QueuedRead {
     let kind: ReadRequest.Kind
     /// Whether it stays after it completed.
     let isStanding: Bool
+    /// Whether its bytes are shown where they are, not handed over.
+    let lendsBytes: Bool
     /// How long it may be the one in hand.
     let limit: TimeLimit
     /// The caller's number.
@@ -25,6 +27,7 @@ struct QueuedRead {
         }
         kind = request.kind
         isStanding = request.isStanding
+        lendsBytes = request.lendsBytes
         limit = TimeLimit(request.timeout)
         tag = request.tag
         self.operation = operation

@@ -18,10 +18,12 @@ package struct ReadDelivery: Equatable {
     package var bytes: [UInt8]
     package var started: MonotonicTime
     package var isStanding: Bool
+    /// Whether its caller wants to be shown the bytes, and no array of them.
+    package var lendsBytes: Bool
 
     package init(
         operation: OperationID, tag: Int, kind: ReadRequest.Kind, bytes: [UInt8], started: MonotonicTime,
-        isStanding: Bool
+        isStanding: Bool, lendsBytes: Bool = false
     ) {
         self.operation = operation
         self.tag = tag
@@ -29,5 +31,6 @@ package struct ReadDelivery: Equatable {
         self.bytes = bytes
         self.started = started
         self.isStanding = isStanding
+        self.lendsBytes = lendsBytes
     }
 }

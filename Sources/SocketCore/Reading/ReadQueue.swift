@@ -61,6 +61,20 @@ package struct ReadQueue: Sendable {
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
     }
 
+    /// Completes the read in hand with bytes that stay where they are, if it lends its bytes and none lie before them:
+    /// the delivery, without bytes. nil, and nothing changes, otherwise; then they go to `receive`. There must be no more
+    /// of them than are wanted.
+    package mutating func lend(now: MonotonicTime) -> ReadDelivery? {
+        guard let lending = inHand, lending.read.lendsBytes, lending.done == 0, !lending.timer.isAsking,
+            preBuffer.isEmpty
+        else { return nil }
+        completed += 1
+        inHand = ReadInHand(lending.read, now: now)
+        return ReadDelivery(
+            operation: lending.read.operation, tag: lending.read.tag, kind: lending.read.kind, bytes: [],
+            started: lending.timer.started, isStanding: true, lendsBytes: true)
+    }
+
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
     /// for ever after `.exceeded`.
     package mutating func advance(now: MonotonicTime) -> ReadAction {
@@ -165,7 +179,7 @@ package struct ReadQueue: Sendable {
         return .deliver(
             ReadDelivery(
                 operation: done.read.operation, tag: done.read.tag, kind: done.read.kind, bytes: bytes,
-                started: done.timer.started, isStanding: done.read.isStanding))
+                started: done.timer.started, isStanding: done.read.isStanding, lendsBytes: done.read.lendsBytes))
     }
 
     private mutating func overrun() -> ReadAction {

@@ -97,8 +97,21 @@ extension Connection {
         received += UInt64(bytes.count)
         lastActivity = engine.now
         engine.counters.received += UInt64(bytes.count)
+        if lend(bytes) { return }
         machine.reading.receive(bytes, now: engine.now)
         performReads()
+    }
+
+    /// Shows the bytes where they are; false when they have to be gathered first: no read lends them, or user code
+    /// cannot run here and now.
+    private func lend(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let handle, engine.mayLend, handle.takesLoans, let delivery = machine.reading.lend(now: engine.now) else {
+            return false
+        }
+        record(.readDone, tag: delivery.tag, bytes.count)
+        log(delivery, bytes.count) { Array(bytes.prefix($0)) }
+        engine.lend { handle.borrow(RawSpan(_unsafeBytes: bytes), tag: delivery.tag) }
+        return true
     }
 
     private func endOfStream() {
@@ -149,7 +162,7 @@ extension Connection {
                 return
             case .deliver(let delivery):
                 record(.readDone, tag: delivery.tag, delivery.bytes.count)
-                log(delivery)
+                log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
                 notify(.read(delivery))
             case .partial(let operation, let tag, let increment, let done):
                 record(.readPartial, tag: tag, increment, done)
@@ -181,12 +194,11 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
-    private func log(_ delivery: ReadDelivery) {
+    private func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
         traffic?.record(
-            delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind),
-            done: delivery.bytes.count, total: ReadRequest(delivery.kind).total,
-            state: .complete(after: engine.now - delivery.started), now: engine.now
-        ) { Array(delivery.bytes.prefix($0)) }
+            delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
+            total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
+            now: engine.now, bytes: prefix)
     }
 
     private func logPartialRead(_ operation: OperationID) {

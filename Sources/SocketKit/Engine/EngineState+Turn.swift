@@ -10,7 +10,9 @@ extension EngineState {
         mailbox.wake()
         beginTurn()
         counters.readinessEvents += UInt64(batch.count)
+        isDispatching = true
         for readiness in batch { dispatch(readiness) }
+        isDispatching = false
         settle()
         expireDeadlines()
         flushWrites()
@@ -75,6 +77,24 @@ extension EngineState {
             callback.run()
             left -= 1
         }
+    }
+
+    // MARK: Lending
+
+    /// Whether user code may run now, in the midst of a turn: only while readiness is dealt with, since whoever enters
+    /// from there then finds the mailbox in its order; and never within other user code.
+    var mayLend: Bool { isDispatching && !outbox.isDelivering }
+
+    /// Runs `body`, which shows bytes of the scratch buffer, behind the callbacks that were decided before it. Should it
+    /// enter the engine, what is received meanwhile goes to another buffer.
+    func lend(_ body: () -> Void) {
+        let (lent, spare) = (scratch, spareScratch ?? Self.makeScratch())
+        (scratch, spareScratch) = (spare, nil)
+        deliverOutbox()
+        outbox.isDelivering = true
+        body()
+        outbox.isDelivering = false
+        (scratch, spareScratch) = (lent, spare)
     }
 
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.

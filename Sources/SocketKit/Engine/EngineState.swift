@@ -29,7 +29,11 @@ final class EngineState {
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.
-    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    var scratch = EngineState.makeScratch()
+    /// Takes its place while its bytes are lent; nil until the first time.
+    var spareScratch: UnsafeMutableRawBufferPointer?
+    /// Whether the turn is at the readiness batch.
+    var isDispatching = false
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
@@ -50,6 +54,11 @@ final class EngineState {
 
     deinit {
         scratch.deallocate()
+        spareScratch?.deallocate()
+    }
+
+    static func makeScratch() -> UnsafeMutableRawBufferPointer {
+        .allocate(byteCount: 65_536, alignment: 16)
     }
 
     func nextSocketID() -> SocketID {

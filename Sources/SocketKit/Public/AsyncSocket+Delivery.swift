@@ -75,6 +75,14 @@ extension AsyncSocket {
         }
     }
 
+    /// Whether bytes can be shown where they are: the delegate is called where they arrive.
+    var takesLoans: Bool { state.withLock { $0.pump == nil } }
+
+    /// Shows bytes to the delegate, on the engine's queue.
+    func borrow(_ bytes: RawSpan, tag: Int) {
+        delegate?.socket(self, didBorrow: bytes, tag: tag)
+    }
+
     private func delivered(_ bytes: Int) {
         state.withLock { state in
             state.undelivered -= bytes
@@ -89,6 +97,8 @@ extension AsyncSocket {
         let delegate = delegate
         switch notice {
         case .connected(let address): delegate?.socket(self, didConnectTo: address)
+        case .read(let delivery) where delivery.lendsBytes:
+            delegate?.socket(self, didBorrow: delivery.bytes.span.bytes, tag: delivery.tag)
         case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
         case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
         case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)

@@ -9,6 +9,8 @@ struct AwaitedAnswers {
     /// Those of the operations that are reads.
     var reads: Set<OperationID> = []
     var connections: [@Sendable (SocketError?) -> Void] = []
+    /// Those who wait for room in the write queue, by names taken from the engine.
+    var room: [OperationID: @Sendable (SocketError?) -> Void] = [:]
 
     /// The answers that this notice gives; empty: nobody awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
@@ -20,11 +22,19 @@ struct AwaitedAnswers {
             // Not the end of it, but not the delegate's business either.
             operations[operation] == nil ? [] : [{}]
         case .connected: answerConnections(nil)
+        case .writable(true): answerRoom(nil)
         case .disconnected(let error):
-            answerConnections(
-                error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
-        case .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting: []
+            answerRoom(error ?? SocketError(.disconnected, operation: "write", detail: "closed by this side"))
+                + answerConnections(
+                    error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
+        case .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
         }
+    }
+
+    private mutating func answerRoom(_ error: SocketError?) -> [@Sendable () -> Void] {
+        guard !room.isEmpty else { return [] }
+        defer { room = [:] }
+        return room.values.map { answer in { answer(error) } }
     }
 
     private mutating func answer(

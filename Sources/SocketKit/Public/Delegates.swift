@@ -15,6 +15,11 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
     /// A read completed.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int)
+    /// A standing read that lends its bytes (`ReadRequest.borrowing(limit:timeout:tag:)`) got some. They may be looked
+    /// at until this returns, and are gone then. Without a delegate queue nothing is copied, and this is called while
+    /// the engine is still at its turn, so the less it does the better; on another queue they are those of a copy. Not
+    /// implementing it means `didRead` with a copy.
+    func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int)
     /// A length or delimiter read got `count` more bytes but is not done. Not called for the pass that completes it,
     /// nor for standing reads.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int)
@@ -48,6 +53,10 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {}
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {}
+    /// Copies them for `didRead`.
+    public func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int) {
+        self.socket(socket, didRead: bytes.withUnsafeBytes { [UInt8]($0) }, tag: tag)
+    }
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {}
     /// Does nothing.

@@ -70,8 +70,11 @@ package final class Player: AsyncSocketDelegate, Sendable {
             kind = .frame(LengthPrefix(.u8, offset: stage.chance.below(3), countsHeader: false, limit: limit))
         default: kind = stage.chance.oneIn(4) ? .length(0) : .length(stage.chance.within(1...3))
         }
+        let isStanding = stage.chance.oneIn(8)
+        var lendsBytes = false
+        if isStanding, case .available = kind { lendsBytes = stage.chance.oneIn(2) }
         let request = stage.ledger.read(
-            ReadRequest(kind, timeout: timeout, isStanding: stage.chance.oneIn(8)), session: session)
+            ReadRequest(kind, timeout: timeout, isStanding: isStanding, lendsBytes: lendsBytes), session: session)
         note(request.isStanding ? .standingRead : .read, session, "\(request)")
         let operation = socket.read(request)
         state.withLock { $0.last = operation }

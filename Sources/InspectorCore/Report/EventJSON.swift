@@ -1,0 +1,51 @@
+import SocketCore
+
+extension SocketJSON {
+    /// One event; its numbers under the names of what they are.
+    package func members(_ event: SocketEvent, of socket: SocketSnapshot?) -> [JSON.Member] {
+        [
+            JSON.Member("time", time(event.time)), JSON.Member("sequence", JSON(event.sequence)),
+            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", JSON(word: event.kind.rawValue)),
+        ] + (EventWords.hasTag(event.kind) ? [JSON.Member("tag", JSON(event.tag))] : [])
+            + numbers(event, of: socket).map { JSON.Member($0.0, $0.1) }
+    }
+
+    private func numbers(_ event: SocketEvent, of socket: SocketSnapshot?) -> [(String, JSON)] {
+        let (first, second) = (event.first, event.second)
+        switch event.kind {
+        case .resolving, .connected, .listening, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
+            .writeUnblocked, .closed:
+            return []
+        case .resolved: return [("addresses", JSON(first))]
+        case .connectAttempt: return address(first, of: socket)
+        case .connectRefused: return address(first, of: socket) + failure(second)
+        case .accepted: return [("accepted_id", JSON(first))]
+        case .acceptFailed: return failure(first)
+        case .readQueued: return [("operation", JSON(first))]
+        case .readDone, .writeDone, .writeQueued: return [("bytes", JSON(first))]
+        case .readPartial, .writePartial: return [("bytes", JSON(first)), ("done_bytes", JSON(second))]
+        case .readFailed, .writeFailed:
+            return [("done_bytes", JSON(first)), ("total_bytes", second > 0 ? JSON(second) : .null)]
+        case .readTimedOut, .writeTimedOut:
+            return [("done_bytes", JSON(first)), ("elapsed_s", JSON(seconds: .milliseconds(second)))]
+        case .timeoutExtended: return [("extended_by_s", JSON(seconds: .milliseconds(first)))]
+        case .writeBlocked: return [("pending_bytes", JSON(first))]
+        case .peerClosed:
+            return [("unread_before", .bool(first > 0)), ("both_sides", .bool(first == 2))]
+        case .halfClosed: return [("discards", .bool(first == 1))]
+        case .closeAsked:
+            let modes = CloseMode.allCases
+            return [("mode", modes.indices.contains(first) ? JSON(word: modes[first].rawValue) : .null)]
+        case .movedAway, .movedHere: return [("other_id", JSON(first))]
+        }
+    }
+
+    private func address(_ index: Int, of socket: SocketSnapshot?) -> [(String, JSON)] {
+        let attempts = socket?.connect?.attempts ?? []
+        return [("address", attempts.indices.contains(index) ? JSON(attempts[index].address.description) : .null)]
+    }
+
+    private func failure(_ errno: Int) -> [(String, JSON)] {
+        [("errno", JSON(errno)), ("error", JSON(ErrnoWords.name(Int32(truncatingIfNeeded: errno))))]
+    }
+}

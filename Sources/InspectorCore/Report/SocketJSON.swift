@@ -1,0 +1,126 @@
+import SocketCore
+
+/// Sockets as JSON objects. Every name is always there, null where it is unknown or has no meaning; times are those of
+/// the wall clock (RFC 3339, UTC), and a number with a unit has the unit in its name.
+package struct SocketJSON {
+    /// Turns the engine's instants into times of the wall clock.
+    package let clock: WallClock
+
+    package init(clock: WallClock) { self.clock = clock }
+
+    /// All that is known of a session.
+    package func members(_ socket: SocketSnapshot) -> [JSON.Member] {
+        guard case .object(let members) = value(socket) else { return [] }
+        return members
+    }
+
+    private func value(_ socket: SocketSnapshot) -> JSON {
+        [
+            "id": JSON(socket.id.number), "role": JSON(word: socket.role.rawValue),
+            "parent": JSON(socket.parent?.number), "phase": JSON(word: socket.phase.rawValue),
+            "state": JSON(socket.stateWord), "target": JSON(socket.target), "name": JSON(socket.name),
+            "local": JSON(socket.local?.description), "peer": JSON(socket.peer?.description),
+            "fd": JSON(socket.descriptor.map(Int.init)), "opened": time(socket.opened),
+            "connected": time(socket.connected), "flags": flags(socket.flags),
+            "reading_paused": .bool(socket.isReadingPaused), "write_shut": .bool(socket.isWriteShut),
+            "read": queue(socket.reading), "write": queue(socket.writing),
+            "prebuffered_bytes": JSON(socket.prebuffered), "received_bytes": JSON(socket.received),
+            "sent_bytes": JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
+            "sent_bytes_per_s": JSON(socket.sendRate), "accepted": JSON(socket.accepted),
+            "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
+            "closed": socket.closed.map(closed) ?? .null,
+        ]
+    }
+
+    /// `2026-11-21T14:02:10.911204000Z`; null before the clock is known.
+    package func time(_ time: MonotonicTime?) -> JSON {
+        JSON(time.flatMap { clock.wallNanoseconds($0) }.map(Format.instant))
+    }
+
+    private func flags(_ flags: SocketFlags) -> JSON {
+        .array(SocketFlags.names.filter { flags.contains($0.flag) }.map { JSON($0.name) })
+    }
+
+    private func queue(_ queue: QueueSnapshot) -> JSON {
+        [
+            "current": queue.current.map(operation) ?? .null, "waiting": JSON(queue.pendingCount),
+            "waiting_first": .array(queue.pending.map(operation)), "pending_bytes": JSON(queue.pendingBytes),
+            "completed": JSON(queue.completed),
+        ]
+    }
+
+    private func operation(_ operation: OperationSnapshot) -> JSON {
+        let request: ReadRequest.Kind? = if case .read(let kind) = operation.kind { kind } else { nil }
+        let delimiter: [UInt8]? = if case .delimiter(let bytes, _) = request { bytes } else { nil }
+        return [
+            "operation": JSON(operation.id.number), "kind": JSON(kind(operation.kind)), "tag": JSON(operation.tag),
+            "done_bytes": JSON(operation.done), "total_bytes": JSON(operation.total),
+            "limit_bytes": JSON(request?.limit), "delimiter": delimiter.map { JSON(bytes: $0) } ?? .null,
+            "standing": .bool(operation.isStanding), "asking": .bool(operation.isAsking),
+            "timeout_s": JSON(seconds: operation.timeout), "started": time(operation.started),
+            "deadline": time(operation.deadline), "last_progress": time(operation.lastProgress),
+            "preview": JSON(bytes: operation.preview),
+        ]
+    }
+
+    private func kind(_ kind: OperationSnapshot.Kind) -> String {
+        switch kind {
+        case .write: "write"
+        case .read(.available): "available"
+        case .read(.length): "length"
+        case .read(.delimiter): "delimiter"
+        case .read(.frame): "frame"
+        }
+    }
+
+    private func connect(_ connect: ConnectSnapshot) -> JSON {
+        [
+            "resolved_in_s": JSON(seconds: connect.resolvedIn), "addresses": JSON(connect.addressCount),
+            "attempts": .array(
+                connect.attempts.map { attempt in
+                    let (outcome, errno) = words(attempt.outcome)
+                    return [
+                        "address": JSON(attempt.address.description), "outcome": JSON(outcome),
+                        "errno": JSON(errno.map(Int.init)), "error": JSON(errno.map(ErrnoWords.name)),
+                        "took_s": JSON(seconds: attempt.duration),
+                    ]
+                }),
+        ]
+    }
+
+    private func words(_ outcome: ConnectSnapshot.Attempt.Outcome) -> (String, Int32?) {
+        switch outcome {
+        case .trying: ("trying", nil)
+        case .failed(let errno): ("failed", errno)
+        case .won: ("won", nil)
+        case .abandoned: ("abandoned", nil)
+        }
+    }
+
+    /// In the words and units of `ss -tinm`, so that the two can be laid side by side.
+    private func kernel(_ kernel: KernelSnapshot) -> JSON {
+        [
+            "state": JSON(kernel.state), "recv_q": JSON(kernel.receiveQueue), "send_q": JSON(kernel.sendQueue),
+            "notsent": JSON(kernel.notSent), "rtt_ms": JSON(milliseconds: kernel.roundTripTime),
+            "cwnd": JSON(kernel.congestionWindow), "retrans": JSON(kernel.retransmits),
+            "rwnd_limited_share": JSON(kernel.receiverWindowLimited), "bytes_sent": JSON(kernel.bytesSent),
+            "bytes_received": JSON(kernel.bytesReceived),
+            "delivery_rate_bps": JSON(kernel.deliveryRate.map { $0.multipliedReportingOverflow(by: 8).partialValue }),
+        ]
+    }
+
+    private func closed(_ record: CloseRecord) -> JSON {
+        let errno: Int32? = if case .system(let errno) = record.error?.reason { errno } else { nil }
+        return [
+            "time": time(record.time), "reason": record.error.map { JSON(word: Self.name($0.reason)) } ?? "by_us",
+            "sentence": JSON(CloseWords.sentence(record)), "errno": JSON(errno.map(Int.init)),
+            "mode": record.mode.map { JSON(word: $0.rawValue) } ?? .null, "reads_lost": JSON(record.readsLost),
+            "writes_lost": JSON(record.writesLost), "unread_bytes": JSON(record.unreadBytes),
+        ]
+    }
+
+    /// The name of the case alone: `system` for `system(errno: 111)`.
+    private static func name(_ reason: SocketError.Reason) -> String {
+        String("\(reason)".prefix { $0 != "(" })
+    }
+}

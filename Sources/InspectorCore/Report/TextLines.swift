@@ -1,0 +1,41 @@
+import SocketCore
+
+/// What an engine does, as plain text: the rows of the events' screen, one a line, for a pipe or a file.
+package struct TextLines: Sendable {
+    private var model = Model(options: Model.Options(ascii: false, version: ""))
+    private var next = 0
+
+    package init() {}
+
+    /// The sequence number of the event to ask for next.
+    package var nextEvent: UInt64 { model.log.next }
+
+    /// The lines that a snapshot brings, without line ends.
+    package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
+        _ = model.update(.snapshot(snapshot))
+        defer { next = model.log.end }
+        let first = max(next, model.log.first)
+        return (first..<max(first, model.log.end)).compactMap { number in
+            model.log[number].map { Self.trimmed(EventsView.line($0, model, Rect(Size(100, 1))).text.dropFirst()) }
+        }
+    }
+
+    /// The list of sessions, as `ss` prints one.
+    package static func table(_ snapshot: EngineSnapshot) -> [String] {
+        var model = Model(options: Model.Options(ascii: false, version: ""))
+        // One column less than where the list gets company.
+        let chrome = ScreenLayout.least.height
+        _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
+        _ = model.update(.snapshot(snapshot))
+        _ = model.perform(.showList)
+        let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
+        let list = ScreenLayout(model.size, .list).list
+        return rows.dropFirst(list.y).prefix(min(list.height, snapshot.sockets.count + 1)).map {
+            Self.trimmed($0.dropFirst())
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(text.reversed().drop { $0 == " " }.reversed())
+    }
+}

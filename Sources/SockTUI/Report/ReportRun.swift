@@ -1,0 +1,146 @@
+import Glibc
+import InspectorCore
+import SocketCore
+
+/// A run without a screen: prints what happens until all that was opened has ended, a signal comes or nobody reads any
+/// more.
+final class ReportRun {
+    /// How a run ended.
+    enum Ending: Equatable {
+        case status(Int32)
+        /// To be died of, so that the parent sees it.
+        case signal(Int32)
+    }
+
+    private let runner: EffectRunner
+    private let inbox = Inbox()
+    private let isOnce: Bool
+    private var lines: ReportLines
+    private var last: EngineSnapshot?
+    /// Sockets that were asked for and not yet answered about.
+    private var unanswered = 0
+    private var endsByItself: Bool
+    private var refusals: [String] = []
+
+    /// How long sockets are given to come about before a single snapshot, at least and at most.
+    private static let moment = Duration.milliseconds(500)
+    private static let limit = Duration.seconds(10)
+
+    init(_ form: ReportForm, isOnce: Bool, inspected: any Inspected) {
+        self.isOnce = isOnce
+        lines = ReportLines(form, isOnce: isOnce)
+        runner = EffectRunner(inspected: inspected, inbox: inbox)
+        endsByItself = true
+    }
+
+    /// Opens what was asked for and prints until the end. Why something failed goes to stderr, one line each.
+    func run(_ opening: [Effect]) -> Ending {
+        CrashGuard.listen(inbox.writeEnd)
+        for effect in opening {
+            if effect == .startDemo { endsByItself = false } else { unanswered += 1 }
+            runner.perform(effect)
+        }
+        return isOnce ? once() : stream()
+    }
+
+    /// Prints one snapshot as soon as every connect has ended, but not before a moment has passed.
+    private func once() -> Ending {
+        let begin = ContinuousClock.now
+        while true {
+            if let signal = turn(eventsFrom: 0) { return .signal(signal) }
+            let passed = ContinuousClock.now - begin
+            if let last, passed > Self.moment, isSettled(last) || passed > Self.limit {
+                return .status(finish(lines.take(last)))
+            }
+            if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
+        }
+    }
+
+    private func stream() -> Ending {
+        while true {
+            let signal = turn(eventsFrom: lines.nextEvent)
+            let text = last.map { lines.take($0) } ?? []
+            if signal == SIGINT || isOver { return .status(finish(text)) }
+            if let signal { return .signal(signal) }
+            // Nobody reads: what would follow is for nobody.
+            guard print(text) else { return .status(status) }
+        }
+    }
+
+    /// Waits a tick and asks for a snapshot; the signal that ends the program, if one came.
+    private func turn(eventsFrom: UInt64) -> Int32? {
+        var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
+        let end = ContinuousClock.now + RunLoop.tick
+        runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
+        var hasSnapshot = false
+        while !hasSnapshot || ContinuousClock.now < end {
+            poll(&pipe, 1, Int32(max(0, (end - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
+            for signal in inbox.takeSignals() {
+                CrashGuard.heard()
+                if signal == SIGTSTP { CrashGuard.stop() } else if signal != SIGCONT { return signal }
+            }
+            for message in inbox.take() { hasSnapshot = take(message) || hasSnapshot }
+            if !hasSnapshot, ContinuousClock.now > end + Self.limit { return nil }
+        }
+        return nil
+    }
+
+    /// Whether it was a snapshot.
+    private func take(_ message: Message) -> Bool {
+        switch message {
+        case .snapshot(let snapshot):
+            last = snapshot
+            return true
+        case .opened, .relays: unanswered -= 1
+        case .refused(let sentence):
+            unanswered -= 1
+            refusals.append(sentence)
+        case .key, .paste, .resized, .start: break
+        }
+        return false
+    }
+
+    private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
+        unanswered == 0 && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
+    }
+
+    /// Whether nothing can happen any more.
+    private var isOver: Bool {
+        guard endsByItself, unanswered == 0, let last else { return false }
+        return last.sockets.allSatisfy { $0.phase == .closed }
+    }
+
+    /// What was refused, and the connections asked for that failed; those of the demo are part of it, and those of a
+    /// relay were asked for by its clients.
+    private var failures: [String] {
+        guard endsByItself, let last else { return refusals }
+        return refusals
+            + last.sockets.compactMap { socket in
+                guard socket.role == .client, socket.linked == nil, let error = socket.closed?.error, Self.isFailure(error.reason) else {
+                    return nil
+                }
+                return error.description
+            }
+    }
+
+    private static func isFailure(_ reason: SocketError.Reason) -> Bool {
+        switch reason {
+        case .closedByPeer, .disconnected, .cancelled: false
+        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
+            .readMaxedOut, .notConnected, .system, .resolver, .other:
+            true
+        }
+    }
+
+    private var status: Int32 { failures.isEmpty ? 0 : 1 }
+
+    private func finish(_ text: [String]) -> Int32 {
+        _ = print(text + (last.map { lines.end($0, status: status) } ?? []))
+        for failure in failures { _ = Program.complain(failure, status: 1) }
+        return status
+    }
+
+    private func print(_ lines: [String]) -> Bool {
+        lines.isEmpty || Output.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+    }
+}
