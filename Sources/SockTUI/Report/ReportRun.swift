@@ -116,7 +116,9 @@ final class ReportRun {
         guard endsByItself, let last else { return refusals }
         return refusals
             + last.sockets.compactMap { socket in
-                guard socket.role == .client, socket.linked == nil, let error = socket.closed?.error, Self.isFailure(error.reason) else {
+                guard socket.role == .client, socket.linked == nil, let error = socket.closed?.error,
+                    Self.isFailure(error.reason)
+                else {
                     return nil
                 }
                 return error.description
