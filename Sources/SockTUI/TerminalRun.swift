@@ -37,7 +37,8 @@ enum TerminalRun {
         let inspected = Program.makeInspected()
         let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent)
         let options = Model.Options(
-            ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version)
+            ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
+            lints: invocation.lints)
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
         loop.start(invocation.opening)

@@ -6,7 +6,7 @@ import Testing
 struct StateTests {
     private func matches(_ filter: String) throws -> [UInt64] {
         let filter = try Filter.parse(filter).get()
-        return World.sockets.filter(filter.matches).map(\.id.number)
+        return World.sockets.filter { filter.matches($0, []) }.map(\.id.number)
     }
 
     @Test("Words of a filter are joined by AND")

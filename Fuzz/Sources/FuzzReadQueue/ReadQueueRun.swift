@@ -30,7 +30,7 @@ struct ReadQueueRun {
         switch input.below(16) {
         case 0..<4: enqueue()
         case 4..<6: receive(input.bytes(1 + input.below(24), mask: mask))
-        case 6..<9: receive(input.bytes(min(queue.wanted, 1 + input.below(24)), mask: mask))
+        case 6..<9: receiveWanted(input.bytes(min(queue.wanted, 1 + input.below(24)), mask: mask))
         case 9..<12: performAll()
         case 12: expire()
         case 13: cancel()
@@ -46,8 +46,9 @@ struct ReadQueueRun {
         let operation = OperationID(operations)
         let choices = input.byte()
         let timeout = choices & 1 == 0 ? nil : Duration.milliseconds(input.below(8))
-        let request = ReadRequest(
+        var request = ReadRequest(
             kind(choices >> 1 & 7), timeout: timeout, tag: Int(operations), isStanding: choices >> 4 == 0)
+        if case .available = request.kind { request.lendsBytes = request.isStanding && operations & 1 == 0 }
         let replaced = queue.enqueue(request, as: operation, now: now)
         let expected = model.enqueue(ReadModel.Read(operation: operation, request: request), now: now)
         require(replaced?.operation == expected, "replaced: \(String(describing: replaced))")
@@ -76,6 +77,17 @@ struct ReadQueueRun {
     private mutating func receive(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { queue.receive($0, now: now) }
         model.receive(bytes)
+    }
+
+    /// Bytes that the queue wants are lent where its read in hand lends.
+    private mutating func receiveWanted(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty, let delivery = queue.lend(now: now) else { return receive(bytes) }
+        require(model.head?.request.lendsBytes == true, "lent for a read that does not lend: \(delivery)")
+        require(model.stream.isEmpty, "lent before bytes that came earlier: \(delivery)")
+        require(!model.isAsking && delivery.operation == model.head?.operation, "lent out of turn: \(delivery)")
+        completed += 1
+        model.receive(bytes)
+        model.complete(bytes.count, now: now)
     }
 
     private mutating func expire() {

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// What happened, as far as it is remembered. Gaps keep their place.
-package struct EventLog: Hashable, Sendable {
+package struct EventLog: Sendable {
     package enum Entry: Hashable, Sendable {
         case event(SocketEvent)
         /// So many events were overwritten before they were read; `next` is the first one after them.
@@ -21,6 +21,8 @@ package struct EventLog: Hashable, Sendable {
     package private(set) var next: UInt64 = 0
     /// Events lost in all.
     package private(set) var lost: UInt64 = 0
+    /// When events were lost, and how many, within the last minute or so.
+    private var losses: [(time: MonotonicTime, count: UInt64)] = []
 
     package init() {}
 
@@ -35,12 +37,12 @@ package struct EventLog: Hashable, Sendable {
     /// Takes what a snapshot brought; events seen before are left out, and a gap is noted where it is.
     package mutating func take(_ snapshot: EngineSnapshot) {
         for event in snapshot.events where event.sequence >= next {
-            noteGap(upTo: event.sequence)
+            noteGap(upTo: event.sequence, snapshot.time)
             entries.append(.event(event))
             next = event.sequence + 1
         }
         if snapshot.nextEvent > next {
-            noteGap(upTo: snapshot.nextEvent)
+            noteGap(upTo: snapshot.nextEvent, snapshot.time)
             next = snapshot.nextEvent
         }
         if entries.count > Self.limit + Self.slack {
@@ -49,9 +51,16 @@ package struct EventLog: Hashable, Sendable {
         }
     }
 
-    private mutating func noteGap(upTo sequence: UInt64) {
+    /// Events lost within the minute before an instant.
+    package func lostLately(_ now: MonotonicTime) -> UInt64 {
+        losses.reduce(0) { now - $1.time < .seconds(60) ? $0 + $1.count : $0 }
+    }
+
+    private mutating func noteGap(upTo sequence: UInt64, _ now: MonotonicTime) {
         guard sequence > next else { return }
         lost += sequence - next
+        losses.removeAll { now - $0.time >= .seconds(60) }
+        losses.append((now, sequence - next))
         entries.append(.lost(sequence - next, next: sequence))
     }
 }

@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Which rows are listed. Words are joined by AND; a word is `id:7`, `state:close-wait`, `port:443`, `peer:192.0.2.`,
-/// `role:client`, or plain text looked for in id, state, role, peer, target and name.
+/// `role:client`, `lint:read-starved`, or plain text looked for in id, state, role, peer, target and name.
 package struct Filter: Hashable, Sendable {
     /// What is wrong with a filter.
     package struct Failure: Error, Hashable, Sendable {
@@ -14,6 +14,7 @@ package struct Filter: Hashable, Sendable {
         case port(UInt16)
         case peer(String)
         case role(String)
+        case lint(String)
         case text(String)
         case unfinished
     }
@@ -56,7 +57,7 @@ package struct Filter: Hashable, Sendable {
         guard let colon = word.firstIndex(of: ":") else {
             let text = word.lowercased()
             // The name of a key alone is a filter that is still being typed.
-            return .success(["id", "state", "port", "peer", "role"].contains(text) ? .unfinished : .text(text))
+            return .success(["id", "state", "port", "peer", "role", "lint"].contains(text) ? .unfinished : .text(text))
         }
         let value = word[word.index(after: colon)...].lowercased()
         func missing(_ what: String) -> Result<Term, Failure> { .failure(Failure(message: "\(word): \(what)")) }
@@ -77,19 +78,25 @@ package struct Filter: Hashable, Sendable {
                 return missing("client, accepted or listener")
             }
             return .success(.role(value))
+        case "lint":
+            guard value == "any" || Lint.all.contains(where: { !value.isEmpty && $0.name.hasPrefix(value) }) else {
+                return missing("no such warning; any, read-starved, eof-unseen... (? lists them)")
+            }
+            return .success(.lint(value))
         case "peer":
             return value.isEmpty ? missing("part of an address, as in peer:192.0.2.") : .success(.peer(value))
         default: return .success(.text(word.lowercased()))
         }
     }
 
-    /// Whether a session is listed.
-    package func matches(_ socket: SocketSnapshot) -> Bool {
-        terms.allSatisfy { Self.matches($0, socket) }
+    /// Whether a session is listed; `findings` are the warnings about it.
+    package func matches(_ socket: SocketSnapshot, _ findings: [Finding]) -> Bool {
+        terms.allSatisfy { Self.matches($0, socket, findings) }
     }
 
-    private static func matches(_ term: Term, _ socket: SocketSnapshot) -> Bool {
+    private static func matches(_ term: Term, _ socket: SocketSnapshot, _ findings: [Finding]) -> Bool {
         switch term {
+        case .lint(let name): findings.contains { name == "any" || $0.lint.hasPrefix(name) }
         case .id(let number): socket.id.number == number
         case .state(let state): socket.stateWord.lowercased().hasPrefix(state)
         case .port(let port): socket.peer?.port == port || socket.local?.port == port
@@ -110,7 +117,7 @@ package struct Filter: Hashable, Sendable {
         terms.allSatisfy { term in
             switch term {
             case .id(let number): event.socket.number == number
-            case .state(let text), .peer(let text), .role(let text), .text(let text):
+            case .state(let text), .peer(let text), .role(let text), .lint(let text), .text(let text):
                 words.lowercased().contains(text)
             case .port(let port): words.contains(String(port))
             case .unfinished: true

@@ -9,9 +9,13 @@ package struct Model: Sendable {
         /// The program's version, as the start screen shows it.
         package var version: String
 
-        package init(ascii: Bool, version: String) {
+        /// Which warnings are shown.
+        package var lints: LintSettings
+
+        package init(ascii: Bool, version: String, lints: LintSettings = LintSettings()) {
             self.ascii = ascii
             self.version = version
+            self.lints = lints
         }
     }
 
@@ -108,6 +112,7 @@ package struct Model: Sendable {
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
     package internal(set) var summary = Summary()
+    package internal(set) var findings: Findings
     package internal(set) var log = EventLog()
     package internal(set) var histories = RateHistories()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
@@ -132,6 +137,7 @@ package struct Model: Sendable {
         self.options = options
         glyphs = options.ascii ? .ascii : .unicode
         sanitizer = Sanitizer(isASCII: options.ascii)
+        findings = Findings(options.lints)
     }
 
     /// What is on the screen: the latest snapshot, or the one that was frozen.

@@ -7,7 +7,9 @@ extension Model {
     /// Filters and orders the rows. The cursor stays with its connection; when that is no longer listed, with its row.
     mutating func refreshRows(_ snapshot: EngineSnapshot) {
         let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
-        let sockets = list.filter.isEmpty ? snapshot.sockets : snapshot.sockets.filter(list.filter.matches)
+        let sockets =
+            list.filter.isEmpty
+            ? snapshot.sockets : snapshot.sockets.filter { list.filter.matches($0, findings[$0.id]) }
         if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests, !list.rows.isEmpty {
             list.rows = Self.keepingOrder(list.rows, sockets, list.sorting)
         } else {

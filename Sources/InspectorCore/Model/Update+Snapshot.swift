@@ -49,6 +49,7 @@ extension Model {
     mutating func refresh() {
         guard let snapshot = shown else { return }
         summary = Summary(snapshot.sockets)
+        findings.take(snapshot, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
 

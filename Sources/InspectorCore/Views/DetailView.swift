@@ -37,7 +37,7 @@ package enum DetailView {
 
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
-        return builder.identity + live + builder.minute + builder.totals
+        return builder.identity + builder.warnings + live + builder.minute + builder.totals
     }
 }
 
@@ -60,18 +60,19 @@ struct DetailBuilder {
     }
 
     /// Words joined to as few rows as hold them.
-    func wrapped(_ words: [Line], separator: String) -> [Row] {
+    func wrapped(_ words: [Line], separator: String, indent: Int = 1) -> [Row] {
         var rows: [Row] = []
-        var line = Line(" ")
+        let blank = Line(String(repeating: " ", count: indent))
+        var line = blank
         for word in words {
-            if line.width > 1 && line.width + separator.count + word.width > width - 1 {
+            if line.width > indent && line.width + separator.count + word.width > width - 1 {
                 rows.append(Row(left: line))
-                line = Line(" ")
+                line = blank
             }
-            if line.width > 1 { line.append(separator) }
+            if line.width > indent { line.append(separator) }
             line.append(word)
         }
-        if line.width > 1 { rows.append(Row(left: line)) }
+        if line.width > indent { rows.append(Row(left: line)) }
         return rows
     }
 

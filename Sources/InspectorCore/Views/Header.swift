@@ -4,7 +4,11 @@ import SocketCore
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let isNarrow = layout.header.width < 76
-        canvas.draw(first(model, isNarrow: isNarrow), row: 0, in: layout.header, model.glyphs)
+        let found = model.findings.count
+        let warnings = found > 0 ? Line("!\(found)", Style(.warn, [.bold])) : Line()
+        canvas.draw(
+            left: first(model, isNarrow: isNarrow), right: warnings, row: 0,
+            in: layout.header.left(layout.header.width - 1), model.glyphs)
         let tabs = tabs(model)
         let room = layout.tabs.width - tabs.width - 3
         canvas.draw(

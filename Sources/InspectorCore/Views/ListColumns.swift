@@ -16,6 +16,7 @@ package struct ListColumns: Hashable {
     package var writing: Column?
     package var receiveRate: Column?
     package var sendRate: Column?
+    package var warnings: Column
     package var receiveQueue: Column?
     package var sendQueue: Column?
 
@@ -23,14 +24,14 @@ package struct ListColumns: Hashable {
 
     package init(width: Int, idWidth: Int) {
         let fixed = idWidth + 4
-        var room = width - 1 - fixed - (Self.leastPeer + 1) - 15
+        var room = width - fixed - (Self.leastPeer + 1) - 15 - 2
         func take(_ columns: Int) -> Bool {
             guard room >= columns else { return false }
             room -= columns
             return true
         }
         let hasState = take(11)
-        let hasWriting = take(14)
+        let hasWriting = take(12)
         let hasReceiveRate = take(6)
         let hasSendRate = take(6)
         let hasQueues = room >= 18 && take(14)
@@ -47,13 +48,14 @@ package struct ListColumns: Hashable {
         if hasState { state = place(10) }
         peer = place(Self.leastPeer + morePeer)
         reading = place(14 + moreReading)
-        if hasWriting { writing = place(13) }
+        if hasWriting { writing = place(11) }
         if hasReceiveRate { receiveRate = place(5) }
         if hasSendRate { sendRate = place(5) }
         if hasQueues {
             receiveQueue = place(6)
             sendQueue = place(6)
         }
+        warnings = Column(x: width - 2, width: 2)
     }
 
     /// From READING to the last column before the totals: where a closed row says why.

@@ -4,7 +4,9 @@ import SocketCore
 package enum ListView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
-        let columns = ListColumns(width: rect.width, idWidth: model.summary.idWidth)
+        // A column stays blank before what stands on the right of the list.
+        let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
+        let columns = ListColumns(width: width, idWidth: model.summary.idWidth)
         heading(model, columns, rect.top(1), on: &canvas)
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
@@ -39,6 +41,7 @@ package enum ListView {
         put(columns.sendRate, "TX/s", .sendRate, right: true)
         put(columns.receiveQueue, "RECV-Q", nil, right: true)
         put(columns.sendQueue, "SEND-Q", nil, right: true)
+        put(columns.warnings, "!", nil)
     }
 }
 
@@ -80,6 +83,8 @@ private struct ListRow {
         let unread: Role = socket.reading.current == nil && socket.unreadBytes > 0 ? .warn : .dim
         right(columns.receiveQueue, socket.kernel?.receiveQueue.map { Format.bytes($0) } ?? "-", unread)
         right(columns.sendQueue, socket.kernel?.sendQueue.map { Format.bytes($0) } ?? "-", .dim)
+        let found = model.findings[socket.id].count
+        if found > 0 { put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold]))) }
         if isSelected {
             canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
         }

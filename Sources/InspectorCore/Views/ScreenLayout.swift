@@ -5,6 +5,8 @@ package struct ScreenLayout: Hashable, Sendable {
     package static let least = Size(60, 16)
     /// From this width on list, talk and detail stand together.
     package static let compositeWidth = 120
+    /// A rule and three rows below it.
+    private static let warningRows = 4
 
     package let size: Size
     /// Whether list, talk and detail stand together.
@@ -17,6 +19,8 @@ package struct ScreenLayout: Hashable, Sendable {
     package let list: Rect
     /// Empty where the talk itself is in sight.
     package let preview: Rect
+    /// The summary of warnings, below list and preview.
+    package let warnings: Rect
     package let talk: Rect
     package let detail: Rect
     /// Between list and talk where they stand together.
@@ -40,15 +44,18 @@ package struct ScreenLayout: Hashable, Sendable {
             let rows = max(6, body.height * 2 / 5)
             list = left.top(rows)
             preview = none
-            divider = left.trimmed(top: rows).top(1)
-            talk = left.trimmed(top: rows + 1)
+            warnings = left.trimmed(top: rows).top(Self.warningRows)
+            divider = left.trimmed(top: rows + warnings.height).top(1)
+            talk = left.trimmed(top: rows + warnings.height + 1)
             detail = body.right(from: left.width + 1)
             return
         }
         divider = none
         let previewRows = body.height >= 10 ? 5 : 0
-        list = tab == .list ? body.trimmed(bottom: previewRows) : none
-        preview = tab == .list ? body.bottom(previewRows) : none
+        let warningRows = body.height >= 18 ? Self.warningRows : 0
+        list = tab == .list ? body.trimmed(bottom: previewRows + warningRows) : none
+        preview = tab == .list ? body.trimmed(bottom: warningRows).bottom(previewRows) : none
+        warnings = tab == .list ? body.bottom(warningRows) : none
         talk = tab == .talk ? body : none
         detail = tab == .detail ? body : none
     }

@@ -106,7 +106,7 @@ struct ArgumentParser {
     }
 
     /// The known word that is at most two slips of the finger away, or where to find them all.
-    private static func suggestion(for word: String, among known: [String]) -> String {
+    static func suggestion(for word: String, among known: [String]) -> String {
         let nearest = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
         guard let (name, slips) = nearest, slips <= 2 else { return "; see socktui --help" }
         return "; did you mean \(name)?"

@@ -120,6 +120,14 @@ enum CommandTable {
             }
             request.invocation.size = size
         },
+        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
+        },
+        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+            (name, request) throws(UsageError) in
+            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
+        },
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
         },
@@ -148,6 +156,11 @@ enum CommandTable {
         }
     }
 
+    private static func noWarning(_ option: String, _ name: String) -> UsageError {
+        UsageError(
+            option, "no such warning: \(name)" + ArgumentParser.suggestion(for: name, among: Lint.all.map(\.name)))
+    }
+
     /// What --help prints.
     static var help: String {
         let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
@@ -166,8 +179,22 @@ enum CommandTable {
             Options
             \(columns(optionRows))
 
+            WARNING (* not shown unless asked for)
+            \(warnings)
+
             ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
             """
+    }
+
+    /// The names of the warnings, in lines that fit 80 columns.
+    private static var warnings: String {
+        var lines = [""]
+        for lint in Lint.all {
+            let name = lint.name + (lint.isAllowed ? "*" : "")
+            if lines[lines.count - 1].count + name.count > 76 { lines.append("") }
+            lines[lines.count - 1] += "  " + name
+        }
+        return lines.joined(separator: "\n")
     }
 
     private static func columns(_ rows: [(String, String)]) -> String {

@@ -20,6 +20,8 @@ struct Invocation: Equatable {
     var size: Size?
     /// Whether only ASCII is drawn.
     var isASCII = false
+    /// Which warnings are shown.
+    var lints = LintSettings()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 

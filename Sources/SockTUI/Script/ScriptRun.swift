@@ -20,7 +20,7 @@ enum ScriptRun {
     ) -> Int32 {
         let inbox = Inbox()
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
-        let options = Model.Options(ascii: invocation.isASCII, version: CommandTable.version)
+        let options = Model.Options(ascii: invocation.isASCII, version: CommandTable.version, lints: invocation.lints)
         let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: nil)
         let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
         if invocation.opening.isEmpty {

@@ -33,6 +33,8 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     public var sockets: [SocketSnapshot]
     /// Numbers of the engine itself.
     public var counters: EngineCounters
+    /// How busy the engine is.
+    public var times: EngineTimes
     /// Events from the sequence number asked for on, as far as they are still there.
     public var events: [SocketEvent]
     /// Events since the one asked for that were overwritten before this snapshot; they lie before `events`.
@@ -51,6 +53,7 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
         self.wallNanoseconds = wallNanoseconds
         sockets = []
         counters = EngineCounters()
+        times = EngineTimes()
         events = []
         eventsLost = 0
         nextEvent = 0

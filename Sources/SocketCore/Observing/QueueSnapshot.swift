@@ -66,6 +66,8 @@ public struct QueueSnapshot: Hashable, Sendable, Codable {
     public var pendingBytes: Int
     /// Operations completed over the session's life.
     public var completed: UInt64
+    /// When it last went from empty to not empty, or back; nil: never yet.
+    public var since: MonotonicTime?
 
     /// The most operations that a snapshot lists.
     public static let listingLimit = 64
@@ -73,12 +75,13 @@ public struct QueueSnapshot: Hashable, Sendable, Codable {
     /// Describes a queue.
     public init(
         current: OperationSnapshot? = nil, pending: [OperationSnapshot] = [], pendingCount: Int = 0,
-        pendingBytes: Int = 0, completed: UInt64 = 0
+        pendingBytes: Int = 0, completed: UInt64 = 0, since: MonotonicTime? = nil
     ) {
         self.current = current
         self.pending = pending
         self.pendingCount = pendingCount
         self.pendingBytes = pendingBytes
         self.completed = completed
+        self.since = since
     }
 }

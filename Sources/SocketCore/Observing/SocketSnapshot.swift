@@ -178,6 +178,10 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var receiveRate: Double?
     /// Bytes sent a second, smoothed over one second; nil until measured twice.
     public var sendRate: Double?
+    /// Since when things stand as they do.
+    public var activity: ActivitySnapshot
+    /// How callbacks reach the user; nil for a listener, and once it is over.
+    public var callbacks: CallbackSnapshot?
     /// Connections taken, of a listener.
     public var accepted: UInt64
     /// How it was connected; nil for accepted connections and listeners.
@@ -204,6 +208,7 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
         prebuffered = 0
         received = 0
         sent = 0
+        activity = ActivitySnapshot()
         accepted = 0
     }
 }

@@ -173,6 +173,7 @@ extension Connection {
         picture.receiveRate = nil
         picture.sendRate = nil
         picture.prebuffered = 0
+        picture.callbacks = nil
         picture.closed = CloseRecord(
             time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
             readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)

@@ -24,11 +24,29 @@ extension Connection {
         sendRate.sample(total: sent, now: engine.now)
         picture.receiveRate = receiveRate.perSecond
         picture.sendRate = sendRate.perSecond
+        picture.reading.since = readsSince
+        picture.writing.since = writesSince
+        picture.activity = activity(picture)
+        picture.callbacks = handle?.callbacks(reading: picture.reading.current?.id, now: engine.now)
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
         }
         return picture
+    }
+
+    private func activity(_ picture: SocketSnapshot) -> ActivitySnapshot {
+        operationRate.sample(total: picture.reading.completed &+ picture.writing.completed, now: engine.now)
+        queueRate.sample(total: sent &+ UInt64(picture.writing.pendingBytes), now: engine.now)
+        var activity = ActivitySnapshot()
+        if machine.isOpen { activity.lastByte = lastActivity }
+        activity.unreadSince = unreadSince
+        activity.peerClosed = peerClosedTime
+        activity.operationRate = operationRate.perSecond
+        activity.queueRate = queueRate.perSecond
+        activity.idleTimeout = configuration.idleTimeout
+        activity.isKeptAlive = configuration.options.keepAlive != nil
+        return activity
     }
 
     private var phase: SocketPhase {

@@ -32,7 +32,12 @@ final class Connection {
     /// There is more to send and room for it, but other sockets come first.
     var isSendBudgetSpent = false
     /// Bytes (or the end of the stream) are there, but no read takes them.
-    var isReadInterestOff = false
+    var isReadInterestOff = false {
+        didSet {
+            if isReadInterestOff != oldValue { unreadSince = isReadInterestOff ? engine.now : nil }
+        }
+    }
+    private(set) var unreadSince: MonotonicTime?
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     var isHeldBack = false
     /// The connection that this one's bytes are passed on to.
@@ -40,7 +45,12 @@ final class Connection {
     /// What it is linked to is so far behind that no more is taken from the kernel.
     var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
-    var knowsPeerClosed = false
+    var knowsPeerClosed = false {
+        didSet {
+            if knowsPeerClosed, !oldValue { peerClosedTime = engine.now }
+        }
+    }
+    private(set) var peerClosedTime: MonotonicTime?
     var hasToldPeerClosed = false
     /// More bytes are queued for writing than the high watermark allows.
     var isAboveHighMark = false
@@ -59,6 +69,14 @@ final class Connection {
     var sent: UInt64 = 0
     var receiveRate = RateWindow()
     var sendRate = RateWindow()
+    /// Of what is queued for writing, in bytes, and of what completes.
+    var queueRate = RateWindow()
+    var operationRate = RateWindow()
+    /// Whether a read, and a write, was in hand at the end of the last step, and since when that is so.
+    private var hasRead = false
+    private var hasWrite = false
+    private(set) var readsSince: MonotonicTime?
+    private(set) var writesSince: MonotonicTime?
     var traffic: TrafficLog?
 
     init(
@@ -138,6 +156,19 @@ final class Connection {
         updateInterest()
         updateDeadline()
         updateWatermark()
+        noteQueues()
+    }
+
+    /// Notes when a queue fills or empties.
+    private func noteQueues() {
+        if machine.reading.hasCurrent != hasRead {
+            hasRead.toggle()
+            readsSince = engine.now
+        }
+        if machine.writing.isEmpty == hasWrite {
+            hasWrite.toggle()
+            writesSince = engine.now
+        }
     }
 
     private func performLifecycle() {

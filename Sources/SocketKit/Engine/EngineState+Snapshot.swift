@@ -15,6 +15,7 @@ extension EngineState {
         snapshot.sockets.append(contentsOf: closed.list(now: now))
         snapshot.sockets.sort { $0.id < $1.id }
         snapshot.counters = counters
+        snapshot.times = meter.times(now)
         if let first = request.eventsFrom {
             (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
         }

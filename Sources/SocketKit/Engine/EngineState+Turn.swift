@@ -5,10 +5,11 @@ extension EngineState {
     /// always has more to write cannot keep the engine from reading.
     private static let roundLimit = 64
 
-    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last.
-    func turn(_ batch: [Readiness]) {
+    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
+    func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
+        let began = now
         counters.readinessEvents += UInt64(batch.count)
         isDispatching = true
         for readiness in batch { dispatch(readiness) }
@@ -18,6 +19,7 @@ extension EngineState {
         flushWrites()
         runCallbacks()
         armTimer()
+        meter.turned(due: due, began: began, ended: clock.now)
     }
 
     /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
@@ -39,7 +41,9 @@ extension EngineState {
 
     /// Carries out what was posted and tries every write that came of it: after this, state is up to date.
     func settle() {
-        for letter in mailbox.take() { perform(letter) }
+        let letters = mailbox.take()
+        if !letters.isEmpty { meter.found(letters.count, now: now) }
+        for letter in letters { perform(letter) }
         flushWrites()
     }
 

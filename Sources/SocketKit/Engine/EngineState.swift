@@ -18,6 +18,7 @@ final class EngineState {
     var acceptors: [SocketID: Acceptor] = [:]
     var closed: ClosedSockets
     var counters = EngineCounters()
+    var meter = EngineMeter()
     var ring: EventRing
     var capturesTraffic: Bool
 

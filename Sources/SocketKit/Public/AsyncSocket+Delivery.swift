@@ -56,6 +56,16 @@ extension AsyncSocket {
         }
     }
 
+    /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
+    func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
+        var (snapshot, pump) = state.withLock { state in
+            let isHeard = state.delegate != nil || reading.map { state.awaited.operations[$0] != nil } ?? true
+            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
+        }
+        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        return snapshot
+    }
+
     // MARK: Delivery
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.

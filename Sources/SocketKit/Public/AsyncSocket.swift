@@ -38,7 +38,7 @@ public final class AsyncSocket: Sendable {
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
         guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue)
+        return DelegatePump(queue, clock: engine.clock)
     }
 
     // MARK: Settings

@@ -15,6 +15,7 @@ public final class SocketEngine: Sendable {
     private let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
+    let clock: any EngineClock
     let names: Names
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
@@ -43,15 +44,24 @@ public final class SocketEngine: Sendable {
         self.mailbox = mailbox
         self.mark = mark
         self.names = names
+        self.clock = clock
         self.confined = confined
         let schedule = schedule ?? { work in queue.async { work() } }
         self.schedule = schedule
         name = configuration.name
         queue.sync {
             // A cycle, which `shutDown` breaks.
-            confined { $0.requestTurn = { schedule { confined { $0.turn([]) } } } }
+            confined {
+                $0.requestTurn = {
+                    let due = clock.now
+                    schedule { confined { $0.turn([], due: due) } }
+                }
+            }
         }
-        let failure = reactor.start { batch in queue.sync { confined { $0.turn(batch) } } }
+        let failure = reactor.start { batch in
+            let due = clock.now
+            queue.sync { confined { $0.turn(batch, due: due) } }
+        }
         precondition(failure == 0, "the engine's thread could not be started: errno \(failure)")
     }
 
@@ -86,7 +96,8 @@ public final class SocketEngine: Sendable {
 
     func post(_ letter: Letter) {
         guard mailbox.post(letter) else { return }
-        schedule { [confined] in confined { $0.turn([]) } }
+        let due = clock.now
+        schedule { [confined] in confined { $0.turn([], due: due) } }
     }
 
     /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.

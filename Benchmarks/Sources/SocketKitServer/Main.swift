@@ -1,0 +1,43 @@
+import Dispatch
+import Glibc
+import SocketKit
+
+/// Serves one of the yardstick's protocols (see `Yardstick/refserver.c`) by SocketKit's public API, until it is killed:
+/// `SocketKitServer -m echo|sink|source|lines [-w inline|queue|async|borrowed] [-p PORT | -u PATH] [--watched]`
+@main
+struct Main {
+    static func main() throws {
+        let options: Options
+        do {
+            options = try Options(CommandLine.arguments.dropFirst())
+        } catch {
+            let sentence = "SocketKitServer: \(error.sentence)\n"
+            write(STDERR_FILENO, sentence, sentence.utf8.count)
+            exit(2)
+        }
+        raiseDescriptorLimit()
+        let server = Server(options)
+        let port = try server.start()
+        print("ready \(port)")
+        fflush(nil)
+        if options.isWatched { watch(server.engine) }
+        withExtendedLifetime(server) { dispatchMain() }
+    }
+
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Takes a snapshot ten times a second, as a screen does.
+    private static func watch(_ engine: SocketEngine) {
+        DispatchQueue(label: "watching").async {
+            while true {
+                usleep(100_000)
+                _ = engine.snapshot()
+            }
+        }
+    }
+}

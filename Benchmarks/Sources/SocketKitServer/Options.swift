@@ -1,0 +1,56 @@
+/// Which of the yardstick's protocols is spoken.
+enum Mode: String, CaseIterable {
+    case echo, sink, source, lines
+}
+
+/// How the API is used.
+enum Way: String, CaseIterable {
+    /// A delegate on the engine's queue, one read at a time.
+    case inline
+    /// A delegate on a queue of its own.
+    case queue
+    /// `await`, one task for each connection.
+    case async
+    /// A standing read that lends its bytes.
+    case borrowed
+}
+
+/// What the command line says.
+struct Options {
+    var mode = Mode.echo
+    var way = Way.inline
+    var port: UInt16 = 0
+    var path: String?
+    var isWatched = false
+
+    init(_ arguments: some Sequence<String>) throws(Refusal) {
+        var arguments = arguments.makeIterator()
+        while let argument = arguments.next() {
+            switch argument {
+            case "--watched": isWatched = true
+            case "-m": mode = try Self.value(of: argument, arguments.next())
+            case "-w": way = try Self.value(of: argument, arguments.next())
+            case "-u": path = arguments.next()
+            case "-p":
+                guard let text = arguments.next(), let number = UInt16(text) else {
+                    throw Refusal(sentence: "-p: must be followed by a port, 0 to 65535")
+                }
+                port = number
+            default: throw Refusal(sentence: "\(argument): no such option")
+            }
+        }
+    }
+
+    private static func value<Value: RawRepresentable<String> & CaseIterable>(
+        of option: String, _ text: String?
+    ) throws(Refusal) -> Value {
+        if let text, let value = Value(rawValue: text) { return value }
+        let values = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Refusal(sentence: "\(option): must be followed by one of \(values)")
+    }
+
+    /// Why the command line cannot be followed.
+    struct Refusal: Error {
+        var sentence: String
+    }
+}

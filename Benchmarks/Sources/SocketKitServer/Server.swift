@@ -1,0 +1,45 @@
+import Dispatch
+import SocketKit
+
+/// Listens, and gives each connection to a delegate or a task of its mode.
+final class Server: SocketListenerDelegate {
+    let engine = SocketEngine()
+    private let options: Options
+    private let listener: SocketListener
+    private let echo: EchoDelegate
+
+    init(_ options: Options) {
+        self.options = options
+        var configuration = SocketConfiguration()
+        configuration.options.backlog = 4_096
+        configuration.options.noDelay = true
+        let queue = options.way == .queue ? DispatchQueue(label: "delegates") : nil
+        listener = SocketListener(engine: engine, delegateQueue: queue, configuration: configuration)
+        echo = EchoDelegate(lends: options.way == .borrowed)
+    }
+
+    /// Listens on loopback; the port, 0 for a path.
+    func start() throws(SocketError) -> UInt16 {
+        listener.delegate = self
+        guard let path = options.path else {
+            try listener.listen(on: .tcp(host: "127.0.0.1", port: options.port))
+            return listener.localAddress?.port ?? 0
+        }
+        try listener.listen(on: .unix(path: path))
+        return 0
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        if options.way == .async {
+            let mode = options.mode
+            Task { await Conversations.serve(socket, mode) }
+            return
+        }
+        switch options.mode {
+        case .echo: echo.serve(socket)
+        case .sink: SinkDelegate(options.way).serve(socket)
+        case .source: SourceDelegate().serve(socket)
+        case .lines: LinesDelegate(options.way).serve(socket)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import SocketCore
+
+/// What is wrong on this side of the socket: the program's callbacks, the engine, and this inspector.
+extension Lint {
+    static let callbacks: [Lint] = [
+        Lint(
+            "delegate-slow", "callbacks wait for more than 100 ms for the delegate's queue",
+            remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
+        Lint(
+            "delegate-nil", "a read is in hand and nobody will hear of it: no delegate is set",
+            remedy: "set the delegate and keep it: it is held weakly", delegateMissing),
+    ]
+
+    static let itself: [Lint] = [
+        Lint(
+            engine: "socket-queue-slow", "work waits for more than 100 ms for the engine's queue",
+            remedy: "something blocks it: callbacks without a queue of their own run there", queueSlow),
+        Lint(
+            engine: "events-lost", "the engine overwrote events before they were read here",
+            remedy: "what is shown of queues and totals is true all the same; a larger eventCapacity keeps more"
+        ) { _, lost in lost > 0 ? "\(lost) events were overwritten within the last minute" : nil },
+    ]
+
+    private static let slow = Duration.milliseconds(100)
+
+    private static func delegateSlow(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let callbacks = socket.callbacks, let lag = callbacks.lag, lag > slow else { return nil }
+        // The last batch is news for a while only; one that waits still is.
+        if let ran = callbacks.ran, now - ran > .seconds(2) { return nil }
+        let held = callbacks.undelivered > 0 ? "; \(Format.size(callbacks.undelivered)) undelivered" : ""
+        return callbacks.ran == nil
+            ? "callbacks have waited \(Format.duration(lag)) for the delegate's queue\(held)"
+            : "callbacks waited \(Format.duration(lag)) for the delegate's queue\(held)"
+    }
+
+    private static func delegateMissing(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current else {
+            return nil
+        }
+        return "read t\(read.tag) is in hand, and no delegate will hear of it"
+    }
+
+    private static func queueSlow(_ engine: EngineSnapshot, _ lost: UInt64) -> String? {
+        let times = engine.times
+        guard times.queueLag > slow || times.longestTurn > slow else { return nil }
+        return "ready work waited \(Format.duration(times.queueLag)); the longest turn took "
+            + Format.duration(times.longestTurn)
+    }
+}

@@ -1,0 +1,112 @@
+import SocketCore
+
+/// What keeps bytes from being read.
+extension Lint {
+    static let reading: [Lint] = [
+        Lint(
+            "read-starved", "bytes wait for more than a second and no read is queued to take them",
+            remedy: "queue a read (r), or in the program call read(...) again after each one",
+            readStarved),
+        Lint(
+            "eof-unseen", "the peer's FIN is here, but behind bytes that nobody reads",
+            remedy: "read on until the end (r): FIN is told after the last byte before it", endUnseen),
+        Lint(
+            "prebuffer-held", "bytes that were read ahead lie unread for more than 5 seconds",
+            remedy: "queue a read (r): it is served from them at once", prebufferHeld),
+        Lint(
+            "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",
+            remedy: "compare the bytes (2 Talk) with the delimiter: perhaps the peer ends lines otherwise",
+            delimiterSlow),
+        Lint(
+            "near-maxlength", "a delimiter read has used more than 90 % of its limit",
+            remedy: "raise the limit, or look at what the peer sends (2 Talk): the read fails when it is full",
+            nearMaxLength),
+        Lint(
+            "unbounded-delimiter", "a delimiter read without a limit: the peer decides how much memory it takes",
+            remedy: "give it a limit (maxLength)", unboundedDelimiter),
+    ]
+
+    /// How long bytes may lie unread.
+    private static let patience = Duration.seconds(1)
+    /// How long bytes that were read ahead may.
+    private static let prebufferPatience = Duration.seconds(5)
+    /// A terminator is commonly found within this many bytes.
+    private static let longLine = 16 << 10
+
+    /// Since when bytes lie there that no read takes; nil: none do, or reading was paused on purpose.
+    private static func unreadSince(_ socket: SocketSnapshot) -> MonotonicTime? {
+        guard socket.phase == .connected, socket.reading.current == nil, !socket.isReadingPaused else { return nil }
+        let idle = socket.reading.since ?? socket.connected ?? socket.opened
+        if let since = socket.activity.unreadSince, !socket.flags.contains(.socketHasReadEOF) {
+            return max(since, idle)
+        }
+        return socket.prebuffered > 0 ? idle : nil
+    }
+
+    private static func readStarved(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let since = unreadSince(socket), now - since > patience else { return nil }
+        // What the kernel holds is asked only of the rows in sight.
+        if socket.activity.unreadSince != nil, socket.kernel?.receiveQueue == 0, socket.prebuffered == 0 { return nil }
+        let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
+        return "\(unread) unread for \(Format.duration(now - since)): no read is queued"
+    }
+
+    private static func endUnseen(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard socket.phase == .connected, let closed = socket.activity.peerClosed, now - closed > patience,
+            !socket.flags.contains(.socketHasReadEOF)
+        else { return nil }
+        let why =
+            socket.isReadingPaused
+            ? "reading is paused by hand"
+            : socket.reading.current.map {
+                $0.isAsking ? "t\($0.tag) waits for an answer" : "t\($0.tag) does not take them"
+            } ?? "no read is queued"
+        let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
+        return "peer sent FIN \(Format.duration(now - closed)) ago behind \(unread) unread: \(why)"
+    }
+
+    private static func prebufferHeld(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard socket.prebuffered > 0, let since = unreadSince(socket), now - since > prebufferPatience else {
+            return nil
+        }
+        return "\(Format.size(socket.prebuffered)) read ahead, unread for \(Format.duration(now - since))"
+    }
+
+    /// The delimiter read in hand, with its terminator's name and its limit.
+    private static func delimiterRead(
+        _ socket: SocketSnapshot
+    ) -> (read: OperationSnapshot, terminator: [UInt8], limit: Int?)? {
+        guard let read = socket.reading.current, case .read(.delimiter(let terminator, let limit)) = read.kind else {
+            return nil
+        }
+        return (read, terminator, limit)
+    }
+
+    private static func delimiterSlow(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let (read, terminator, _) = delimiterRead(socket), read.done > 0 else { return nil }
+        let still = read.lastProgress.map { now - $0 } ?? .zero
+        guard read.done >= longLine || still > .seconds(5) else { return nil }
+        let name = ReadRequest.Kind.name(of: terminator)
+        let quiet = still > .seconds(1) ? ", nothing new for \(Format.duration(still))" : ""
+        return "t\(read.tag): \(Format.size(read.done)) scanned without \(name)\(quiet)"
+    }
+
+    private static func nearMaxLength(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let (read, _, limit) = delimiterRead(socket), let limit, limit > 0, read.done > limit / 10 * 9,
+            Double(read.done) > Double(limit) * 0.9
+        else { return nil }
+        return "t\(read.tag): \(Format.size(read.done)) of at most \(Format.limit(limit)), and no delimiter yet"
+    }
+
+    private static func unboundedDelimiter(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        func isUnbounded(_ operation: OperationSnapshot) -> Bool {
+            if case .read(.delimiter(_, limit: nil)) = operation.kind { true } else { false }
+        }
+        let reading = socket.reading
+        guard
+            let read = reading.current.flatMap({ isUnbounded($0) ? $0 : nil })
+                ?? reading.pending.first(where: isUnbounded)
+        else { return nil }
+        return "t\(read.tag) reads \(read.kind.words) without a limit"
+    }
+}

@@ -1,0 +1,50 @@
+import SocketCore
+
+/// The summary of warnings: how many there are, and the first few.
+package enum WarningsView {
+    package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        guard rect.height > 0 else { return }
+        let count = model.findings.count
+        let title = count == 0 ? Line("no warnings", Style(.dim)) : Line("warnings \(count)", Style(.warn))
+        let shown = model.findings.first(rect.height - 1, selected: model.list.selected)
+        let right = count > shown.count ? Line("\(count - shown.count) more: f lint:any", Style(.dim)) : Line()
+        canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs)
+        for (row, finding) in shown.enumerated() {
+            canvas.draw(line(finding, model), row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
+        }
+    }
+
+    private static func line(_ finding: Finding, _ model: Model) -> Line {
+        var line = Line(" ! ", Style(.warn, [.bold]))
+        line.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
+        line.append(Format.padded(finding.lint, to: 15) + " ", Style(.warn))
+        model.sanitizer.append(finding.sentence, to: &line)
+        return line
+    }
+}
+
+extension DetailBuilder {
+    /// Every warning about the session, with what to do about it.
+    var warnings: [Row] {
+        let found = model.findings[socket.id]
+        guard !found.isEmpty else { return [] }
+        var rows = [rule("warnings \(found.count)")]
+        for finding in found {
+            var line = Line(" ! ", Style(.warn, [.bold]))
+            line.append(finding.lint, Style(.warn))
+            let sentence = safe(finding.sentence)
+            if line.width + 2 + sentence.width < width {
+                line.append("  ")
+                line.append(sentence)
+                rows.append(Row(left: line))
+            } else {
+                rows.append(Row(left: line))
+                rows += wrapped(
+                    finding.sentence.split(separator: " ").map { safe(String($0)) }, separator: " ", indent: 3)
+            }
+            rows += wrapped(
+                finding.remedy.split(separator: " ").map { Line($0, Style(.dim)) }, separator: " ", indent: 3)
+        }
+        return rows
+    }
+}

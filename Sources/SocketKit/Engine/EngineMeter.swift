@@ -1,0 +1,32 @@
+import SocketCore
+
+/// Measures the engine itself: two readings of the clock a turn, and no more.
+struct EngineMeter {
+    private var busy: Int64 = 0
+    private var longestTurn = PeakWindow()
+    private var queueLag = PeakWindow()
+    private var mailboxDepth = PeakWindow()
+
+    /// A turn that was wanted at `due` ran from `began` to `ended`.
+    mutating func turned(due: MonotonicTime, began: MonotonicTime, ended: MonotonicTime) {
+        let took = ended.nanoseconds - began.nanoseconds
+        busy += max(0, took)
+        longestTurn.note(took, now: ended)
+        queueLag.note(began.nanoseconds - due.nanoseconds, now: ended)
+    }
+
+    /// So many letters lay in the mailbox.
+    mutating func found(_ letters: Int, now: MonotonicTime) {
+        mailboxDepth.note(Int64(letters), now: now)
+    }
+
+    /// As of now.
+    mutating func times(_ now: MonotonicTime) -> EngineTimes {
+        var times = EngineTimes()
+        times.busy = .nanoseconds(busy)
+        times.longestTurn = .nanoseconds(longestTurn.peak(now))
+        times.queueLag = .nanoseconds(queueLag.peak(now))
+        times.mailboxDepth = Int(mailboxDepth.peak(now))
+        return times
+    }
+}

@@ -1,0 +1,290 @@
+import Dispatch
+import Glibc
+import InspectorCore
+import SocketKit
+import SocketTestSupport
+import Testing
+
+/// What makes a warning appear on a real connection, and what makes it go.
+struct Provocation: Sendable, CustomTestStringConvertible {
+    let lint: String
+    var configuration = SocketConfiguration()
+    let provoke: @Sendable (LintBench) throws -> Void
+    let relieve: @Sendable (LintBench) throws -> Void
+
+    var testDescription: String { lint }
+
+    init(
+        _ lint: String, configuration: SocketConfiguration = SocketConfiguration(),
+        _ provoke: @escaping @Sendable (LintBench) throws -> Void,
+        relieved relieve: @escaping @Sendable (LintBench) throws -> Void
+    ) {
+        (self.lint, self.configuration, self.provoke, self.relieve) = (lint, configuration, provoke, relieve)
+    }
+}
+
+@Suite("Warnings on real connections", .serialized)
+struct LintTests {
+    @Test("a warning appears with its cause and goes with it", arguments: Provocation.all)
+    func appearsAndGoes(_ provocation: Provocation) throws {
+        let bench = try LintBench(configuration: provocation.configuration)
+        #expect(bench.finds(provocation.lint) == nil)
+        try provocation.provoke(bench)
+        #expect(eventually { bench.finds(provocation.lint) != nil })
+        try provocation.relieve(bench)
+        #expect(eventually { bench.finds(provocation.lint) == nil }, "\(bench.finds(provocation.lint) ?? "")")
+    }
+
+    @Test("every warning of the table is provoked here, but for the engine's own")
+    func complete() {
+        let provoked = Set(Provocation.all.map(\.lint)).union(["socket-queue-slow"])
+        #expect(Set(Lint.all.map(\.name)).subtracting(provoked).isEmpty)
+        #expect(Set(Lint.all.map(\.name)).count == Lint.all.count)
+    }
+
+    @Test("an engine whose queue is blocked is told of, until it runs freely again")
+    func blockedQueue() throws {
+        let bench = try LintBench()
+        let engine = SocketEngine()
+        #expect(bench.finds("socket-queue-slow", in: engine) == nil)
+        let blocks = DispatchSemaphore(value: 0)
+        engine.queue.async { _ = blocks.wait(timeout: .now() + .milliseconds(250)) }
+        engine.post(.halfClose(SocketID(1)))
+        #expect(bench.finds("socket-queue-slow", in: engine)?.contains("ready work waited") == true)
+        #expect(eventually { bench.finds("socket-queue-slow", in: engine) == nil })
+    }
+
+    @Test("what is allowed is not mentioned, what is asked for is")
+    func settings() {
+        var settings = LintSettings()
+        let idle = Lint.named("idle"), starved = Lint.named("read-starved")
+        #expect(idle.map { settings.shows($0) } == false && starved.map { settings.shows($0) } == true)
+        #expect(settings.warn("idle") && settings.allow("read-starved"))
+        #expect(idle.map { settings.shows($0) } == true && starved.map { settings.shows($0) } == false)
+        let taken = settings.warn("idler")
+        #expect(!taken)
+    }
+}
+
+extension Provocation {
+    static let all = reading + timing + writing + ending + callbacks
+
+    private static func line(_ limit: Int? = 8192) -> ReadRequest { ReadRequest(.delimiter([13, 10], limit: limit)) }
+
+    private static func read(_ request: ReadRequest) -> @Sendable (LintBench) -> Void {
+        { $0.socket.read(request) }
+    }
+
+    private static func peerSends(_ text: String) -> @Sendable (LintBench) throws -> Void {
+        { try $0.pair.peerSends(text) }
+    }
+
+    private static let reading: [Provocation] = [
+        Provocation("read-starved") { bench in
+            try bench.pair.peerSends("hello")
+            #expect(bench.pair.leavesInTheKernel(5))
+            #expect(bench.finds("read-starved") == nil, "not at once")
+            bench.pass(1.5)
+            #expect(bench.finds("read-starved")?.contains("5 B unread for 1.5s") == true)
+        } relieved: {
+            $0.socket.read(ReadRequest(.available(limit: nil)))
+        },
+        Provocation("eof-unseen") { bench in
+            try bench.pair.peerSends("the end")
+            shutdown(bench.pair.peer, Int32(SHUT_WR))
+            #expect(eventually { bench.pair.picture?.activity.peerClosed != nil })
+            bench.pass(2)
+            #expect(bench.finds("eof-unseen")?.contains("2s ago") == true)
+        } relieved: {
+            $0.socket.read(ReadRequest(.available(limit: nil)))
+        },
+        Provocation("prebuffer-held") { bench in
+            bench.socket.read(line())
+            try bench.pair.peerSends("one\r\ntwo")
+            #expect(eventually { bench.pair.picture?.prebuffered == 3 })
+            bench.pass(6)
+        } relieved: {
+            $0.socket.read(ReadRequest(.available(limit: nil)))
+        },
+        Provocation("delimiter-slow") { bench in
+            bench.socket.read(line())
+            try bench.pair.peerSends("hello\n")
+            #expect(eventually { bench.pair.picture?.reading.current?.done == 6 })
+            bench.pass(6)
+            #expect(bench.finds("delimiter-slow")?.contains("6 B scanned without CRLF") == true)
+        } relieved: {
+            try $0.pair.peerSends("\r\n")
+        },
+        Provocation("near-maxlength") { bench in
+            bench.socket.read(line(100))
+            try bench.pair.peerSends(String(repeating: "x", count: 95))
+        } relieved: {
+            try $0.pair.peerSends("\r\n")
+        },
+        Provocation("unbounded-delimiter", read(line(nil)), relieved: peerSends("so long\r\n")),
+    ]
+
+    private static let timing: [Provocation] = [
+        Provocation("timeout-asking") { bench in
+            bench.socket.read(ReadRequest(.length(4), timeout: .seconds(10), tag: 3))
+            bench.engine.fence()
+            bench.pass(10)
+            #expect(bench.finds("timeout-asking") == nil, "not at once")
+            bench.pass(0.5)
+        } relieved: { bench in
+            let asking = bench.pair.picture?.reading.current?.id
+            let session = bench.session
+            if let asking, let session {
+                bench.engine.post(.answerTimeout(session, asking, .extend(by: .seconds(30))))
+            }
+        },
+        Provocation("read-timeout-near") { bench in
+            bench.socket.read(ReadRequest(.length(4), timeout: .seconds(10), tag: 3))
+            bench.engine.fence()
+            bench.pass(7)
+            #expect(bench.finds("read-timeout-near") == nil, "not yet")
+            bench.pass(2)
+        } relieved: {
+            try $0.pair.peerSends("done")
+        },
+        Provocation("write-timeout-near") { bench in
+            bench.fillUp(timeout: .seconds(10))
+            bench.pass(9)
+        } relieved: {
+            $0.drain()
+        },
+        Provocation("no-timeout") { bench in
+            bench.socket.read(ReadRequest(.length(4)))
+            bench.engine.fence()
+            bench.pass(61)
+        } relieved: {
+            try $0.pair.peerSends("I")
+        },
+        Provocation("idle") { bench in
+            bench.socket.read(ReadRequest(.available(limit: nil)))
+            bench.pass(61)
+        } relieved: {
+            try $0.pair.peerSends("here")
+        },
+    ]
+
+    private static let writing: [Provocation] = [
+        Provocation("write-stalled") { bench in
+            bench.fillUp()
+            bench.pass(3)
+        } relieved: {
+            $0.drain()
+        },
+        Provocation("write-backlog", { $0.fillUp() }, relieved: { $0.drain() }),
+        Provocation("tiny-ops") { bench in
+            _ = bench.finds("tiny-ops")
+            bench.writeSingleBytes()
+            bench.pass(1)
+        } relieved: {
+            _ = $0.finds("tiny-ops")
+            $0.pass(3)
+        },
+        Provocation("tag-reuse") { bench in
+            for _ in 0..<2 { bench.socket.read(ReadRequest(.length(4), tag: 5)) }
+        } relieved: {
+            try $0.pair.peerSends("four")
+        },
+        // The ring holds 4,096 events, and each write makes two.
+        Provocation("events-lost") { bench in
+            _ = bench.finds("events-lost")
+            bench.writeSingleBytes()
+        } relieved: {
+            $0.pass(61)
+        },
+    ]
+
+    private static var halfOpen: SocketConfiguration {
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = true
+        return configuration
+    }
+
+    private static let ending: [Provocation] = [
+        Provocation("half-closed", configuration: halfOpen) { bench in
+            bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            bench.fillUp()
+            shutdown(bench.pair.peer, Int32(SHUT_WR))
+        } relieved: {
+            $0.drain()
+        },
+        Provocation("disconnect-pending") { bench in
+            bench.socket.read(ReadRequest(.length(4)))
+            bench.socket.disconnect(.afterReading)
+            bench.engine.fence()
+            bench.pass(6)
+        } relieved: {
+            try $0.pair.peerSends("four")
+        },
+        // A listener whose backlog is full does not answer; it does once somebody is accepted.
+        Provocation("connect-slow") { bench in
+            let hole = try FullBacklog()
+            let socket = AsyncSocket(engine: bench.engine, delegate: bench.pair.recorder)
+            try socket.connect(toHost: "127.0.0.1", port: hole.port)
+            bench.kept = [hole, socket]
+            bench.session = socket.session
+            bench.engine.fence()
+            bench.pass(2.5)
+        } relieved: { bench in
+            (bench.kept.first as? FullBacklog)?.acceptAll()
+        },
+    ]
+
+    private static let callbacks: [Provocation] = [
+        Provocation("delegate-slow") { bench in
+            let queue = DispatchQueue(label: "slow delegate")
+            bench.socket.delegateQueue = queue
+            queue.suspend()
+            bench.kept = [queue]
+            bench.socket.read(ReadRequest(.available(limit: nil)))
+            try bench.pair.peerSends("hello")
+            #expect(eventually { bench.pair.picture?.callbacks?.lag != nil })
+            bench.pass(0.2)
+        } relieved: { bench in
+            (bench.kept.first as? DispatchQueue)?.resume()
+            #expect(eventually { bench.pair.picture?.callbacks?.ran != nil })
+            bench.pass(3)
+        },
+        Provocation("delegate-nil") { bench in
+            bench.socket.delegate = nil
+            bench.socket.read(ReadRequest(.length(4)))
+        } relieved: {
+            $0.socket.delegate = $0.pair.recorder
+        },
+    ]
+}
+
+/// A listener that takes no connection more, until it is told to.
+private final class FullBacklog {
+    let port: UInt16
+    private let listener: Int32
+    private var fillers: [Int32] = []
+
+    init() throws {
+        let kernel = LinuxKernel()
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        listener = socket(AF_INET, kind, 0)
+        _ = kernel.bind(listener, to: .v4(host: "127.0.0.1", port: 0))
+        listen(listener, 0)
+        port = kernel.localAddress(listener)?.port ?? 0
+        for _ in 0..<4 {
+            fillers.append(socket(AF_INET, kind, 0))
+            _ = kernel.connect(fillers[fillers.count - 1], to: .v4(host: "127.0.0.1", port: port))
+        }
+    }
+
+    func acceptAll() {
+        for _ in 0..<4 {
+            let taken = accept(listener, nil, nil)
+            if taken >= 0 { fillers.append(taken) }
+        }
+    }
+
+    deinit {
+        for descriptor in fillers + [listener] { close(descriptor) }
+    }
+}
