@@ -124,7 +124,7 @@ enum CommandTable {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; all: each") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
         },
