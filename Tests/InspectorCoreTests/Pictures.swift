@@ -82,6 +82,11 @@ struct PictureTests {
         case "connect": [.character("c"), .tab]
         case "listen": [.character("l")]
         case "read": [.character("r"), .right, .right]
+        case "read-frame": [.character("r"), .character("f")]
+        case "operations": [.character("d"), .character("j")]
+        case "operation": [.character("d"), .character("2")]
+        case "watermarks": [.character("b")]
+        case "pace": [.enter, .alt("r"), .tab, .character("3")]
         case "close": [.character("x"), .character("j")]
         case "answer": [.character("A")]
         case "quit": [.character("q")]
@@ -95,7 +100,8 @@ struct PictureTests {
     static let states = [
         "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
         "talk-closed", "detail-long", "detail-closed", "frozen", "listen", "read", "close", "answer", "quit",
-        "list-filter", "list-filter-bad", "preview-unread",
+        "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
+        "pace",
     ]
 
     @Test("Every view in ASCII at every size", arguments: views, sizes)

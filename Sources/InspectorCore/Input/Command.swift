@@ -43,6 +43,11 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case historyDown = "history-down"
     case lineEnding = "line-ending"
     case inputMode = "input-mode"
+    /// How what is sent goes out.
+    case pace
+    /// The queued operations of a connection.
+    case operations
+    case watermarks
     case leave
     case complete
     case accept

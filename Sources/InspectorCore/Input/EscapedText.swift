@@ -32,13 +32,17 @@ package enum EscapedText {
         }
     }
 
-    private struct Reader {
+    /// Reads scalars from left to right.
+    struct Reader {
         let characters: [Unicode.Scalar]
         var index = 0
 
         init(characters: [Unicode.Scalar]) {
             self.characters = characters
         }
+
+        /// The scalar at `index`; nil at the end.
+        var next: Unicode.Scalar? { index < characters.count ? characters[index] : nil }
 
         mutating func bytes() throws(Failure) -> [UInt8] {
             var bytes: [UInt8] = []
@@ -54,7 +58,8 @@ package enum EscapedText {
             return bytes
         }
 
-        private mutating func escape() throws(Failure) -> [UInt8] {
+        /// The bytes of the escape that begins here.
+        mutating func escape() throws(Failure) -> [UInt8] {
             let start = index
             index += 1
             guard index < characters.count else { throw Failure(column: start + 1, message: "ends with a lone \\") }

@@ -30,7 +30,8 @@ package enum Keymap {
         bind([.talk], [.character("w"), .character("i")], .write, "write: to the composer", label: "write"),
         bind([.talk], [.enter], .expand, "expand or fold the item at the cursor", label: "expand"),
         bind([.list, .detail], [.character("w")], .write, "write: to the composer"),
-        bind([.detail], [.character("A")], .answer, "answer what timed out", label: "answer"),
+        bind(
+            [.detail], [.character("A")], .answer, "answer a timeout, or who waits", label: "answer"),
         bind([.list, .events], [.character("c")], .connect, "connect to an address", label: "connect"),
         bind([.talk, .detail], [.character("c")], .connect, "connect to an address, or again"),
         bind([.list], [.character("l")], .listen, "listen on an address", label: "listen"),
@@ -60,7 +61,11 @@ package enum Keymap {
         bind(connections, [.character("r")], .read, "queue a read", label: "read"),
         bind([.detail], [.character("w")], .write, "write: to the composer", label: "write"),
         bind(connections, [.character("x")], .close, "close, at once or later", label: "close"),
-        bind([.list, .talk], [.character("A")], .answer, "answer what timed out", label: "answer"),
+        bind(
+            [.list, .talk], [.character("A")], .answer, "answer a timeout, or who waits",
+            label: "answer"),
+        bind(connections, [.character("d")], .operations, "drop an operation, change its timeout"),
+        bind(connections, [.character("b")], .watermarks, "bounds of the write queue: watermarks"),
     ]
 
     private static let looking: [Binding] = [
@@ -68,7 +73,8 @@ package enum Keymap {
         bind([.events], [.character("/")], .search, "search", label: "find"),
         bind([.events], [.character("n")], .searchNext, "next match"),
         bind([.events], [.character("N")], .searchPrevious, "previous match"),
-        bind(connections, [.character("P")], .pause, "pause or resume the engine's reading", label: "pause"),
+        bind(
+            connections, [.character("P")], .pause, "pause reading, or a listener's accepting", label: "pause"),
         bind([.list], [.character("s")], .sortNext, "sort by the next column", label: "sort"),
         bind([.list], [.character("S")], .sortReverse, "reverse the order"),
         bind([.talk], [.character("v")], .cycleView, "view as text, hex and text, or escapes", label: "view"),
@@ -91,7 +97,8 @@ package enum Keymap {
         bind([.composer], [.tab], .nextPane, "next pane; the draft is kept"),
         bind([.composer], [.backTab], .previousPane, "previous pane"),
         bind([.composer], [.alt("e")], .lineEnding, "line ending: CRLF, LF, none"),
-        bind([.composer], [.alt("t")], .inputMode, "text, or escapes such as \\r\\n and \\x00"),
+        bind([.composer], [.alt("t")], .inputMode, "text; escapes and macros; hex; a file"),
+        bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),
         bind([.composer], [.alt("a")], .answer, "answer what timed out"),
         bind([.start], [.enter], .accept, "open", label: "open"),

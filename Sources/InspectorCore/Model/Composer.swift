@@ -24,47 +24,98 @@ package enum LineEnding: String, Hashable, Sendable, CaseIterable {
 /// The line that is being written to one connection, and how it is read.
 package struct Composer: Hashable, Sendable {
     /// How the line becomes bytes.
-    package enum Mode: String, Hashable, Sendable {
-        case text, escapes
+    package enum Mode: String, Hashable, Sendable, CaseIterable {
+        /// As it stands.
+        case text
+        /// Escapes, and macros.
+        case escapes
+        /// Hex digits; nothing is added to them.
+        case hex
+        /// A path; the file's bytes are sent, and nothing is added to them.
+        case file
+
+        package var next: Mode {
+            switch self {
+            case .text: .escapes
+            case .escapes: .hex
+            case .hex: .file
+            case .file: .text
+            }
+        }
     }
 
     package var editor = LineEditor()
     package var mode = Mode.text
+    /// What was chosen to end a line; see `endingInForce`.
     package var ending = LineEnding.crlf
     /// The tag that the next read or write gets, unless another is asked for.
     package var nextTag = 1
+    /// Which message of this connection the next one is, from 1.
+    package var sequence = 1
+    /// How what is sent goes out.
+    package var pace = Pace()
 
     package init() {}
 
-    /// The bytes of the line without its ending. Line feeds inside it become the chosen ending, or LF where that is
-    /// nothing.
-    package var body: Result<[UInt8], EscapedText.Failure> {
-        let inner = ending == .none ? LineEnding.lf.bytes : ending.bytes
-        var bytes: [UInt8] = []
+    /// What is added to the line: nothing where its bytes are meant exactly.
+    package var endingInForce: LineEnding {
+        switch mode {
+        case .text, .escapes: ending
+        case .hex, .file: .none
+        }
+    }
+
+    /// The message of the line without its ending. Line feeds inside it become the chosen ending, or LF where that is
+    /// nothing. Of a file mode line: none.
+    package var body: Result<[MessagePiece], EscapedText.Failure> {
+        switch mode {
+        case .text: return .success(pieces { [.bytes(Array($0.utf8))] })
+        case .hex: return HexText.parse(editor.text).map { $0.isEmpty ? [] : [.bytes($0)] }
+        case .file: return .success([])
+        case .escapes: break
+        }
         var column = 0
-        for (index, part) in editor.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if index > 0 { bytes += inner }
-            switch mode {
-            case .text: bytes += Array(part.utf8)
-            case .escapes:
-                switch EscapedText.parse(String(part)) {
-                case .success(let parsed): bytes += parsed
-                case .failure(var failure):
-                    failure.column += column
-                    return .failure(failure)
-                }
+        var read: [[MessagePiece]] = []
+        for part in lines {
+            switch MessageText.parse(String(part)) {
+            case .success(let pieces): read.append(pieces)
+            case .failure(var failure):
+                failure.column += column
+                return .failure(failure)
             }
             column += part.unicodeScalars.count + 1
         }
-        return .success(bytes)
+        var rest = read[...]
+        return .success(pieces { _ in rest.popFirst() ?? [] })
+    }
+
+    private var lines: [Substring] { editor.text.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    private func pieces(_ read: (Substring) -> [MessagePiece]) -> [MessagePiece] {
+        let inner = ending == .none ? LineEnding.lf.bytes : ending.bytes
+        var all: [MessagePiece] = []
+        for (index, line) in lines.enumerated() {
+            if index > 0 { all.add(inner) }
+            for piece in read(line) {
+                if case .bytes(let bytes) = piece { all.add(bytes) } else { all.append(piece) }
+            }
+        }
+        return all
     }
 
     /// What Enter sends.
-    package var bytes: Result<[UInt8], EscapedText.Failure> { body.map { $0 + ending.bytes } }
+    package var message: Result<[MessagePiece], EscapedText.Failure> {
+        body.map { body in
+            var message = body
+            message.add(endingInForce.bytes)
+            return message
+        }
+    }
 
-    /// Remembers the line, empties the field and counts the tag on.
+    /// Remembers the line, empties the field and counts on.
     package mutating func sent() {
         editor.commit()
         nextTag += 1
+        sequence += 1
     }
 }

@@ -9,16 +9,20 @@ package struct OpenRequest: Hashable, Sendable {
     package var standingRead: Bool
     /// Whether the connection stays open for writing after the peer's FIN.
     package var allowsHalfOpen: Bool
+    /// Of a listener: whether connections wait in the kernel until a person takes or refuses each.
+    package var holdsConnections: Bool
     /// Of a connect: what is written at once; empty: nothing.
     package var greeting: [UInt8] = []
 
     package init(
-        _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false
+        _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
+        holdsConnections: Bool = false
     ) {
         self.endpoint = endpoint
         self.timeout = timeout
         self.standingRead = standingRead
         self.allowsHalfOpen = allowsHalfOpen
+        self.holdsConnections = holdsConnections
     }
 }
 
@@ -29,6 +33,14 @@ package enum Effect: Hashable, Sendable {
     case listen(OpenRequest)
     case relay(RelayRequest)
     case startDemo
+    /// Send what takes more than one write, or more than the reducer knows.
+    case transmit(Transmission)
+    /// Stop sending it.
+    case stopTransmission(SocketID)
+    /// How the lines of a composer go out from now on; a form asks for it, and the reducer does it itself.
+    case setPace(SocketID, Pace)
+    /// Find out how large the file at a path is.
+    case examine(String)
     /// Forget the screen and paint it anew (^L).
     case repaint
     /// Stop the program as ^Z does, and paint anew when it goes on.
@@ -51,6 +63,11 @@ package enum Message: Sendable {
     case refused(String)
     /// What the start screen offers.
     case start(StartOffers)
+    /// How far a long transmission is.
+    case transmission(TransmissionProgress)
+    case transmissionEnded(TransmissionProgress, TransmissionEnding)
+    /// What was found at a path.
+    case examined(FileFacts)
 }
 
 /// What the start screen offers beside its prompt.

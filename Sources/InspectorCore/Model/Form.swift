@@ -4,6 +4,8 @@ import SocketCore
 package struct FormField: Hashable, Sendable {
     package enum Name: Hashable, Sendable {
         case address, timeout, firstRead, halfOpen, kind, length, delimiter, limit, tag, standing, verdict, extra
+        case hold, width, order, offset, countsHeader
+        case interval, pieces, gap, low, high
     }
 
     package enum Value: Hashable, Sendable {
@@ -37,6 +39,11 @@ package struct Form: Hashable, Sendable {
         case read(SocketID)
         /// The operation that waits for an answer.
         case answer(SocketID, OperationSnapshot)
+        /// The operation whose timeout is changed.
+        case timeout(SocketID, OperationSnapshot)
+        case watermarks(SocketID)
+        /// How a composer's lines go out.
+        case pace(SocketID)
     }
 
     package var purpose: Purpose
@@ -59,6 +66,9 @@ package struct Form: Hashable, Sendable {
         case .listen: "listen"
         case .read(let id): "queue a read on \(id)"
         case .answer(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words) timed out"
+        case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
+        case .watermarks(let id): "watermarks of \(id)'s write queue"
+        case .pace(let id): "how lines go out on \(id)"
         }
     }
 
@@ -91,9 +101,11 @@ package struct Form: Hashable, Sendable {
             case (.connect, _), (.listen, _): showsAll
             case (.read, .length): chosen(.kind) == 1
             case (.read, .delimiter): chosen(.kind) == 2
+            case (.read, .width), (.read, .order), (.read, .offset), (.read, .countsHeader): chosen(.kind) == 3
+            case (.pace, .gap): !text(.pieces).isEmpty
             case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _): true
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _): true
             }
         }
     }
@@ -152,12 +164,19 @@ package struct Menu: Hashable, Sendable {
     package enum Choice: Hashable, Sendable {
         case close(SocketID, CloseMode)
         case halfClose(SocketID)
+        case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
+        /// One of the queued operations: what shall be done with it?
+        case operation(SocketID, OperationSnapshot)
+        case cancel(SocketID, SocketCommand.CancelTarget)
+        case changeTimeout(SocketID, OperationSnapshot)
+        case answer
         case quit
         case stay
     }
 
     package struct Item: Hashable, Sendable {
-        package var key: Character
+        /// nil: only the cursor reaches it.
+        package var key: Character?
         package var label: String
         package var choice: Choice
     }

@@ -125,6 +125,10 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
+    /// What is being sent that takes a while, one a connection.
+    package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
+    /// What is at the path in the composer, as far as it is known.
+    package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
     /// First line of the detail in sight.
     package internal(set) var detailTop = 0

@@ -30,6 +30,8 @@ extension Model {
         case .close: openCloseMenu()
         case .answer: openAnswer()
         case .pause: return togglePause()
+        case .operations: openOperations()
+        case .watermarks: openWatermarks()
         case .quit: return quit()
         default:
             break
@@ -125,8 +127,8 @@ extension Model {
     }
 
     private mutating func togglePause() -> [Effect] {
-        guard let selected, selected.isLive, selected.role != .listener else {
-            notice = hint("only a live connection can be paused")
+        guard let selected, selected.isLive else {
+            notice = hint("only what is live can be paused")
             return []
         }
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]

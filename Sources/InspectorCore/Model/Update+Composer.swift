@@ -33,19 +33,24 @@ extension Model {
     mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
         guard let command else {
             if canCompose { editComposer { _ = $0.editor.handle(key) } }
-            return []
+            return examineFile()
         }
         switch command {
         case .send: return sendLine()
         case .halfClose: return halfCloseOrDelete()
         case .lineEnding: editComposer { $0.ending = $0.ending.next }
-        case .inputMode: editComposer { $0.mode = $0.mode == .text ? .escapes : .text }
+        case .inputMode:
+            editComposer { $0.mode = $0.mode.next }
+            return examineFile()
+        case .pace: return openPace()
         case .cycleView: viewMode = viewMode.next
         case .leave: isComposing = false
         case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
         case .answer: openAnswer()
         case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
-        case .insertLine, .historyUp, .historyDown: if canCompose { editComposer { _ = $0.editor.handle(key) } }
+        case .insertLine, .historyUp, .historyDown:
+            if canCompose { editComposer { _ = $0.editor.handle(key) } }
+            return examineFile()
         default:
             break
         }
@@ -59,17 +64,16 @@ extension Model {
             return []
         }
         let composer = composer
-        switch composer.bytes {
+        switch composer.message {
         case .failure(let failure):
             notice = error("column \(failure.column): \(failure.message)")
             return []
-        case .success(let bytes):
-            guard !bytes.isEmpty else {
+        case .success(let message):
+            guard composer.mode == .file ? !composer.editor.isEmpty : !message.isEmpty else {
                 notice = hint("there is nothing to send")
                 return []
             }
-            editComposer { $0.sent() }
-            return [.send(.write(id, WriteRequest(bytes, tag: composer.nextTag)))]
+            return send(message, from: composer, to: id)
         }
     }
 

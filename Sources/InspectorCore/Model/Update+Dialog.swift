@@ -40,9 +40,15 @@ extension Model {
         switch choice {
         case .close(let id, let mode): return [.send(.close(id, mode))]
         case .halfClose(let id): return [.send(.halfClose(id))]
+        case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
+        case .operation(let id, let operation): openOperation(id, operation)
+        case .cancel(let id, let target): return [.send(.cancel(id, target))]
+        case .changeTimeout(let id, let operation): openTimeout(id, operation)
+        case .answer: openAnswer()
         case .quit: return [.quit]
-        case .stay: return []
+        case .stay: break
         }
+        return []
     }
 
     /// Asks how to close the selected connection.
@@ -102,7 +108,13 @@ extension Model {
             return []
         case .success(let effect):
             dialog = nil
-            if case .send(.read(let id, _)) = effect { editComposerTag(id) }
+            switch effect {
+            case .send(.read(let id, _)): editComposerTag(id)
+            case .setPace(let id, let pace):
+                composers[id, default: Composer()].pace = pace
+                return []
+            default: break
+            }
             return [effect]
         }
     }

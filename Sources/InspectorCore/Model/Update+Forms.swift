@@ -13,6 +13,12 @@ extension Model {
             FormField(
                 .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false), hint: "write on after the peer's FIN"),
         ]
+        if purpose == .listen {
+            fields.append(
+                FormField(
+                    .hold, "Hold", .toggle(before?.holdsConnections ?? false),
+                    hint: "accept none: A takes or refuses each"))
+        }
         return fields
     }
 
@@ -34,9 +40,13 @@ extension Model {
             Form(
                 .read(selected.id),
                 [
-                    FormField(.kind, "Kind", .choice(["any", "length", "until"], 0)),
+                    FormField(.kind, "Kind", .choice(["any", "length", "until", "frame"], 0)),
                     .text(.length, "Length", "", hint: "bytes"),
                     .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
+                    FormField(.width, "Length as", .choice(["u8", "u16", "u32", "u64"], 2)),
+                    FormField(.order, "Byte order", .choice(["big", "little"], 0)),
+                    .text(.offset, "After", "0", hint: "bytes of header"),
+                    FormField(.countsHeader, "Counts", .toggle(false), hint: "header and itself too"),
                     .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
                     .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),
                     .text(.tag, "Tag", String(tag)),
@@ -46,6 +56,7 @@ extension Model {
 
     /// Asks what becomes of an operation that timed out.
     mutating func openAnswer() {
+        if let selected, selected.role == .listener, selected.isLive { return openConnectionMenu(selected) }
         guard let selected, let operation = selected.asking else {
             notice = hint("nothing waits for an answer here")
             return
@@ -76,20 +87,24 @@ extension Form {
             case .read(let id): return .success(.send(.read(id, try read())))
             case .answer(let id, let operation):
                 return .success(.send(.answerTimeout(id, operation.id, try verdict())))
+            case .timeout(let id, let operation):
+                return .success(.send(.setTimeout(id, operation.id, try duration(.timeout))))
+            case .watermarks(let id): return .success(.send(.setWatermarks(id, try watermarks())))
+            case .pace(let id): return .success(.setPace(id, try pace()))
             }
         } catch {
             return .failure(error)
         }
     }
 
-    private func duration(_ name: FormField.Name) throws(Problem) -> Duration? {
+    func duration(_ name: FormField.Name) throws(Problem) -> Duration? {
         guard let duration = DurationText.parse(text(name)) else {
             throw Problem(field: name, message: "\(text(name)) is no length of time, as 30s or 500ms are")
         }
         return duration
     }
 
-    private func number(_ name: FormField.Name, _ range: ClosedRange<Int>, _ what: String) throws(Problem) -> Int {
+    func number(_ name: FormField.Name, _ range: ClosedRange<Int>, _ what: String) throws(Problem) -> Int {
         let text = text(name).filter { !$0.isWhitespace }
         guard let number = Int(text), range.contains(number) else {
             throw Problem(field: name, message: "\(what), not \(text.isEmpty ? "nothing" : text)")
@@ -105,7 +120,9 @@ extension Form {
         }
         let timeout = try duration(.timeout)
         func request(_ endpoint: Endpoint) -> OpenRequest {
-            OpenRequest(endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen))
+            OpenRequest(
+                endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen),
+                holdsConnections: isOn(.hold))
         }
         switch parsed {
         case .demo: return .startDemo
@@ -134,6 +151,7 @@ extension Form {
                 }
                 kind = .delimiter(terminator, limit: limit)
             }
+        case 3: kind = .frame(try prefix(limit: limit))
         default: kind = .available(limit: limit)
         }
         return ReadRequest(

@@ -25,11 +25,7 @@ extension Model {
             switch event.kind {
             case .readTimedOut, .writeTimedOut:
                 timeouts[event.socket] = TimeoutNote(elapsed: .milliseconds(event.second), tag: event.tag)
-            case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted,
-                .acceptFailed, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial,
-                .writeDone, .writeFailed, .timeoutExtended, .readingPaused, .readingResumed, .readInterestOff,
-                .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-                .movedHere, .closed:
+            default:
                 break
             }
         }
@@ -42,6 +38,7 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(transmissions.keys) where isGone(id) { transmissions[id] = nil }
         for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
     }
 

@@ -24,6 +24,15 @@ extension Model {
             start.offers = offers
             start.editor.remember(offers.recent.map(\.text).reversed())
             effects = []
+        case .transmission(let progress):
+            progressed(progress)
+            effects = []
+        case .transmissionEnded(let progress, let ending):
+            transmissionEnded(progress, ending)
+            effects = []
+        case .examined(let facts):
+            fileFacts = facts
+            effects = []
         }
         keepInSight()
         return effects

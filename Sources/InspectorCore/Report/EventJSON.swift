@@ -14,7 +14,7 @@ extension SocketJSON {
         let (first, second) = (event.first, event.second)
         switch event.kind {
         case .resolving, .connected, .listening, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
-            .writeUnblocked, .closed:
+            .writeUnblocked, .turnedAway, .closed:
             return []
         case .resolved: return [("addresses", JSON(first))]
         case .connectAttempt: return address(first, of: socket)
@@ -29,7 +29,8 @@ extension SocketJSON {
         case .readTimedOut, .writeTimedOut:
             return [("done_bytes", JSON(first)), ("elapsed_s", JSON(seconds: .milliseconds(second)))]
         case .timeoutExtended: return [("extended_by_s", JSON(seconds: .milliseconds(first)))]
-        case .writeBlocked: return [("pending_bytes", JSON(first))]
+        case .timeoutChanged: return [("timeout_s", first < 0 ? .null : JSON(seconds: .milliseconds(first)))]
+        case .writeBlocked, .aboveHighMark, .belowLowMark: return [("pending_bytes", JSON(first))]
         case .peerClosed:
             return [("unread_before", .bool(first > 0)), ("both_sides", .bool(first == 2))]
         case .halfClosed: return [("discards", .bool(first == 1))]

@@ -107,7 +107,7 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere:
+            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,

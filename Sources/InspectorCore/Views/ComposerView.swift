@@ -50,10 +50,7 @@ package enum ComposerView {
 
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
-        var right = Line("\(composer.mode.rawValue) (Alt-t)", Style(.dim))
-        right.append("   ends with ", Style(.dim))
-        right.append(composer.ending.rawValue)
-        right.append(" (Alt-e)   tag \(composer.nextTag)", Style(.dim))
+        let right = settings(composer)
         let title = Line("send", Style(.heading))
         canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
@@ -61,21 +58,26 @@ package enum ComposerView {
         if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
         if composer.editor.isEmpty && !model.isComposing { line = Line("w writes here", Style(.dim)) }
         canvas.draw(line, x: rect.x + 1, y: rect.y + 2, width: room, model.glyphs)
-        canvas.draw(info(composer), row: 3, in: rect, model.glyphs)
+        canvas.draw(ComposerInfo(model, width: rect.width).line, row: 3, in: rect, model.glyphs)
         if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {
             canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 2)
         }
     }
 
-    /// `= 40 bytes + CRLF`, or what is wrong and where.
-    private static func info(_ composer: Composer) -> Line {
-        switch composer.body {
-        case .failure(let failure):
-            return Line("   column \(failure.column): \(failure.message)", Style(.error))
-        case .success(let body):
-            guard !composer.editor.isEmpty else { return Line() }
-            let ending = composer.ending == .none ? "" : " + \(composer.ending.rawValue)"
-            return Line("   = \(Format.count(body.count, "byte"))\(ending)", Style(.dim))
+    /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys.
+    private static func settings(_ composer: Composer) -> Line {
+        let pace = composer.pace.words
+        func key(_ name: String) -> String { pace == nil ? " (\(name))" : "" }
+        var line = Line(composer.mode.rawValue + key("Alt-t"), Style(.dim))
+        switch composer.mode {
+        case .text, .escapes:
+            line.append(pace == nil ? "   ends with " : "   ", Style(.dim))
+            line.append(composer.ending.rawValue)
+            line.append(key("Alt-e"), Style(.dim))
+        case .hex, .file: break
         }
+        if let pace { line.append("   \(pace)") }
+        line.append("   tag \(composer.nextTag)", Style(.dim))
+        return line
     }
 }

@@ -11,7 +11,7 @@ extension DetailBuilder {
         let pending = socket.writing.pendingBytes
         return queue("read queue", socket.reading, extra: "", key: socket.isLive ? "r add" : "")
             + queue(
-                "write queue", socket.writing, extra: pending > 0 ? "   \(Format.size(pending)) pending" : "",
+                "write queue", socket.writing, extra: (pending > 0 ? "   \(Format.size(pending)) pending" : "") + marks,
                 key: socket.acceptsWrites ? "w add" : "")
     }
 

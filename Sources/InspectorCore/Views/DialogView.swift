@@ -16,16 +16,22 @@ package enum DialogView {
         let title = model.sanitizer.text(menu.title)
         let widest = menu.items.map { $0.label.count }.max() ?? 0
         let size = canvas.size
+        let rows = max(1, min(menu.items.count, size.height - 4))
         let rect = Rect(size).centered(
-            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 50)), height: menu.items.count + 4)
-        canvas.box(rect, title: title, hint: "a letter, or Up Down and Enter; Esc cancel", model.glyphs)
+            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 50)), height: rows + 4)
+        let hidden = menu.items.count - rows
+        let hint =
+            hidden > 0 ? "\(hidden) more: Up Down and Enter; Esc cancel" : "a letter, or Up Down and Enter; Esc cancel"
+        canvas.box(rect, title: title, hint: hint, model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
-        for (index, item) in menu.items.enumerated() {
+        let top = min(max(0, menu.selected - rows / 2), hidden)
+        for (row, index) in menu.items.indices.dropFirst(top).prefix(rows).enumerated() {
             var line = Line(index == menu.selected ? "> " : "  ", Style(.cursor))
-            line.append(String(item.key), Style(.key, [.bold]))
-            line.append("  " + item.label)
-            canvas.draw(line, row: index, in: inner, model.glyphs)
-            if index == menu.selected { canvas.restyle(row: index, in: inner) { Style($0.role, [.reverse]) } }
+            line.append(menu.items[index].key.map(String.init) ?? " ", Style(.key, [.bold]))
+            line.append("  ")
+            model.sanitizer.append(menu.items[index].label, to: &line)
+            canvas.draw(line, row: row, in: inner, model.glyphs)
+            if index == menu.selected { canvas.restyle(row: row, in: inner) { Style($0.role, [.reverse]) } }
         }
     }
 
@@ -51,7 +57,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .read, .answer: false
+        case .read, .answer, .timeout, .watermarks, .pace: false
         }
     }
 
@@ -61,6 +67,7 @@ package enum DialogView {
         case .listen: "listen"
         case .read: "queue it"
         case .answer: "answer"
+        case .timeout, .watermarks, .pace: "set it"
         }
     }
 
@@ -79,11 +86,13 @@ package enum DialogView {
             canvas.draw(line, row: row, in: place, model.glyphs)
         case .choice(let options, let chosen):
             var line = Line()
+            let letters = options.reduce(0) { $0 + $1.count + 4 }
+            let gap = letters + 3 * options.count <= place.width ? "   " : " "
             for (index, option) in options.enumerated() {
                 let isOn = index == chosen
                 line.append(isOn ? "(*) " : "( ) ", Style(isFocused ? .key : .plain))
                 line.append(option, Style(.plain, isOn && isFocused ? [.reverse] : isOn ? [.bold] : []))
-                line.append("   ")
+                line.append(gap)
             }
             canvas.draw(line, row: row, in: place, model.glyphs)
         }

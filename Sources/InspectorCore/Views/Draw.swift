@@ -46,7 +46,8 @@ private func drawTooSmall(_ model: Model, on canvas: inout Canvas) {
     if case .menu(let menu) = model.dialog {
         canvas.draw(Line(menu.title, Style(.warn)), row: 0, in: whole, model.glyphs)
         canvas.draw(
-            Line(menu.items.map { "\($0.key) \($0.label)" }.joined(separator: "  ")), row: 1, in: whole, model.glyphs)
+            Line(menu.items.map { "\($0.key.map(String.init) ?? "") \($0.label)" }.joined(separator: "  ")), row: 1,
+            in: whole, model.glyphs)
         return
     }
     if whole.width >= 42 {

@@ -13,6 +13,7 @@ package enum EventWords {
         case .listening: "listening"
         case .accepted: "accepted"
         case .acceptFailed: "accept failed"
+        case .turnedAway: "turned away"
         case .readQueued: "read queued"
         case .readPartial: "read partial"
         case .readDone: "read done"
@@ -24,12 +25,15 @@ package enum EventWords {
         case .readTimedOut: "read timeout"
         case .writeTimedOut: "write timeout"
         case .timeoutExtended: "extended"
+        case .timeoutChanged: "timeout set"
         case .readingPaused: "paused"
         case .readingResumed: "resumed"
         case .readInterestOff: "reading off"
         case .readInterestOn: "reading on"
         case .writeBlocked: "sndbuf full"
         case .writeUnblocked: "sndbuf room"
+        case .aboveHighMark: "above mark"
+        case .belowLowMark: "below mark"
         case .peerClosed: "peer FIN"
         case .halfClosed: "half-closed"
         case .closeAsked: "close asked"
@@ -43,11 +47,12 @@ package enum EventWords {
     package static func hasTag(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
         case .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed,
-            .readTimedOut, .writeTimedOut, .timeoutExtended:
+            .readTimedOut, .writeTimedOut, .timeoutExtended, .timeoutChanged:
             true
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
-            .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed:
+            .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed, .turnedAway, .aboveHighMark,
+            .belowLowMark:
             false
         }
     }
@@ -60,6 +65,11 @@ package enum EventWords {
         case .connectAttempt: attempt(event.first, of: socket)
         case .connectRefused:
             "\(attempt(event.first, of: socket)): \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
+        case .turnedAway: "a waiting connection was refused with RST"
+        case .timeoutChanged:
+            event.first < 0 ? "to none" : "to \(Format.duration(.milliseconds(event.first)))"
+        case .aboveHighMark: "\(Format.size(event.first)) queued, more than the high mark"
+        case .belowLowMark: "\(Format.size(event.first)) queued, at the low mark or below it"
         case .connected: socket.map { $0.role == .accepted ? "from \($0.peerText)" : "" } ?? ""
         case .listening: socket?.local.map { "on \($0)" } ?? ""
         case .readingPaused, .readingResumed: ""
@@ -114,6 +124,8 @@ package enum EventWords {
             let text = "timed out after \(Format.duration(.milliseconds(event.second)))"
             return isAsking ? text + "; A answers: extend, fail it, close" : text
         case .timeoutExtended: return "extended \(detail)"
+        case .timeoutChanged: return "timeout changed \(detail)"
+        case .turnedAway, .aboveHighMark, .belowLowMark: return detail
         case .peerClosed where event.first == 2: return "the peer is gone: \(detail)"
         case .peerClosed: return detail.isEmpty ? "peer sent FIN" : "peer sent FIN; \(detail)"
         case .halfClosed: return event.first == 1 ? "we sent FIN; what still comes is thrown away" : detail
@@ -136,7 +148,7 @@ package enum EventWords {
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
-            .movedAway, .movedHere, .closed:
+            .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark:
             false
         }
     }

@@ -28,8 +28,11 @@ package enum Footer {
         guard let label = binding.label else { return nil }
         let selected = model.selected
         switch binding.command {
-        case .answer: return selected?.asking == nil ? nil : label
-        case .read, .pause: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
+        case .answer:
+            let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
+            return selected?.asking == nil && !waits ? nil : label
+        case .pause: return selected?.isLive ?? false ? label : nil
+        case .read: return selected.map { $0.isLive && $0.role != .listener } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
         case .send, .halfClose, .historyUp:
             return model.canCompose ? label : nil

@@ -64,11 +64,15 @@ package struct QueueLines {
     private var listening: [Row] {
         var first = label("LISTEN")
         first.append(safe(socket.peerText))
-        first.append("  waiting for connections", Style(.dim))
+        if socket.isReadingPaused {
+            first.append("  accepting is paused: P accepts again", Style(.warn))
+        } else {
+            first.append("  waiting for connections", Style(.dim))
+        }
         var second = label("TAKEN")
         second.append(Format.count(Int(clamping: socket.accepted), "connection"))
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append("  \(waiting) wait in the kernel to be accepted", Style(.warn))
+            second.append("  \(waiting) wait in the kernel: A takes or refuses one", Style(.warn))
         }
         return [Row(left: first), Row(left: second), Row(left: Line())]
     }

@@ -10,7 +10,8 @@ package enum TalkWords {
         }
         switch socket.phase {
         case .listening:
-            return ["waiting for connections on \(socket.peerText)"]
+            guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }
+            return ["accepting is paused on \(socket.peerText): whoever connects waits in the kernel"]
         case .resolving: return ["resolving \(socket.target)..."]
         case .connecting: return ["connecting to \(socket.target)..."]
         case .closed: return []

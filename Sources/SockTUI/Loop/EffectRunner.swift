@@ -7,6 +7,14 @@ struct EffectRunner {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    private let transmitter: Transmitter
+
+    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil) {
+        self.inspected = inspected
+        self.inbox = inbox
+        self.recent = recent
+        transmitter = Transmitter(inspected: inspected, inbox: inbox)
+    }
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
@@ -35,7 +43,10 @@ struct EffectRunner {
             inspected.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
             }
-        case .repaint, .suspend, .quit: break
+        case .transmit(let transmission): transmitter.start(transmission)
+        case .stopTransmission(let id): transmitter.stop(id)
+        case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
+        case .repaint, .suspend, .quit, .setPace: break
         }
     }
 

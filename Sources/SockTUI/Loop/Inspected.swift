@@ -7,6 +7,9 @@ protocol Inspected: Sendable {
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void)
     /// Posts a command; what it did shows in later snapshots.
     func send(_ command: SocketCommand)
+    /// Queues a write and waits until the kernel has all of it.
+    /// - Throws: why it failed.
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError)
     /// Opens a connection; answers with its name, or why it was refused at the call.
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Listens; answers with the listener's name, or why it was refused.
@@ -22,6 +25,11 @@ protocol Inspected: Sendable {
 extension Inspected {
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         then(.failure(SocketError(.badConfiguration, operation: "relay", detail: "nothing can be relayed here")))
+    }
+
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {
+        throw SocketError(
+            .other, operation: "write", detail: "only the sockets of this program can be sent files and macros")
     }
 }
 

@@ -25,6 +25,13 @@ final class InspectedEngine: Inspected {
 
     func send(_ command: SocketCommand) { engine.post(command) }
 
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {
+        guard let socket = engine.socket(id) else {
+            throw SocketError(.notConnected, operation: "write", detail: "the connection is closed")
+        }
+        try await socket.send(request.bytes, timeout: request.timeout, tag: request.tag)
+    }
+
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
@@ -82,6 +89,7 @@ final class InspectedEngine: Inspected {
     private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
         var configuration = SocketConfiguration()
         configuration.allowsHalfOpen = request.allowsHalfOpen
+        configuration.holdsConnections = request.holdsConnections
         return configuration
     }
 

@@ -95,7 +95,7 @@ final class ReportRun {
         case .refused(let sentence):
             unanswered -= 1
             refusals.append(sentence)
-        case .key, .paste, .resized, .start: break
+        default: break
         }
         return false
     }

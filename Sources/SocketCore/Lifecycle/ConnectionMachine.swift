@@ -250,6 +250,31 @@ extension ConnectionMachine {
     }
 }
 
+// MARK: - Changing a timeout
+
+extension ConnectionMachine {
+    /// Gives an operation another timeout; its tag, or nil when it is not here or asking.
+    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        guard state == .connecting else {
+            return reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
+        }
+        var tag: Int?
+        _ = held.change { waiting in
+            switch waiting {
+            case .read(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.read(request, operation), request.tag)
+            case .write(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.write(request, operation), request.tag)
+            case .read, .write: return false
+            }
+            return true
+        }
+        return tag
+    }
+}
+
 // MARK: - Refusing and holding back
 
 extension ConnectionMachine {

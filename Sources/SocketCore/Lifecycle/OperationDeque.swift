@@ -66,6 +66,16 @@ package struct OperationDeque<Operation> {
         return removed
     }
 
+    /// Changes the first for which `change` says that it was the one; false when there is none.
+    package mutating func change(_ change: (inout Operation) -> Bool) -> Bool {
+        for index in slots.indices where index >= head {
+            guard var operation = slots[index], change(&operation) else { continue }
+            slots[index] = operation
+            return true
+        }
+        return false
+    }
+
     /// Room for so many operations is kept when all have left, so that short queues do not allocate again and again.
     private static var keptCapacity: Int { 4 }
 

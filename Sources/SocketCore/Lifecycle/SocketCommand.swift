@@ -16,6 +16,22 @@ public enum SocketCommand: Hashable, Sendable {
 
     /// End queued operations before they complete. A write of which bytes were sent goes on.
     case cancel(SocketID, CancelTarget)
+    /// Give an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
+    /// one whose time is then up already times out at once. No effect on an operation that is asking or not here.
+    case setTimeout(SocketID, OperationID, Duration?)
+    /// Set the marks of the write queue (nil: none). They are compared with what is queued at once.
+    case setWatermarks(SocketID, Watermarks?)
+    /// Of a listener: take or refuse the connection that has waited longest, whether accepting is paused or not. No
+    /// effect when none waits.
+    case answerConnection(SocketID, ConnectionVerdict)
+
+    /// What becomes of a connection that waits at a listener.
+    public enum ConnectionVerdict: Hashable, Sendable {
+        /// It is accepted, as the listener would have done by itself.
+        case take
+        /// It is ended with RST, and nobody is told of it but by an event.
+        case refuse
+    }
 
     /// Which operations to cancel.
     public enum CancelTarget: Hashable, Sendable {
@@ -31,7 +47,8 @@ public enum SocketCommand: Hashable, Sendable {
     public var socket: SocketID {
         switch self {
         case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
-            .answerTimeout(let id, _, _), .cancel(let id, _):
+            .answerTimeout(let id, _, _), .cancel(let id, _), .setTimeout(let id, _, _), .setWatermarks(let id, _),
+            .answerConnection(let id, _):
             id
         }
     }

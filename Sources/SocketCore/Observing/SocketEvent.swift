@@ -20,6 +20,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case accepted
         /// accept failed; first: errno.
         case acceptFailed
+        /// A connection that waited at the listener was refused by hand, with RST.
+        case turnedAway
         /// A read was queued; first: `OperationID.number`.
         case readQueued
         /// The read in hand got bytes but is not done; first: bytes just added, second: bytes so far.
@@ -42,6 +44,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case writeTimedOut
         /// A timed-out operation got more time; first: milliseconds added.
         case timeoutExtended
+        /// An operation got another timeout by hand; first: it in milliseconds, -1: none.
+        case timeoutChanged
         /// Reading was paused by hand.
         case readingPaused
         /// Reading was resumed by hand.
@@ -54,6 +58,10 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case writeBlocked
         /// The kernel's send buffer has room again.
         case writeUnblocked
+        /// More bytes are queued for writing than the high mark allows; first: how many.
+        case aboveHighMark
+        /// What is queued for writing has fallen to the low mark; first: how many bytes are left.
+        case belowLowMark
         /// The peer's FIN was seen; first: 1 when unread bytes lie before it, 2 when they do and both sides are gone,
         /// be it by a reset or by FIN on either side.
         case peerClosed

@@ -184,6 +184,10 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var callbacks: CallbackSnapshot?
     /// Connections taken, of a listener.
     public var accepted: UInt64
+    /// The marks of the write queue; nil: none are set.
+    public var watermarks: Watermarks?
+    /// Whether more is queued for writing than the high mark allows, and it has not fallen to the low one since.
+    public var isAboveHighMark: Bool
     /// How it was connected; nil for accepted connections and listeners.
     public var connect: ConnectSnapshot?
     /// How it ended; nil while it lives.
@@ -210,5 +214,6 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
         sent = 0
         activity = ActivitySnapshot()
         accepted = 0
+        isAboveHighMark = false
     }
 }

@@ -7,7 +7,7 @@ struct QueuedRead {
     /// Whether its bytes are shown where they are, not handed over.
     let lendsBytes: Bool
     /// How long it may be the one in hand.
-    let limit: TimeLimit
+    var limit: TimeLimit
     /// The caller's number.
     let tag: Int
     /// Its name within the engine.

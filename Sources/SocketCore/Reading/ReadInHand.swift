@@ -127,7 +127,8 @@ struct ReadInHand {
 
     /// Takes its bytes, for a read that will not complete.
     mutating func takeBytes(_ preBuffer: inout PreBuffer) -> [UInt8] {
-        let taken = bytes + preBuffer.take(gathered)
+        // One of the two is empty. Neither is copied: they may be all the memory that a peer made us take.
+        let taken = gathered > 0 ? preBuffer.take(gathered) : bytes
         bytes = []
         gathered = 0
         return taken

@@ -159,6 +159,21 @@ package struct ReadQueue: Sendable {
         return failed
     }
 
+    /// Gives a read another limit; its tag, or nil when it is not here or asking.
+    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        if inHand?.read.operation == operation {
+            return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.read.tag : nil
+        }
+        var tag: Int?
+        _ = waiting.change {
+            guard $0.operation == operation else { return false }
+            $0.limit = TimeLimit(timeout)
+            tag = $0.tag
+            return true
+        }
+        return tag
+    }
+
     private func isAsking(_ operation: OperationID) -> Bool {
         isAsking && inHand?.read.operation == operation
     }

@@ -64,6 +64,14 @@ struct OperationTimer {
         deadline.map { $0 <= now } ?? false
     }
 
+    /// Another limit, counted from the beginning. False, and nothing changes, while the verdict is awaited.
+    mutating func change(to limit: TimeLimit) -> Bool {
+        guard !isAsking else { return false }
+        self.limit = limit
+        state = limit.duration.map { .counting(until: started + $0) } ?? .untimed
+        return true
+    }
+
     /// Stops to count until a verdict comes.
     mutating func ask() {
         state = .asking

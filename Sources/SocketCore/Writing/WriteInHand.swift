@@ -3,7 +3,7 @@ struct QueuedWrite {
     /// The bytes to be written.
     let bytes: [UInt8]
     /// How long it may be the one in hand.
-    let limit: TimeLimit
+    var limit: TimeLimit
     /// The caller's number.
     let tag: Int
     /// Its name within the engine.

@@ -115,6 +115,21 @@ package struct WriteQueue: Sendable {
         return write.failed(error, done: 0)
     }
 
+    /// Gives a write another limit; its tag, or nil when it is not here or asking.
+    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        if inHand?.write.operation == operation {
+            return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.write.tag : nil
+        }
+        var tag: Int?
+        _ = waiting.change {
+            guard $0.operation == operation else { return false }
+            $0.limit = TimeLimit(timeout)
+            tag = $0.tag
+            return true
+        }
+        return tag
+    }
+
     /// The last write of which no byte was sent; nil: there is none.
     package var lastUnsent: OperationID? {
         waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil)

@@ -27,6 +27,8 @@ final class Acceptor {
     private let path: String?
     private let local: SocketAddress?
     private var accepted: UInt64 = 0
+    /// Connections that accept(2) gave, whatever became of them.
+    private var answered: UInt64 = 0
     private var resumes: MonotonicTime?
     private var isPaused = false
 
@@ -42,12 +44,15 @@ final class Acceptor {
         self.sockets = sockets
         self.path = path
         opened = engine.now
+        isPaused = configuration.holdsConnections
         local = sockets.first.flatMap { engine.kernel.localAddress($0.socket.descriptor) }
         engine.record(.listening, id)
+        if isPaused { engine.record(.readingPaused, id) }
     }
 
-    /// Watches every descriptor; 0, or the errno of the first that could not be watched.
+    /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
     func watch() -> Int32 {
+        if isPaused { return 0 }
         for (index, listening) in sockets.enumerated() {
             let failure = engine.reactor.add(listening.socket.descriptor, .read, ReactorToken(id, UInt16(index)))
             if failure != 0 { return failure }
@@ -65,10 +70,23 @@ final class Acceptor {
         }
     }
 
-    private func acceptOnce(_ listener: Int32) -> Bool {
+    /// Takes or refuses the first connection that waits at any of the descriptors.
+    private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
+        let before = answered
+        for listening in sockets where answered == before {
+            while acceptOnce(listening.socket.descriptor, verdict), answered == before {}
+        }
+    }
+
+    /// One accept; true when others may wait behind it.
+    private func acceptOnce(_ listener: Int32, _ verdict: SocketCommand.ConnectionVerdict = .take) -> Bool {
         switch engine.kernel.accept(listener) {
         case .accepted(let descriptor, let peer):
-            adopt(SocketHandle(descriptor, kernel: engine.kernel), peer: peer)
+            answered += 1
+            switch verdict {
+            case .take: adopt(SocketHandle(descriptor, kernel: engine.kernel), peer: peer)
+            case .refuse: refuse(SocketHandle(descriptor, kernel: engine.kernel))
+            }
             return true
         case .wouldBlock:
             return false
@@ -79,6 +97,12 @@ final class Acceptor {
             backOff()
             return false
         }
+    }
+
+    /// RST instead of FIN; the descriptor closes with its handle.
+    private func refuse(_ socket: consuming SocketHandle) {
+        _ = engine.kernel.set(.resetOnClose, on: socket.descriptor)
+        engine.record(.turnedAway, id)
     }
 
     private func adopt(_ socket: consuming SocketHandle, peer: SocketAddress) {
@@ -104,7 +128,8 @@ final class Acceptor {
         switch command {
         case .close(_, let mode): close(error: nil, mode: mode)
         case .pauseReading(_, let pause): pauseAccepting(pause)
-        case .read, .write, .halfClose, .answerTimeout, .cancel: return
+        case .answerConnection(_, let verdict): answer(verdict)
+        case .read, .write, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks: return
         }
     }
 

@@ -55,6 +55,13 @@ extension Connection {
         finishStep()
     }
 
+    /// Gives an operation another timeout.
+    func setTimeout(_ timeout: Duration?, of operation: OperationID) {
+        guard !machine.isClosed, let tag = machine.setTimeout(timeout, of: operation) else { return }
+        record(.timeoutChanged, tag: tag, timeout?.wholeMilliseconds ?? -1)
+        finishStep()
+    }
+
     private func failAsking(_ operation: OperationID) -> SocketError? {
         let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
         let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")

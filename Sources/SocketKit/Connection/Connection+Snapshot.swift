@@ -24,6 +24,8 @@ extension Connection {
         sendRate.sample(total: sent, now: engine.now)
         picture.receiveRate = receiveRate.perSecond
         picture.sendRate = sendRate.perSecond
+        picture.watermarks = configuration.writeWatermarks
+        picture.isAboveHighMark = isAboveHighMark
         picture.reading.since = readsSince
         picture.writing.since = writesSince
         picture.activity = activity(picture)

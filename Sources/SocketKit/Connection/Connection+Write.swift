@@ -94,15 +94,24 @@ extension Connection {
         }
     }
 
+    /// Sets the marks of the write queue.
+    func setWatermarks(_ marks: Watermarks?) {
+        configuration.writeWatermarks = marks
+        if marks == nil { isAboveHighMark = false }
+        finishStep()
+    }
+
     /// Reports when the queue crosses a watermark.
     func updateWatermark() {
         guard let marks = configuration.writeWatermarks else { return }
         let pending = machine.writing.pendingBytes
         if !isAboveHighMark, pending > marks.high {
             isAboveHighMark = true
+            record(.aboveHighMark, pending)
             notify(.writable(false))
         } else if isAboveHighMark, pending <= marks.low {
             isAboveHighMark = false
+            record(.belowLowMark, pending)
             notify(.writable(true))
         }
     }

@@ -16,7 +16,7 @@ final class Connection {
     let parent: SocketID?
     let target: String
     let opened: MonotonicTime
-    let configuration: SocketConfiguration
+    var configuration: SocketConfiguration
 
     /// The connect in progress, or how it went.
     var connector: Connector?

@@ -149,6 +149,9 @@ extension EngineState {
         case .pauseReading(_, let pause): connection.pauseReading(pause)
         case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
         case .cancel(_, let target): connection.cancel(target)
+        case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
+        case .setWatermarks(_, let marks): connection.setWatermarks(marks)
+        case .answerConnection: return
         }
     }
 }

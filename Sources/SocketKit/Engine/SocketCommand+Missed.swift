@@ -11,6 +11,9 @@ extension SocketCommand {
         case .pauseReading(_, let pause): .pauseReading(session, pause)
         case .answerTimeout(_, let operation, let verdict): .answerTimeout(session, operation, verdict)
         case .cancel(_, let target): .cancel(session, target)
+        case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
+        case .setWatermarks(_, let marks): .setWatermarks(session, marks)
+        case .answerConnection(_, let verdict): .answerConnection(session, verdict)
         }
     }
 
@@ -25,7 +28,9 @@ extension SocketCommand {
             FailedOperation(
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel: nil
+        case .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .setTimeout, .setWatermarks,
+            .answerConnection:
+            nil
         }
     }
 }

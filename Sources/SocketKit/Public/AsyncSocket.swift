@@ -181,6 +181,12 @@ public final class AsyncSocket: Sendable {
         ask { .answerTimeout($0, operation, verdict) }
     }
 
+    /// Gives an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
+    /// one whose time is then up already times out at once. No effect on one that is asking or has ended.
+    public func setTimeout(_ timeout: Duration?, of operation: OperationID) {
+        ask { .setTimeout($0, operation, timeout) }
+    }
+
     /// Stops taking bytes from the kernel, or goes on. Timeouts go on counting.
     public func pauseReading(_ pause: Bool) {
         ask { .pauseReading($0, pause) }

@@ -50,19 +50,9 @@ public struct SocketConfiguration: Sendable {
     /// Options of the descriptor.
     public var options = SocketOptions()
 
-    /// Bounds of the write queue, in bytes.
-    public struct Watermarks: Sendable {
-        /// At or below it, the socket is writable again.
-        public var low: Int
-        /// Above it, the socket is not writable.
-        public var high: Int
-
-        /// Sets both; `high` is taken as at least `low`.
-        public init(low: Int, high: Int) {
-            self.low = max(0, low)
-            self.high = max(self.low, high)
-        }
-    }
+    /// Of a listener: whether it begins with accepting paused. Connections then wait in the kernel's backlog until
+    /// `SocketCommand.answerConnection` or `SocketCommand.pauseReading`.
+    public var holdsConnections = false
 
     /// The defaults above.
     public init() {}

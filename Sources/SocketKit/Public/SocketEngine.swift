@@ -91,6 +91,12 @@ public final class SocketEngine: Sendable {
         post(.snapshot(request, answer))
     }
 
+    /// The handle of a connection that lives; nil for a listener, and for a session that is over. Waits for the queue;
+    /// may be called on it.
+    public func socket(_ session: SocketID) -> AsyncSocket? {
+        enter { $0.connections[session]?.handle }
+    }
+
     /// Whether this is the engine that has that state.
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 

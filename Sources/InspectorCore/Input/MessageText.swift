@@ -1,0 +1,207 @@
+/// A part of a message that was typed. Those that are not bytes yet become bytes when it is sent.
+package enum MessagePiece: Hashable, Sendable {
+    case bytes([UInt8])
+    /// `${seq}`: how many messages this one makes on its connection, in digits.
+    case sequence
+    /// `${time}`: the time in UTC, to the millisecond, as ISO 8601 writes it.
+    case time
+    /// `${rand:16}`: so many random bytes.
+    case random(Int)
+    /// `${file:path}`: a file's bytes.
+    case file(String)
+    /// `${len32be:...}`: the length in bytes of what stands in it, as a number of so many bytes, and then that.
+    indirect case counted(width: Int, isLittleEndian: Bool, [MessagePiece])
+
+    /// Bytes of a `${time}`.
+    package static let timeLength = 24
+    /// The most bytes of a `${rand:n}`.
+    package static let randomLimit = 65_536
+    /// The most bytes of a `${file:path}`: it is held in memory, unlike a file that is sent as it is.
+    package static let fileLimit = 1 << 20
+
+    /// Whether nothing but the message itself is needed to make bytes of it.
+    package var isKnown: Bool {
+        switch self {
+        case .bytes, .sequence: true
+        case .time, .random, .file: false
+        case .counted(_, _, let inner): inner.allSatisfy(\.isKnown)
+        }
+    }
+}
+
+/// What macros stand for at the moment of sending.
+package struct MessageValues {
+    package var sequence: Int
+    package var time: () -> [UInt8]
+    package var random: (Int) -> [UInt8]
+    package var file: (String) throws(MessageText.Unsendable) -> [UInt8]
+
+    package init(
+        sequence: Int, time: @escaping () -> [UInt8], random: @escaping (Int) -> [UInt8],
+        file: @escaping (String) throws(MessageText.Unsendable) -> [UInt8]
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.random = random
+        self.file = file
+    }
+}
+
+/// Messages as a person types them: escapes, and macros in `${...}`.
+package enum MessageText {
+    /// Why a message that was read well cannot be sent; a sentence.
+    package struct Unsendable: Error, Hashable, Sendable {
+        package var sentence: String
+
+        package init(_ sentence: String) {
+            self.sentence = sentence
+        }
+    }
+
+    static let macros = "seq, time, rand:16, file:PATH, len32be:..."
+
+    /// Reads escapes and macros.
+    package static func parse(_ text: String) -> Result<[MessagePiece], EscapedText.Failure> {
+        var reader = EscapedText.Reader(characters: Array(text.unicodeScalars))
+        do {
+            return .success(try pieces(&reader, isNested: false))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func pieces(
+        _ reader: inout EscapedText.Reader, isNested: Bool
+    ) throws(EscapedText.Failure) -> [MessagePiece] {
+        var pieces: [MessagePiece] = []
+        while let scalar = reader.next {
+            if isNested && scalar == "}" { break }
+            if scalar == "\\" {
+                pieces.add(try reader.escape())
+            } else if scalar == "$", reader.index + 1 < reader.characters.count,
+                reader.characters[reader.index + 1] == "{"
+            {
+                pieces.append(try macro(&reader))
+            } else {
+                pieces.add(Array(String(scalar).utf8))
+                reader.index += 1
+            }
+        }
+        return pieces
+    }
+
+    private static func macro(_ reader: inout EscapedText.Reader) throws(EscapedText.Failure) -> MessagePiece {
+        let column = reader.index + 1
+        func failure(_ message: String) -> EscapedText.Failure { EscapedText.Failure(column: column, message: message) }
+        reader.index += 2
+        let name = word(&reader) { $0 != ":" && $0 != "}" }
+        let hasArgument = reader.next == ":"
+        if hasArgument { reader.index += 1 }
+        let piece: MessagePiece
+        switch (name, hasArgument) {
+        case ("seq", false): piece = .sequence
+        case ("time", false): piece = .time
+        case ("rand", true):
+            let digits = word(&reader) { $0 != "}" }
+            guard let count = Int(digits), 1...MessagePiece.randomLimit ~= count else {
+                throw failure("${rand:N} needs a number of bytes from 1 to \(MessagePiece.randomLimit)")
+            }
+            piece = .random(count)
+        case ("file", true):
+            let path = word(&reader) { $0 != "}" }
+            guard !path.isEmpty else { throw failure("${file:PATH} needs a path") }
+            piece = .file(path)
+        default:
+            guard hasArgument, let (width, isLittleEndian) = countedForm(name) else {
+                throw failure("no such macro; there are \(macros); \\x24{ writes ${")
+            }
+            piece = .counted(width: width, isLittleEndian: isLittleEndian, try pieces(&reader, isNested: true))
+        }
+        guard reader.next == "}" else { throw failure("a } is missing") }
+        reader.index += 1
+        return piece
+    }
+
+    private static func word(_ reader: inout EscapedText.Reader, while isPart: (Unicode.Scalar) -> Bool) -> String {
+        var word = ""
+        while let scalar = reader.next, isPart(scalar) {
+            word.unicodeScalars.append(scalar)
+            reader.index += 1
+        }
+        return word
+    }
+
+    /// `len8`, `len16`, `len32le`, `len64be`: bytes of the number, and their order; network order unless said.
+    private static func countedForm(_ name: String) -> (width: Int, isLittleEndian: Bool)? {
+        for (bits, width) in [("8", 1), ("16", 2), ("32", 4), ("64", 8)] {
+            for (order, isLittleEndian) in [("", false), ("be", false), ("le", true)] where name == "len\(bits)\(order)"
+            {
+                return (width, isLittleEndian)
+            }
+        }
+        return nil
+    }
+
+    // MARK: Making bytes
+
+    /// The message's bytes.
+    /// - Throws: when a file cannot be had, or a length does not fit in its number.
+    package static func bytes(
+        _ pieces: [MessagePiece], _ values: MessageValues
+    ) throws(Unsendable) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .bytes(let plain): bytes += plain
+            case .sequence: bytes += Array(String(values.sequence).utf8)
+            case .time: bytes += values.time()
+            case .random(let count): bytes += values.random(count)
+            case .file(let path): bytes += try values.file(path)
+            case .counted(let width, let isLittleEndian, let inner):
+                let body = try Self.bytes(inner, values)
+                guard width == 8 || body.count < 1 << (width * 8) else {
+                    throw Unsendable("\(body.count) bytes do not fit in ${len\(width * 8):...}")
+                }
+                let digits = (0..<width).map { UInt8(truncatingIfNeeded: body.count >> ($0 * 8)) }
+                bytes += isLittleEndian ? digits : digits.reversed()
+                bytes += body
+            }
+        }
+        return bytes
+    }
+
+    /// What is known of a message before it is sent: its bytes, nil where only the sending decides, and how many files
+    /// will add to it. A length that does not fit counts as unknown.
+    package static func preview(_ pieces: [MessagePiece], sequence: Int) -> (bytes: [UInt8?], files: Int) {
+        var bytes: [UInt8?] = []
+        var files = 0
+        for piece in pieces {
+            switch piece {
+            case .bytes(let plain): bytes += plain
+            case .sequence: bytes += Array(String(sequence).utf8)
+            case .time: bytes += [UInt8?](repeating: nil, count: MessagePiece.timeLength)
+            case .random(let count): bytes += [UInt8?](repeating: nil, count: count)
+            case .file: files += 1
+            case .counted(let width, let isLittleEndian, let inner):
+                let body = preview(inner, sequence: sequence)
+                let isKnown = body.files == 0 && (width == 8 || body.bytes.count < 1 << (width * 8))
+                let digits = (0..<width).map { isKnown ? UInt8(truncatingIfNeeded: body.bytes.count >> ($0 * 8)) : nil }
+                bytes += isLittleEndian ? digits : digits.reversed()
+                bytes += body.bytes
+                files += body.files
+            }
+        }
+        return (bytes, files)
+    }
+}
+
+extension [MessagePiece] {
+    /// Adds bytes, to the last piece where that is bytes.
+    mutating func add(_ bytes: [UInt8]) {
+        if case .bytes(let before) = last {
+            self[count - 1] = .bytes(before + bytes)
+        } else if !bytes.isEmpty {
+            append(.bytes(bytes))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import SocketCore
+
+extension Model {
+    /// Sends what a composer holds: at once where all of its bytes are known, else by the shell.
+    mutating func send(_ message: [MessagePiece], from composer: Composer, to id: SocketID) -> [Effect] {
+        if let running = transmissions[id], case .file = running.transmission.source {
+            // It would land in the middle of the file.
+            notice = hint("\(running.words); Alt-r stops it")
+            return []
+        }
+        var source = Transmission.Source.message(message, sequence: composer.sequence)
+        if composer.mode == .file {
+            if fileFacts?.path == composer.editor.text, fileFacts?.size == nil {
+                notice = error("\(composer.editor.text): \(fileFacts?.problem ?? "")")
+                return []
+            }
+            source = .file(composer.editor.text)
+        }
+        let transmission = Transmission(id, source, tag: composer.nextTag, pace: composer.pace)
+        if transmission.isLong, let running = transmissions[id] {
+            notice = hint("\(running.words); Alt-r stops it")
+            return []
+        }
+        editComposer { $0.sent() }
+        guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
+            if transmission.isLong { transmissions[id] = TransmissionProgress(transmission) }
+            return [.transmit(transmission)]
+        }
+        let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }
+        return [.send(.write(id, WriteRequest(bytes, timeout: composer.pace.timeout, tag: composer.nextTag)))]
+    }
+
+    /// In file mode: finds out what is at the path, so that its size is seen before it is sent.
+    mutating func examineFile() -> [Effect] {
+        guard composer.mode == .file, !composer.editor.isEmpty, fileFacts?.path != composer.editor.text else {
+            return []
+        }
+        return [.examine(composer.editor.text)]
+    }
+
+    /// Stops what is being sent to the selected connection, or asks how the next lines shall go out.
+    mutating func openPace() -> [Effect] {
+        guard let id = list.selected else { return [] }
+        if transmissions[id] != nil { return [.stopTransmission(id)] }
+        let pace = composer.pace
+        func text(_ duration: Duration?) -> String { duration.map { Format.duration($0) } ?? "" }
+        dialog = .form(
+            Form(
+                .pace(id),
+                [
+                    .text(.interval, "Again every", text(pace.interval), hint: "such as 5s, or empty"),
+                    .text(
+                        .pieces, "Pieces of", pace.dribble.map { String($0.bytes) } ?? "", hint: "bytes, or empty"),
+                    .text(.gap, "Between", text(pace.dribble?.interval), hint: "such as 100ms"),
+                    .text(.timeout, "Timeout", text(pace.timeout), hint: "such as 30s, or empty"),
+                ]))
+        return []
+    }
+
+    /// The shell tells how far it is.
+    mutating func progressed(_ progress: TransmissionProgress) {
+        let id = progress.transmission.socket
+        guard transmissions[id] != nil else { return }
+        transmissions[id] = progress
+        guard case .message(_, let first) = progress.transmission.source, let composer = composers[id] else { return }
+        let next = max(composer.sequence, first + progress.rounds)
+        composers[id]?.sequence = next
+    }
+
+    /// The shell is done, was stopped, or could not go on.
+    mutating func transmissionEnded(_ progress: TransmissionProgress, _ ending: TransmissionEnding) {
+        let id = progress.transmission.socket
+        let wasKnown = transmissions.removeValue(forKey: id) != nil
+        switch ending {
+        case .failed(let sentence): notice = error(sentence)
+        case .stopped: notice = hint("stopped \(progress.words)")
+        case .done: if wasKnown, tab == .talk { notice = hint("sent \(progress.name), \(Format.size(progress.done))") }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import InspectorCore
+
+/// A regular file that is read from its beginning to its end, piece by piece.
+final class ReadFile {
+    /// Its bytes when it was opened.
+    let size: Int
+    private let path: String
+    private let descriptor: Int32
+
+    /// Opens it; a leading `~/` is the person's home.
+    /// - Throws: why it cannot be read.
+    init(_ path: String) throws(MessageText.Unsendable) {
+        self.path = path
+        // A FIFO without a writer must not keep anybody waiting.
+        descriptor = open(Self.expanded(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw Self.failure(path, "is no regular file")
+        }
+        size = Int(facts.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// At most so many of the bytes that follow; nil at the end.
+    func next(_ most: Int) throws(MessageText.Unsendable) -> [UInt8]? {
+        while true {
+            var got = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+                got = read(descriptor, buffer.baseAddress, most)
+                count = max(0, got)
+            }
+            if got > 0 { return bytes }
+            if got == 0 { return nil }
+            guard errno == EINTR else { throw Self.failure(path, String(cString: strerror(errno))) }
+        }
+    }
+
+    /// What a composer shows of a path.
+    static func facts(_ path: String) -> FileFacts {
+        do throws(MessageText.Unsendable) {
+            return FileFacts(path: path, size: try ReadFile(path).size)
+        } catch {
+            return FileFacts(path: path, size: nil, problem: error.sentence)
+        }
+    }
+
+    static func expanded(_ path: String) -> String {
+        guard path.hasPrefix("~/"), let home = TerminalEnvironment.variable("HOME") else { return path }
+        return home + path.dropFirst()
+    }
+
+    private static func failure(_ path: String, _ problem: String) -> MessageText.Unsendable {
+        MessageText.Unsendable("\(path): \(problem)")
+    }
+}
+
+extension MessageValues {
+    /// The values of this moment.
+    static func now(sequence: Int) -> MessageValues {
+        MessageValues(
+            sequence: sequence, time: { Array(timestamp().utf8) },
+            random: { count in (0..<count).map { _ in UInt8.random(in: .min ... .max) } },
+            file: { (path) throws(MessageText.Unsendable) in try whole(path) })
+    }
+
+    private static func timestamp() -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var parts = tm()
+        gmtime_r(&now.tv_sec, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S", &parts)
+        let millis = String(now.tv_nsec / 1_000_000)
+        let digits = String(repeating: "0", count: 3 - millis.count) + millis
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) + ".\(digits)Z"
+    }
+
+    private static func whole(_ path: String) throws(MessageText.Unsendable) -> [UInt8] {
+        let file = try ReadFile(path)
+        guard file.size <= MessagePiece.fileLimit else {
+            throw MessageText.Unsendable(
+                "\(path): \(file.size) bytes; a file in a message has at most 1 MiB: Alt-t sends it alone")
+        }
+        var bytes: [UInt8] = []
+        while bytes.count <= MessagePiece.fileLimit, let piece = try file.next(64 << 10) { bytes += piece }
+        return bytes
+    }
+}

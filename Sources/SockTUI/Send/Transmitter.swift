@@ -1,0 +1,158 @@
+import InspectorCore
+import SocketKit
+
+/// Sends what takes more than one write: files piece by piece, messages with macros, repetitions, dribbles. One
+/// transmission a connection, each in a task of its own; how far it is goes to the inbox.
+///
+/// Every piece is waited for until the kernel has it, so that our queue never holds more than one of them and the peer
+/// that does not read is felt at once.
+final class Transmitter: Sendable {
+    private let inspected: any Inspected
+    private let inbox: Inbox
+    private let executor = QueueExecutor()
+    private let running = Lock(Running())
+
+    /// The long ones, and how far each was when it was last told.
+    private struct Running {
+        var number = 0
+        var entries: [SocketID: (number: Int, task: Task<Void, Never>?, progress: TransmissionProgress)] = [:]
+    }
+
+    /// Bytes of a piece of a file.
+    static let pieceLength = 256 << 10
+    /// Between two reports.
+    private static let reportTime = Duration.milliseconds(100)
+
+    init(inspected: any Inspected, inbox: Inbox) {
+        self.inspected = inspected
+        self.inbox = inbox
+    }
+
+    deinit {
+        for entry in running.withLock({ Array($0.entries.values) }) { entry.task?.cancel() }
+    }
+
+    /// Begins to send; nothing of it is done when this returns.
+    func start(_ transmission: Transmission) {
+        let id = transmission.socket
+        let progress = TransmissionProgress(transmission)
+        let number = running.withLock { running in
+            running.number += 1
+            if transmission.isLong { running.entries[id] = (running.number, nil, progress) }
+            return running.number
+        }
+        let task = Task(executorPreference: executor) { [inspected, weak self] in
+            var sender = Sender(progress, inspected) { self?.report($0, number) }
+            let ending = await sender.run()
+            self?.ended(sender.progress, number, ending)
+        }
+        running.withLock { if $0.entries[id]?.number == number { $0.entries[id]?.task = task } }
+    }
+
+    /// Stops sending at once. A write that has begun goes on: a peer that does not read would be waited for for ever.
+    func stop(_ id: SocketID) {
+        guard let entry = running.withLock({ $0.entries.removeValue(forKey: id) }) else { return }
+        entry.task?.cancel()
+        inbox.post(.transmissionEnded(entry.progress, .stopped))
+    }
+
+    private func report(_ progress: TransmissionProgress, _ number: Int) {
+        let id = progress.transmission.socket
+        let isWanted = running.withLock { running in
+            guard running.entries[id]?.number == number else { return false }
+            running.entries[id]?.progress = progress
+            return true
+        }
+        if isWanted { inbox.post(.transmission(progress)) }
+    }
+
+    /// What was stopped has been told of already.
+    private func ended(_ progress: TransmissionProgress, _ number: Int, _ ending: TransmissionEnding) {
+        let id = progress.transmission.socket
+        guard progress.transmission.isLong else {
+            if case .failed(let sentence) = ending { inbox.post(.refused(sentence)) }
+            return
+        }
+        let wasRunning = running.withLock { running in
+            guard running.entries[id]?.number == number else { return false }
+            running.entries[id] = nil
+            return true
+        }
+        if wasRunning { inbox.post(.transmissionEnded(progress, ending)) }
+    }
+
+    /// One transmission on its way.
+    private struct Sender {
+        var progress: TransmissionProgress
+        let inspected: any Inspected
+        let tell: (TransmissionProgress) -> Void
+        var reported = ContinuousClock.now
+
+        init(
+            _ progress: TransmissionProgress, _ inspected: any Inspected, tell: @escaping (TransmissionProgress) -> Void
+        ) {
+            self.progress = progress
+            self.inspected = inspected
+            self.tell = tell
+        }
+
+        private var pace: Pace { progress.transmission.pace }
+
+        mutating func run() async -> TransmissionEnding {
+            do {
+                repeat {
+                    try await once()
+                    progress.rounds += 1
+                    report(always: true)
+                    if let interval = pace.interval { try await Task.sleep(for: interval) }
+                } while pace.interval != nil && !Task.isCancelled
+                return Task.isCancelled ? .stopped : .done
+            } catch let error as MessageText.Unsendable {
+                return .failed(error.sentence)
+            } catch let error as SocketError {
+                return Task.isCancelled ? .stopped : .failed("\(progress.transmission.socket): \(error.detail)")
+            } catch {
+                return .stopped
+            }
+        }
+
+        private mutating func once() async throws {
+            progress.done = 0
+            switch progress.transmission.source {
+            case .message(let pieces, let first):
+                let bytes = try MessageText.bytes(pieces, .now(sequence: first + progress.rounds))
+                progress.total = bytes.count
+                try await send(bytes)
+            case .file(let path):
+                let file = try ReadFile(path)
+                progress.total = file.size
+                while let piece = try file.next(Transmitter.pieceLength) { try await send(piece) }
+            }
+        }
+
+        private mutating func send(_ bytes: [UInt8]) async throws {
+            guard let dribble = pace.dribble else { return try await write(bytes) }
+            for start in stride(from: 0, to: bytes.count, by: dribble.bytes) {
+                if progress.done > 0 { try await Task.sleep(for: dribble.interval) }
+                try await write(Array(bytes[start..<min(start + dribble.bytes, bytes.count)]))
+            }
+        }
+
+        private mutating func write(_ bytes: [UInt8]) async throws {
+            try Task.checkCancellation()
+            let transmission = progress.transmission
+            try await inspected.write(
+                WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: transmission.socket)
+            progress.done += bytes.count
+            report(always: false)
+        }
+
+        private mutating func report(always: Bool) {
+            guard progress.transmission.isLong, always || ContinuousClock.now - reported > Transmitter.reportTime else {
+                return
+            }
+            reported = ContinuousClock.now
+            tell(progress)
+        }
+    }
+}
