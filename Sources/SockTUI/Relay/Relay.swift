@@ -36,7 +36,7 @@ final class Relay: SocketListenerDelegate {
         var configuration = SocketConfiguration()
         configuration.name = name
         configuration.allowsHalfOpen = true
-        configuration.writeWatermarks = SocketConfiguration.Watermarks(
+        configuration.writeWatermarks = Watermarks(
             low: Self.highWatermark / 4, high: Self.highWatermark)
         // What comes in pieces goes on in the same pieces, without waiting for acknowledgements in between.
         configuration.options.noDelay = true
