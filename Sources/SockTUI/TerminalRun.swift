@@ -35,7 +35,7 @@ enum TerminalRun {
     private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
         let recent = RecentTargets.ofThisUser()
         let inspected = Program.makeInspected()
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent)
+        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, findsPeers: true)
         let options = Model.Options(
             ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)

@@ -74,6 +74,31 @@ enum RelayWorld {
     }
 }
 
+/// Two programs that are looked at from outside, one of which has stopped telling.
+enum AttachedWorld {
+    static func model(ascii: Bool, _ size: Size, programs: Int = 2) -> Model {
+        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+        _ = model.update(.resized(size))
+        let all = [
+            ProgramInfo(ordinal: 0, name: "chatd", process: 4242, rights: .payload),
+            ProgramInfo(ordinal: 1, name: "mail\u{1B}relayd", process: 20_845, state: .silent(.seconds(7))),
+        ]
+        _ = model.update(.programs(ProgramNews(programs: Array(all.prefix(programs)))))
+        var sockets = World.sockets
+        if programs > 1 {
+            sockets += RelayWorld.sockets.map { socket in
+                var socket = socket
+                socket.belongs(to: 1)
+                return socket
+            }
+        }
+        _ = model.update(.snapshot(World.snapshot(sockets)))
+        let python = PeerEnd.Program(process: 20_845, name: "python3", descriptor: 7)
+        _ = model.update(.peers([SocketID(7): PeerEnd(program: python, unread: 131_072)]))
+        return model
+    }
+}
+
 @Suite("Pictures of what other programs do")
 struct ReachPictures {
     @Test("A relay: both legs, which is held back, and what was refused", arguments: PictureTests.sizes)
@@ -82,5 +107,39 @@ struct ReachPictures {
         model.press(.character("s"))
         while model.list.selected != SocketID(5) { model.press(.character("j")) }
         try Pictures.check(model, "relay", size)
+    }
+
+    @Test("An attached program, and what the peer has not read", arguments: PictureTests.sizes)
+    func attached(_ size: Size) throws {
+        try Pictures.check(AttachedWorld.model(ascii: true, size, programs: 1), "attach", size)
+    }
+
+    @Test("Two attached programs", arguments: [Size(80, 24), Size(140, 40)])
+    func several(_ size: Size) throws {
+        var model = AttachedWorld.model(ascii: true, size)
+        while model.list.selected?.ordinal != 1 { model.press(.character("j")) }
+        try Pictures.check(model, "attach-two", size)
+    }
+
+    @Test("Attached programs that tell nothing more")
+    func silent() throws {
+        let size = Size(80, 24)
+        var model = AttachedWorld.model(ascii: true, size, programs: 1)
+        var program = ProgramInfo(ordinal: 0, name: "chatd", process: 4242, state: .silent(.seconds(7)))
+        _ = model.update(.programs(ProgramNews(programs: [program])))
+        try Pictures.check(model, "attach-silent", size)
+        program.state = .ended("it has ended")
+        _ = model.update(.programs(ProgramNews(programs: [program])))
+        try Pictures.check(model, "attach-ended", size)
+    }
+
+    @Test("The start screen offers programs that can be inspected", arguments: [Size(60, 16), Size(80, 24)])
+    func start(_ size: Size) throws {
+        var model = Model(options: .init(ascii: true, version: "0.1"))
+        _ = model.update(.resized(size))
+        var offers = World.offers
+        offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
+        _ = model.update(.start(offers))
+        try Pictures.check(model, "start-programs", size)
     }
 }

@@ -1,11 +1,12 @@
 import SocketCore
 
 /// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`, `listen :8080`,
-/// `relay :9000 host:80`, `demo`.
+/// `relay :9000 host:80`, `attach 4242`, `demo`.
 package enum AddressLine: Hashable, Sendable {
     case connect(Endpoint)
     case listen(Endpoint)
     case relay(RelayRequest)
+    case attach(String)
     case demo
 
     /// A sentence that names what is wrong.
@@ -21,11 +22,20 @@ package enum AddressLine: Hashable, Sendable {
         }
         if words == ["demo"] { return .success(.demo) }
         switch first {
+        case "attach": return attach(words.dropFirst())
         case "relay": return relay(Array(words.dropFirst()))
         case "listen": return endpoint(words.dropFirst(), listens: true)
         case "connect": return endpoint(words.dropFirst(), listens: false)
         default: return endpoint(words[...], listens: listens)
         }
+    }
+
+    /// A process, a program's name, or a path.
+    private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {
+        guard let word = words.first, words.count == 1 else {
+            return .failure(Failure(message: "write which program, as in attach 4242"))
+        }
+        return .success(.attach(word))
     }
 
     /// Where to listen, and where to go: two addresses, or `--socks5` or `--http-proxy` and one.

@@ -33,6 +33,8 @@ package enum Effect: Hashable, Sendable {
     case listen(OpenRequest)
     case relay(RelayRequest)
     case startDemo
+    /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
+    case attach(String)
     /// Send what takes more than one write, or more than the reducer knows.
     case transmit(Transmission)
     /// Stop sending it.
@@ -68,6 +70,10 @@ package enum Message: Sendable {
     case transmissionEnded(TransmissionProgress, TransmissionEnding)
     /// What was found at a path.
     case examined(FileFacts)
+    /// What is new of the programs that are looked at.
+    case programs(ProgramNews)
+    /// The other ends of the connections in sight, those that are on this host.
+    case peers([SocketID: PeerEnd])
 }
 
 /// What the start screen offers beside its prompt.
@@ -94,11 +100,27 @@ package struct StartOffers: Hashable, Sendable {
         }
     }
 
+    package struct Program: Hashable, Sendable {
+        /// `chatd[4242]`
+        package var title: String
+        /// For how long it has let itself be inspected, in words: `up 2:04:10`.
+        package var age: String
+        /// Where it is attached to.
+        package var path: String
+        package init(title: String, age: String, path: String) {
+            self.title = title
+            self.age = age
+            self.path = path
+        }
+    }
+
     package var recent: [Recent]
     package var listening: [Listening]
+    package var programs: [Program]
 
-    package init(recent: [Recent] = [], listening: [Listening] = []) {
+    package init(recent: [Recent] = [], listening: [Listening] = [], programs: [Program] = []) {
         self.recent = recent
         self.listening = listening
+        self.programs = programs
     }
 }

@@ -128,6 +128,7 @@ extension Form {
         case .demo: return .startDemo
         case .listen(let endpoint): return .listen(request(endpoint))
         case .relay(let request): return .relay(request)
+        case .attach(let name): return .attach(name)
         case .connect(let endpoint): return .connect(request(endpoint))
         }
     }

@@ -138,9 +138,9 @@ extension Model {
 extension Model.Summary {
     /// Sums over these sessions, in one pass.
     init(_ sockets: [SocketSnapshot]) {
-        var largest: UInt64 = 0
+        var largest = SocketID(0)
         for socket in sockets {
-            largest = max(largest, socket.id.number)
+            largest = max(largest, socket.id)
             guard socket.isLive else {
                 closed += 1
                 continue
@@ -149,6 +149,6 @@ extension Model.Summary {
             if let rate = socket.receiveRate { receiveRate = (receiveRate ?? 0) + rate }
             if let rate = socket.sendRate { sendRate = (sendRate ?? 0) + rate }
         }
-        idWidth = max(4, String(largest).count)
+        idWidth = max(4, largest.label.count)
     }
 }

@@ -18,6 +18,7 @@ extension Model {
     /// What the lines below the prompt stand for, in the order of their numbers.
     package var startLines: [String] {
         start.offers.recent.map(\.text) + start.offers.listening.map(\.address)
+            + start.offers.programs.map { "attach \($0.path)" }
     }
 
     private mutating func openTyped() -> [Effect] {
@@ -40,13 +41,16 @@ extension Model {
         case .success(.connect(let endpoint)): return [.connect(OpenRequest(endpoint))]
         case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
         case .success(.relay(let request)): return [.relay(request)]
+        case .success(.attach(let name)):
+            start.editor.commit()
+            return [.attach(name)]
         }
     }
 
     /// Completes the prompt to what all lines that begin with it have in common.
     private mutating func completeStart() {
         let typed = start.editor.text
-        let candidates = (startLines + ["demo", "listen ", "relay ", "unix:"]).filter { $0.hasPrefix(typed) }
+        let candidates = (startLines + ["demo", "listen ", "relay ", "attach ", "unix:"]).filter { $0.hasPrefix(typed) }
         guard !typed.isEmpty, var common = candidates.first else { return }
         for candidate in candidates {
             while !candidate.hasPrefix(common) { common.removeLast() }

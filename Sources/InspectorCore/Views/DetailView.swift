@@ -109,6 +109,9 @@ struct DetailBuilder {
             let other = model.shown?.socket(linked)?.peerText
             words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
         }
+        if let program = model.peers[socket.id]?.program {
+            words.append(safe("peer \(program.title) fd \(program.descriptor)"))
+        }
         if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
         if socket.isLive { words.append(Line("up \(Format.age(model.now - (socket.connected ?? socket.opened)))")) }
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }

@@ -65,7 +65,7 @@ private struct ListRow {
         let isLinked = model.selected?.linked == socket.id
         let mark = isSelected ? ">" : isLinked ? "&" : socket.isLive ? " " : "x"
         canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
-        right(columns.id, String(socket.id.number), base)
+        right(columns.id, socket.id.label, base)
         put(columns.role, Line(socket.roleMark, Style(.dim)))
         put(columns.state, safe(socket.stateWord, base))
         put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, Style(base), model))

@@ -16,6 +16,9 @@ package enum PreviewView {
 
     private static func title(_ model: Model, _ socket: SocketSnapshot) -> Line {
         var line = Line("\(socket.id)", Style(.heading))
+        if let program = model.program(of: socket.id) {
+            model.sanitizer.append(" of \(program.title)", Style(.dim), to: &line)
+        }
         if let linked = socket.linked {
             line.append(" relayed to \(linked) ", Style(.dim))
             model.sanitizer.append(model.shown?.socket(linked)?.peerText ?? "", Style(.dim), to: &line)

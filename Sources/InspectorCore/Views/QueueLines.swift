@@ -228,7 +228,21 @@ package struct QueueLines {
             if right.width > 0 { right.append(", ") }
             right.append("\(Format.size(socket.prebuffered)) read ahead", Style(.received))
         }
+        if kernel != nil { line.append(atPeer(room: width - 2 - line.width - right.width)) }
         return Row(left: line, right: right)
+    }
+
+    /// What the program at the other end has not read, and which one that is: as much as there is room for.
+    private func atPeer(room: Int) -> Line {
+        let end = model.peers[socket.id]
+        var line = Line(" > ")
+        let unread = end?.unread
+        line.append("unread \(unread.map { Format.bytes($0) } ?? "-")", Style(unread ?? 0 > 0 ? .warn : .sent))
+        guard let program = end?.program else { return line }
+        var named = line
+        named.append(" in ")
+        named.append(safe(program.title, .dim))
+        return named.width <= room ? named : line
     }
 
     /// Draws the rows from the top of a rectangle.

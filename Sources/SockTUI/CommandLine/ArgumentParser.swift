@@ -83,6 +83,10 @@ struct ArgumentParser {
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
+        if command.isBareAllowed, operands.isEmpty {
+            request.invocation.mode = .attachable
+            return
+        }
         if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
             throw UsageError(name, "an address is missing, as in socktui \(name) \(command.example)")
         }

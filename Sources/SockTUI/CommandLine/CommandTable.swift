@@ -13,6 +13,8 @@ enum CommandTable {
         var help: String
         /// How many operands make one thing to open.
         var operandsEach = 1
+        /// Whether it means something without operands too.
+        var isBareAllowed = false
         /// Operands that make sense, for those who forgot them.
         var example = "localhost:6379"
         /// What so many operands ask for, or the bare command where it has none.
@@ -73,6 +75,12 @@ enum CommandTable {
                 RelayRequest(
                     listen: try Endpoint.parse(words[0], allowsPortZero: true),
                     target: .endpoint(try Endpoint.parse(words[1])), timeout: request.timeout))
+        },
+        Command(
+            name: "attach", operands: "[PID|NAME|PATH]...", help: "look at programs that let themselves be inspected",
+            isBareAllowed: true
+        ) {
+            (words, _) throws(EndpointError) in .attach(words[0])
         },
     ]
 

@@ -8,8 +8,11 @@ struct EffectRunner {
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
     private let transmitter: Transmitter
+    private let peers: PeerFinder?
 
-    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil) {
+    /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
+    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, findsPeers: Bool = false) {
+        peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
         self.inspected = inspected
         self.inbox = inbox
         self.recent = recent
@@ -18,7 +21,11 @@ struct EffectRunner {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox] in inbox.post(.snapshot($0)) }
+        inspected.requestSnapshot(request) { @Sendable [inbox, inspected, peers] snapshot in
+            peers?.look(snapshot) { @Sendable in inspected.process(of: $0) }
+            if let news = inspected.news() { inbox.post(.programs(news)) }
+            inbox.post(.snapshot(snapshot))
+        }
     }
 
     /// Performs one effect; those that are about the screen are the run loop's.
@@ -37,6 +44,13 @@ struct EffectRunner {
                 switch result {
                 case .success(let id): inbox.post(.relays(id))
                 case .failure(let error): inbox.post(.refused("\(request.listen): \(error.detail)"))
+                }
+            }
+        case .attach(let name):
+            inspected.attach(name) { @Sendable [inbox] result in
+                switch result {
+                case .success: break
+                case .failure(let error): inbox.post(.refused("\(name): \(error.detail)"))
                 }
             }
         case .startDemo:

@@ -128,7 +128,7 @@ final class RunLoop {
             screen.suspend()
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
-        case .send, .connect, .listen, .relay, .startDemo, .transmit, .stopTransmission, .examine, .setPace:
+        case .send, .connect, .listen, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine, .setPace:
             runner.perform(effect)
             snapshotIsWanted = true
         }

@@ -20,6 +20,8 @@ final class ReportRun {
     /// Sockets that were asked for and not yet answered about.
     private var unanswered = 0
     private var endsByItself: Bool
+    /// Programs that are looked at; nil: none was asked for.
+    private var programs: [ProgramInfo]?
     private var refusals: [String] = []
 
     /// How long sockets are given to come about before a single snapshot, at least and at most.
@@ -37,7 +39,11 @@ final class ReportRun {
     func run(_ opening: [Effect]) -> Ending {
         CrashGuard.listen(inbox.writeEnd)
         for effect in opening {
-            if effect == .startDemo { endsByItself = false } else { unanswered += 1 }
+            switch effect {
+            case .startDemo: endsByItself = false
+            case .attach: programs = []
+            default: unanswered += 1
+            }
             runner.perform(effect)
         }
         return isOnce ? once() : stream()
@@ -95,6 +101,9 @@ final class ReportRun {
         case .refused(let sentence):
             unanswered -= 1
             refusals.append(sentence)
+        case .programs(let news):
+            programs = news.programs
+            refusals += news.notices
         default: break
         }
         return false
@@ -106,6 +115,7 @@ final class ReportRun {
 
     /// Whether nothing can happen any more.
     private var isOver: Bool {
+        if let programs { return programs.isEmpty ? !refusals.isEmpty : programs.allSatisfy(\.hasEnded) }
         guard endsByItself, unanswered == 0, let last else { return false }
         return last.sockets.allSatisfy { $0.phase == .closed }
     }
@@ -113,7 +123,7 @@ final class ReportRun {
     /// What was refused, and the connections asked for that failed; those of the demo are part of it, and those of a
     /// relay were asked for by its clients.
     private var failures: [String] {
-        guard endsByItself, let last else { return refusals }
+        guard endsByItself, programs == nil, let last else { return refusals }
         return refusals
             + last.sockets.compactMap { socket in
                 guard socket.role == .client, socket.linked == nil, let error = socket.closed?.error,

@@ -21,7 +21,7 @@ enum ScriptRun {
         let inbox = Inbox()
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
         let options = Model.Options(ascii: invocation.isASCII, version: CommandTable.version, lints: invocation.lints)
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: nil)
+        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: nil, findsPeers: true)
         let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
         if invocation.opening.isEmpty {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)

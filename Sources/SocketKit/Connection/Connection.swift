@@ -59,6 +59,8 @@ final class Connection {
     /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
     var isHungUp = false
     var isQueuedForFlush = false
+    /// Whether it is among the sessions that changed since viewers were last told.
+    var isNoted = false
     var scheduledDeadline: MonotonicTime?
     var lingerDeadline: MonotonicTime?
     var closeMode: CloseMode?
@@ -94,6 +96,7 @@ final class Connection {
         lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
         if engine.capturesTraffic { traffic = TrafficLog() }
+        noteChange()
     }
 
     /// Of the connection that stands; attempts count from 0.
@@ -149,8 +152,16 @@ final class Connection {
 
     // MARK: The end of each step
 
+    /// Notes, where anybody wants to be told, that this session looks different.
+    func noteChange() {
+        guard !isNoted, engine.notes != nil else { return }
+        isNoted = true
+        engine.note(id)
+    }
+
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
     func finishStep() {
+        noteChange()
         performLifecycle()
         guard !machine.isClosed else { return }
         updateInterest()

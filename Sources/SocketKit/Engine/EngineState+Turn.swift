@@ -121,7 +121,11 @@ extension EngineState {
                 perform(command, as: operation)
             }
         case .caughtUp(let id): connections[id]?.delegateCaughtUp()
-        case .link(let one, let other): connections[one]?.linked = other
+        case .link(let one, let other):
+            connections[one]?.linked = other
+            connections[one]?.noteChange()
+        case .publish(let request, let answer): answer(publish(request))
+        case .stopPublishing: stopPublishing()
         case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)

@@ -19,6 +19,9 @@ enum Letter: Sendable {
     case link(SocketID, SocketID)
     /// Take nothing from the kernel, since what this one is linked to cannot take it (true), or take it again (false).
     case holdBack(SocketID, Bool)
+    /// Publish what changed; the answer is called at once, on the queue, and is no user code.
+    case publish(PublicationRequest, @Sendable (Publication) -> Void)
+    case stopPublishing
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 
