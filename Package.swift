@@ -21,7 +21,9 @@ let package = Package(
 
         // Shell: all that does I/O.
         .target(name: "CSystem"),
-        .target(name: "SocketKit", dependencies: ["SocketCore", "CSystem"], swiftSettings: strict),
+        .systemLibrary(
+            name: "COpenSSL", providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
+        .target(name: "SocketKit", dependencies: ["SocketCore", "CSystem", "COpenSSL"], swiftSettings: strict),
         .systemLibrary(name: "CNcurses"),
         .target(name: "CTerminal"),
         .executableTarget(

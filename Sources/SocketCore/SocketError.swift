@@ -28,6 +28,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case system(errno: Int32)
         /// getaddrinfo failed with this code (`EAI_...`).
         case resolver(code: Int32)
+        /// TLS failed.
+        case tls(TLSFailure)
         /// None of the above; the detail says it.
         case other
     }
@@ -71,6 +73,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         switch reason {
         case .system: "NSPOSIXErrorDomain"
         case .resolver: "kCFStreamErrorDomainNetDB"
+        case .tls: "kCFStreamErrorDomainSSL"
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
             .readMaxedOut,
             .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
@@ -92,6 +95,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .other, .idleTimeout: 8
         case .system(let errno): Int(errno)
         case .resolver(let code): Int(code)
+        case .tls(let failure): failure.code
         }
     }
 }

@@ -40,7 +40,8 @@ package final class ConnectedPair {
         return (pair[0], pair[1])
     }
 
-    private static func tcpPair() throws -> (Int32, Int32) {
+    /// Two descriptors joined by TCP over loopback.
+    package static func tcpPair() throws -> (Int32, Int32) {
         let kernel = LinuxKernel()
         let any = SocketAddress.v4(host: "127.0.0.1", port: 0)
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

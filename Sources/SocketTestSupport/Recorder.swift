@@ -12,6 +12,8 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         case failed(tag: Int, SocketError.Reason, done: Int)
         case timedOut(tag: Int, done: Int)
         case closedReadStream
+        case trust(problem: String?)
+        case secured
         case disconnected(SocketError.Reason?)
         case accepted
         case stopped
@@ -22,6 +24,7 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         var sockets: [AsyncSocket] = []
         var failures: [FailedOperation] = []
         var timeouts: [TimedOutOperation] = []
+        var questions: [TLSTrust] = []
         var error: SocketError?
     }
 
@@ -29,16 +32,19 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
     private let onAccept: @Sendable (AsyncSocket) -> Void
     private let onCall: @Sendable (AsyncSocket, Call) -> Void
     private let verdict: @Sendable (TimedOutOperation) -> TimeoutVerdict
+    private let trust: @Sendable (TLSTrust) -> TrustVerdict
 
     /// Runs the closures inside the callbacks they are named for.
     package init(
         onAccept: @escaping @Sendable (AsyncSocket) -> Void = { _ in },
         onCall: @escaping @Sendable (AsyncSocket, Call) -> Void = { _, _ in },
-        verdict: @escaping @Sendable (TimedOutOperation) -> TimeoutVerdict = { _ in .close }
+        verdict: @escaping @Sendable (TimedOutOperation) -> TimeoutVerdict = { _ in .close },
+        trust: @escaping @Sendable (TLSTrust) -> TrustVerdict = { _ in .nobody }
     ) {
         self.onAccept = onAccept
         self.onCall = onCall
         self.verdict = verdict
+        self.trust = trust
     }
 
     /// Every call so far.
@@ -49,6 +55,8 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
     package var failures: [FailedOperation] { state.withLock { $0.failures } }
     /// Operations that timed out.
     package var timeouts: [TimedOutOperation] { state.withLock { $0.timeouts } }
+    /// Certificates that were to be judged.
+    package var questions: [TLSTrust] { state.withLock { $0.questions } }
     /// The error of the last disconnect.
     package var lastError: SocketError? { state.withLock { $0.error } }
     /// The bytes of every completed read, joined.
@@ -91,6 +99,14 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         state.withLock { $0.timeouts.append(operation) }
         note(socket, .timedOut(tag: operation.tag, done: operation.done))
         return verdict(operation)
+    }
+
+    package func socketDidSecure(_ socket: AsyncSocket) { note(socket, .secured) }
+
+    package func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict {
+        state.withLock { $0.questions.append(trust) }
+        note(socket, .trust(problem: trust.problem))
+        return self.trust(trust)
     }
 
     package func socketDidCloseReadStream(_ socket: AsyncSocket) { note(socket, .closedReadStream) }

@@ -16,7 +16,7 @@ package final class TemporaryFolder {
         Self.remove(path)
     }
 
-    private static func remove(_ path: String) {
+    package static func remove(_ path: String) {
         for name in names(in: path) where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
         rmdir(path)
     }

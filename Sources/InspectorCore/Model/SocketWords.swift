@@ -136,6 +136,7 @@ package enum CloseWords {
         case .disconnected: return byUs(record.mode)
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
+        case .tls(let failure): return TLSWords.short(failure)
         case .badConfiguration, .badParameter, .notConnected, .cancelled, .other: return error.detail
         }
     }
@@ -164,8 +165,7 @@ package enum CloseWords {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
-                .badConfiguration,
-                .badParameter, .notConnected, .cancelled, .other:
+                .badConfiguration, .badParameter, .notConnected, .cancelled, .tls, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }

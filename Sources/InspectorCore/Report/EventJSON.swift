@@ -38,6 +38,15 @@ extension SocketJSON {
             let modes = CloseMode.allCases
             return [("mode", modes.indices.contains(first) ? JSON(word: modes[first].rawValue) : .null)]
         case .movedAway, .movedHere: return [("other_id", JSON(first))]
+        case .tlsQueued: return [("reads_ahead", JSON(first)), ("writes_ahead", JSON(second))]
+        case .tlsBegan: return [("read_ahead_bytes", JSON(first))]
+        case .trustAsked: return [("verify_code", JSON(first))]
+        case .trustAnswered: return [("accepted", .bool(first == 1))]
+        case .secured: return [("took_s", JSON(seconds: .microseconds(first))), ("resumed", .bool(second == 1))]
+        case .alertReceived, .alertSent:
+            return [
+                ("alert", JSON(first)), ("name", JSON(TLSFailure.alertName(UInt8(truncatingIfNeeded: first)))),
+            ]
         }
     }
 

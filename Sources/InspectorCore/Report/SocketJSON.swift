@@ -28,7 +28,7 @@ package struct SocketJSON {
             "sent_bytes": JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
             "sent_bytes_per_s": JSON(socket.sendRate), "accepted": JSON(socket.accepted),
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
-            "closed": socket.closed.map(closed) ?? .null,
+            "tls": socket.tls.map(tls) ?? .null, "closed": socket.closed.map(closed) ?? .null,
         ]
     }
 
@@ -45,7 +45,33 @@ package struct SocketJSON {
         [
             "current": queue.current.map(operation) ?? .null, "waiting": JSON(queue.pendingCount),
             "waiting_first": .array(queue.pending.map(operation)), "pending_bytes": JSON(queue.pendingBytes),
-            "completed": JSON(queue.completed),
+            "completed": JSON(queue.completed), "tls_barrier": JSON(queue.barrier),
+        ]
+    }
+
+    private func tls(_ tls: TLSSnapshot) -> JSON {
+        [
+            "role": JSON(word: tls.role.rawValue), "phase": JSON(word: tls.phase.rawValue),
+            "handshake_s": JSON(seconds: tls.handshakeTime), "version": JSON(tls.version), "cipher": JSON(tls.cipher),
+            "group": JSON(tls.group), "alpn": JSON(tls.applicationProtocol), "server_name": JSON(tls.serverName),
+            "expected_name": JSON(tls.expectedName), "chain": .array(tls.chain.map(certificate)),
+            "verification": JSON(tls.verification.map(TLSWords.name)),
+            "verification_problem": JSON(tls.verification.flatMap(TLSWords.problem)),
+            "resumed": .bool(tls.isResumed), "plaintext_received_bytes": JSON(tls.plaintextReceived),
+            "plaintext_sent_bytes": JSON(tls.plaintextSent), "pending_wire_bytes": JSON(tls.pendingWireBytes),
+            "close_notify_sent": .bool(tls.hasSentCloseNotify),
+            "close_notify_received": .bool(tls.hasReceivedCloseNotify),
+        ]
+    }
+
+    private func certificate(_ certificate: TLSCertificate) -> JSON {
+        [
+            "subject": JSON(certificate.subject), "issuer": JSON(certificate.issuer),
+            "names": .array(certificate.names.map { JSON($0) }),
+            "not_before": JSON(Format.instant(wallNanoseconds: certificate.notBefore &* 1_000_000_000)),
+            "not_after": JSON(Format.instant(wallNanoseconds: certificate.notAfter &* 1_000_000_000)),
+            "sha256": JSON(TLSWords.hex(certificate.fingerprint)),
+            "key_sha256": JSON(TLSWords.hex(certificate.publicKeyDigest)),
         ]
     }
 

@@ -107,7 +107,8 @@ package struct TrafficDocument {
         case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark:
+            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
+            .trustAnswered, .secured, .alertReceived, .alertSent:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,

@@ -39,6 +39,13 @@ package enum EventWords {
         case .closeAsked: "close asked"
         case .movedAway: "moved away"
         case .movedHere: "moved here"
+        case .tlsQueued: "TLS asked"
+        case .tlsBegan: "TLS begins"
+        case .trustAsked: "cert asked"
+        case .trustAnswered: "cert judged"
+        case .secured: "secure"
+        case .alertReceived: "alert in"
+        case .alertSent: "alert out"
         case .closed: "closed"
         }
     }
@@ -52,7 +59,7 @@ package enum EventWords {
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
             .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed, .turnedAway, .aboveHighMark,
-            .belowLowMark:
+            .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
             false
         }
     }
@@ -97,6 +104,8 @@ package enum EventWords {
             }
         case .halfClosed: event.first == 1 ? "what still comes is thrown away" : "we sent FIN and go on reading"
         case .closeAsked: mode(event.first)
+        case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
+            TLSWords.detail(event)
         }
     }
 
@@ -134,6 +143,8 @@ package enum EventWords {
         case .readingResumed: return "reading resumed"
         case .accepted: return "accepted \(detail)"
         case .connectRefused: return "connect: \(detail)"
+        case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
+            return TLSWords.note(event)
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
             .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .closed:
@@ -144,11 +155,12 @@ package enum EventWords {
     /// Whether a person should look at it.
     package static func isWarning(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
-        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut: true
+        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut, .trustAsked: true
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
-            .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark:
+            .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued,
+            .tlsBegan, .trustAnswered, .secured, .alertReceived, .alertSent:
             false
         }
     }

@@ -59,6 +59,9 @@ struct ArgumentParser {
     }
 
     private func mode() throws(UsageError) -> Invocation.Mode {
+        if request.invocation.mode == .attachable, !request.isJSON, !request.isOnce, request.script == nil {
+            return .attachable
+        }
         if let path = request.script {
             if request.isJSON { throw UsageError("--json", "does not go with --script") }
             if request.isOnce { throw UsageError("--once", "does not go with --script") }

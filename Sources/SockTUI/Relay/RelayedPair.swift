@@ -151,7 +151,8 @@ extension SocketError {
         case .system: .other
         case .connectTimeout: .timedOut
         case .resolver: .hostUnreachable
-        case .badConfiguration, .badParameter, .readTimeout, .writeTimeout, .idleTimeout, .readMaxedOut, .closedByPeer,
+        case .tls, .badConfiguration, .badParameter, .readTimeout, .writeTimeout, .idleTimeout, .readMaxedOut,
+            .closedByPeer,
             .disconnected, .cancelled, .notConnected, .other:
             .other
         }

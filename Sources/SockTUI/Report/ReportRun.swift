@@ -138,7 +138,7 @@ final class ReportRun {
     private static func isFailure(_ reason: SocketError.Reason) -> Bool {
         switch reason {
         case .closedByPeer, .disconnected, .cancelled: false
-        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
+        case .tls, .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
             .readMaxedOut, .notConnected, .system, .resolver, .other:
             true
         }

@@ -41,6 +41,14 @@ struct InspectionCommand: WireMessage {
             case .reads: word = "cancelReads"
             case .writes: word = "cancelWrites"
             }
+        case .answerTrust(_, let question, let verdict):
+            operation = question
+            switch verdict {
+            case .accept: word = "acceptTrust"
+            case .refuse: word = "refuseTrust"
+            case .later: word = "answerTrustLater"
+            case .nobody: word = "nobodyJudgesTrust"
+            }
         case .setTimeout(_, let operation, let timeout):
             (word, self.operation, self.timeout) = ("setTimeout", operation, timeout)
         case .setWatermarks(_, let marks): (word, watermarks) = ("setWatermarks", marks)
@@ -82,6 +90,10 @@ struct InspectionCommand: WireMessage {
         case "cancel": return .cancel(socket, .operation(named))
         case "cancelReads": return .cancel(socket, .reads)
         case "cancelWrites": return .cancel(socket, .writes)
+        case "acceptTrust": return .answerTrust(socket, named, .accept)
+        case "refuseTrust": return .answerTrust(socket, named, .refuse)
+        case "answerTrustLater": return .answerTrust(socket, named, .later)
+        case "nobodyJudgesTrust": return .answerTrust(socket, named, .nobody)
         case "setTimeout": return .setTimeout(socket, named, timeout)
         case "setWatermarks": return .setWatermarks(socket, watermarks)
         case "takeConnection": return .answerConnection(socket, .take)

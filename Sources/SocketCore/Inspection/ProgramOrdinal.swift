@@ -41,6 +41,7 @@ extension SocketCommand {
         case .pauseReading(_, let pause): .pauseReading(session, pause)
         case .answerTimeout(_, let operation, let verdict): .answerTimeout(session, operation, verdict)
         case .cancel(_, let target): .cancel(session, target)
+        case .answerTrust(_, let question, let verdict): .answerTrust(session, question, verdict)
         case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
         case .setWatermarks(_, let marks): .setWatermarks(session, marks)
         case .answerConnection(_, let verdict): .answerConnection(session, verdict)

@@ -37,6 +37,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(29, &callbacks)
         try coder.field(30, &watermarks)
         try coder.field(31, &isAboveHighMark)
+        try coder.field(32, &tls)
     }
 }
 
@@ -60,6 +61,7 @@ extension QueueSnapshot: WireMessage {
         try coder.field(4, &pendingBytes)
         try coder.field(5, &completed)
         try coder.field(6, &since)
+        try coder.field(7, &barrier)
     }
 }
 

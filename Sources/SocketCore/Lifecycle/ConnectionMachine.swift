@@ -16,6 +16,8 @@ package struct ConnectionMachine: Sendable {
         case linger
         /// Report the peer's end of stream; the connection stays open for writing.
         case reportPeerClosed
+        /// The TLS barrier has come to the head of both queues: begin the handshake.
+        case startHandshake
         /// Close now. nil: this side asked for it.
         case close(SocketError?)
     }
@@ -28,7 +30,7 @@ package struct ConnectionMachine: Sendable {
         package static let writes = Drain(rawValue: 2)
     }
 
-    private enum State: Equatable {
+    enum State: Equatable {
         case connecting
         case open
         case lingering
@@ -52,19 +54,25 @@ package struct ConnectionMachine: Sendable {
         case shut
     }
 
-    private enum Held: Equatable {
+    /// What waits for the connection, or for TLS, in the order in which it was asked for.
+    enum Held: Equatable {
         case read(ReadRequest, OperationID)
         case write(WriteRequest, OperationID)
+        /// TLS begins here; see `TLSUpgrade`.
+        case barrier
     }
 
     package var reading = ReadQueue()
     package var writing = WriteQueue()
     /// Whether the connection stays open for writing after the peer's end of stream.
     package var allowsHalfOpen: Bool
-    private var state = State.connecting
+    private(set) var state = State.connecting
     private var input = Input.open
     private var output = Output.open
-    private var held = OperationDeque<Held>()
+    var held = OperationDeque<Held>()
+    package var upgrade = TLSUpgrade()
+    /// How the peer's stream ended, where that was no orderly end.
+    private var endError: SocketError?
     package private(set) var drain: Drain = []
 
     /// A connection that is being made.
@@ -78,20 +86,14 @@ package struct ConnectionMachine: Sendable {
     package mutating func didConnect(now: MonotonicTime) {
         precondition(state == .connecting, "connected while \(state)")
         state = .open
-        var waiting = OperationDeque<Held>()
-        swap(&waiting, &held)
-        while let operation = waiting.popFirst() {
-            switch operation {
-            // While connecting, a replaced standing read was already taken out of `held`.
-            case .read(let request, let id): _ = reading.enqueue(request, as: id, now: now)
-            case .write(let request, let id): writing.enqueue(request, as: id, now: now)
-            }
-        }
+        while !held.isEmpty, held[0] != .barrier { releaseFirstHeld(now: now) }
     }
 
-    /// A receive returned 0.
-    package mutating func didReachEndOfStream() {
-        if input == .open { input = .ended }
+    /// The peer's stream ended: a receive returned 0, or TLS says so. `error`: it was cut off.
+    package mutating func didReachEndOfStream(_ error: SocketError? = nil) {
+        guard input == .open else { return }
+        input = .ended
+        endError = error
     }
 
     /// The descriptor is closed; `failNext` ends what is left.
@@ -109,7 +111,7 @@ package struct ConnectionMachine: Sendable {
                 operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
                 isStanding: request.isStanding, error: error)
         }
-        if state == .connecting {
+        if isHolding {
             let replaced = request.isStanding ? replaceHeldStanding() : nil
             held.append(.read(request, id))
             return replaced
@@ -124,7 +126,7 @@ package struct ConnectionMachine: Sendable {
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: error)
         }
-        if state == .connecting {
+        if isHolding {
             held.append(.write(request, id))
         } else {
             writing.enqueue(request, as: id, now: now)
@@ -159,6 +161,7 @@ package struct ConnectionMachine: Sendable {
     }
 
     private mutating func nextWhileOpen() -> Action {
+        if upgrade.isPending { return nextBeforeTLS() }
         if output == .shutting, writing.isEmpty {
             output = .shut
             return .shutWrite
@@ -172,6 +175,16 @@ package struct ConnectionMachine: Sendable {
         return input == .ended ? nextAfterEndOfStream() : .none
     }
 
+    /// The barrier is an operation of both queues: no drain and no half-close comes before it.
+    private mutating func nextBeforeTLS() -> Action {
+        if input == .ended, upgrade.hasBegun || reading.isEmpty || writing.isEmpty {
+            return .close(Self.cutOffBeforeTLS)
+        }
+        if input == .ended { return nextAfterEndOfStream() }
+        guard !upgrade.hasBegun, reading.isEmpty, writing.isEmpty else { return .none }
+        return .startHandshake
+    }
+
     /// No read is left, or none can complete any more.
     private var areReadsOver: Bool {
         reading.isDrained || (input == .reported && reading.prebuffered == 0)
@@ -181,7 +194,7 @@ package struct ConnectionMachine: Sendable {
     private mutating func nextAfterEndOfStream() -> Action {
         if reading.prebuffered > 0 { return .none }
         if drain.contains(.writes), !writing.isEmpty { return .none }
-        guard allowsHalfOpen, output != .shut else { return .close(Self.endOfStream) }
+        guard allowsHalfOpen, endError == nil, output != .shut else { return .close(endError ?? Self.endOfStream) }
         input = .reported
         return .reportPeerClosed
     }
@@ -201,157 +214,17 @@ package struct ConnectionMachine: Sendable {
     /// When an operation in hand times out.
     package var deadline: MonotonicTime? {
         guard state == .open else { return nil }
-        guard let read = reading.deadline else { return writing.deadline }
-        guard let write = writing.deadline else { return read }
-        return min(read, write)
+        let operations = [reading.deadline, writing.deadline].compactMap(\.self).min()
+        guard let handshake = upgrade.deadline else { return operations }
+        return operations.map { min($0, handshake) } ?? handshake
     }
 
     /// Ends every operation, one a call: the reads in order, then the writes; nil when none is left.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
-        if let first = held.popFirst() { return Self.failure(of: first, error: error) }
-        return reading.failNext(error: error) ?? writing.failNext(error: error)
-    }
-}
-
-// MARK: - Cancelling
-
-extension ConnectionMachine {
-    /// Ends one of the operations named, if one is left that can be ended; call until nil.
-    package mutating func cancelNext(_ target: SocketCommand.CancelTarget, now: MonotonicTime) -> FailedOperation? {
-        let read = SocketError(.cancelled, operation: "read", detail: "cancelled")
-        let write = SocketError(.cancelled, operation: "write", detail: "cancelled")
-        if state == .connecting { return cancelHeld(target, read: read, write: write) }
-        switch target {
-        case .operation(let id):
-            return reading.cancel(id, error: read, now: now) ?? writing.cancel(id, error: write, now: now)
-        case .reads:
-            return reading.lastQueued.flatMap { reading.cancel($0, error: read, now: now) }
-        case .writes:
-            return writing.lastUnsent.flatMap { writing.cancel($0, error: write, now: now) }
+        if let failed = reading.failNext(error: error) ?? writing.failNext(error: error) { return failed }
+        while let first = held.popFirst() {
+            if let failed = Self.failure(of: first, error: error) { return failed }
         }
-    }
-
-    private mutating func cancelHeld(
-        _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
-    ) -> FailedOperation? {
-        let cancelled = held.remove { operation in
-            switch (operation, target) {
-            case (.read(_, let id), .operation(let wanted)), (.write(_, let id), .operation(let wanted)): id == wanted
-            case (.read, .reads), (.write, .writes): true
-            case (.read, .writes), (.write, .reads): false
-            }
-        }
-        guard let cancelled else { return nil }
-        return if case .read = cancelled {
-            Self.failure(of: cancelled, error: read)
-        } else {
-            Self.failure(of: cancelled, error: write)
-        }
-    }
-}
-
-// MARK: - Changing a timeout
-
-extension ConnectionMachine {
-    /// Gives an operation another timeout; its tag, or nil when it is not here or asking.
-    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
-        guard state == .connecting else {
-            return reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
-        }
-        var tag: Int?
-        _ = held.change { waiting in
-            switch waiting {
-            case .read(var request, operation):
-                request.timeout = timeout
-                (waiting, tag) = (.read(request, operation), request.tag)
-            case .write(var request, operation):
-                request.timeout = timeout
-                (waiting, tag) = (.write(request, operation), request.tag)
-            case .read, .write: return false
-            }
-            return true
-        }
-        return tag
-    }
-}
-
-// MARK: - Refusing and holding back
-
-extension ConnectionMachine {
-    /// What the peer's end of stream does to what waits for it.
-    package static let endOfStream = SocketError(
-        .closedByPeer, operation: "read", detail: "the peer closed its side (FIN)")
-
-    private func refusal(of operation: String) -> SocketError? {
-        if state == .closed || state == .lingering {
-            return SocketError(.notConnected, operation: operation, detail: "the connection is closed")
-        }
-        guard !drain.isEmpty else { return nil }
-        return SocketError(.disconnected, operation: operation, detail: "refused: the connection is closing")
-    }
-
-    private var shutRefusal: SocketError? {
-        guard output != .open else { return nil }
-        return SocketError(.disconnected, operation: "write", detail: "refused: this side was half-closed")
-    }
-
-    private var isDrainedWhileConnecting: Bool {
-        guard !drain.isEmpty else { return false }
-        return !(0..<held.count).contains { index in
-            switch held[index] {
-            case .read(let request, _): drain.contains(.reads) && !request.isStanding
-            case .write: drain.contains(.writes)
-            }
-        }
-    }
-
-    private mutating func replaceHeldStanding() -> FailedOperation? {
-        let replaced = held.remove { operation in
-            if case .read(let request, _) = operation { request.isStanding } else { false }
-        }
-        let error = SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read")
-        return replaced.map { Self.failure(of: $0, error: error) }
-    }
-
-    private static func failure(of operation: Held, error: SocketError) -> FailedOperation {
-        switch operation {
-        case .read(let request, let id):
-            FailedOperation(
-                operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
-                isStanding: request.isStanding, error: error)
-        case .write(let request, let id):
-            FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
-                error: error)
-        }
-    }
-
-    /// The read queue as it is shown: what is held back while connecting counts as pending.
-    package func readingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
-        guard state == .connecting else { return reading.snapshot(listing: listing) }
-        let pending = (0..<held.count).compactMap { index -> OperationSnapshot? in
-            guard case .read(let request, let id) = held[index] else { return nil }
-            return OperationSnapshot(
-                id: id, kind: .read(request.kind), tag: request.tag, total: request.total,
-                isStanding: request.isStanding, timeout: request.timeout)
-        }
-        return QueueSnapshot(pending: Array(pending.prefix(listing)), pendingCount: pending.count)
-    }
-
-    /// The write queue as it is shown: what is held back while connecting counts as pending.
-    package func writingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
-        guard state == .connecting else { return writing.snapshot(listing: listing) }
-        var pending: [OperationSnapshot] = []
-        var bytes = 0
-        for index in 0..<held.count {
-            guard case .write(let request, let id) = held[index] else { continue }
-            bytes += request.bytes.count
-            pending.append(
-                OperationSnapshot(
-                    id: id, kind: .write, tag: request.tag, total: request.bytes.count, timeout: request.timeout,
-                    preview: Array(request.bytes.prefix(32))))
-        }
-        return QueueSnapshot(
-            pending: Array(pending.prefix(listing)), pendingCount: pending.count, pendingBytes: bytes)
+        return nil
     }
 }

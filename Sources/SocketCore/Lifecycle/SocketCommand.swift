@@ -16,6 +16,9 @@ public enum SocketCommand: Hashable, Sendable {
 
     /// End queued operations before they complete. A write of which bytes were sent goes on.
     case cancel(SocketID, CancelTarget)
+    /// Give the verdict on the peer's certificate, which `TLSTrust.question` names. It has no effect when that question
+    /// is not open any more.
+    case answerTrust(SocketID, OperationID, TrustVerdict)
     /// Give an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
     /// one whose time is then up already times out at once. No effect on an operation that is asking or not here.
     case setTimeout(SocketID, OperationID, Duration?)
@@ -47,8 +50,8 @@ public enum SocketCommand: Hashable, Sendable {
     public var socket: SocketID {
         switch self {
         case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
-            .answerTimeout(let id, _, _), .cancel(let id, _), .setTimeout(let id, _, _), .setWatermarks(let id, _),
-            .answerConnection(let id, _):
+            .answerTimeout(let id, _, _), .cancel(let id, _), .answerTrust(let id, _, _), .setTimeout(let id, _, _),
+            .setWatermarks(let id, _), .answerConnection(let id, _):
             id
         }
     }

@@ -66,6 +66,9 @@ public struct QueueSnapshot: Hashable, Sendable, Codable {
     public var pendingBytes: Int
     /// Operations completed over the session's life.
     public var completed: UInt64
+    /// How many operations stand before the TLS barrier, that in hand included; nil: there is no barrier, or TLS is
+    /// set up.
+    public var barrier: Int?
     /// When it last went from empty to not empty, or back; nil: never yet.
     public var since: MonotonicTime?
 

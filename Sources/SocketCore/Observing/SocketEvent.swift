@@ -73,6 +73,20 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case movedAway
         /// The connection came from another engine; first: its number there.
         case movedHere
+        /// TLS was asked for; first: reads that come before it, second: writes that do.
+        case tlsQueued
+        /// The TLS handshake began; first: bytes read ahead that were fed to it.
+        case tlsBegan
+        /// Somebody is asked about the peer's certificate; first: OpenSSL's verification code, 0: it is in order.
+        case trustAsked
+        /// The certificate was judged; first: 1 when it was accepted.
+        case trustAnswered
+        /// TLS is set up; first: microseconds that took, second: 1 when a session was resumed.
+        case secured
+        /// The peer sent a TLS alert; first: its number (0: close_notify, the orderly end).
+        case alertReceived
+        /// We sent a TLS alert; first: its number.
+        case alertSent
         /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
         case closed
     }

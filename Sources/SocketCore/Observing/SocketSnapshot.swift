@@ -170,9 +170,9 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var writing: QueueSnapshot
     /// Bytes read ahead that no read has taken, those gathered by a delimiter read in hand not counted.
     public var prebuffered: Int
-    /// Bytes received.
+    /// Bytes received; under TLS, those on the wire.
     public var received: UInt64
-    /// Bytes the kernel took from us.
+    /// Bytes the kernel took from us; under TLS, those on the wire.
     public var sent: UInt64
     /// Bytes received a second, smoothed over one second; nil until measured twice.
     public var receiveRate: Double?
@@ -194,6 +194,8 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var closed: CloseRecord?
     /// What the kernel says, where it was asked.
     public var kernel: KernelSnapshot?
+    /// TLS, asked for or set up; nil: never asked for.
+    public var tls: TLSSnapshot?
 
     /// Describes a session that has just begun; set what else is known.
     public init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {

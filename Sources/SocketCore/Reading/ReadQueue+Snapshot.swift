@@ -3,6 +3,9 @@ extension ReadQueue {
     /// Whether a read is in hand; a standing one counts.
     package var hasCurrent: Bool { inHand != nil }
 
+    /// Whether no read is in hand or queued, not even a standing one.
+    package var isEmpty: Bool { inHand == nil && waiting.isEmpty }
+
     /// Whether no read is in hand or queued; a standing read counts only while there are bytes for it.
     package var isDrained: Bool {
         guard waiting.isEmpty else { return false }

@@ -210,6 +210,15 @@ package struct ReadQueue: Sendable {
 
     // MARK: The standing read
 
+    /// Takes the standing read out; what it had gathered goes back to the bytes read ahead. nil: there is none.
+    mutating func takeStanding() -> (ReadRequest, OperationID)? {
+        removeStanding().map { read in
+            let request = ReadRequest(
+                read.kind, timeout: read.limit.duration, tag: read.tag, isStanding: true, lendsBytes: read.lendsBytes)
+            return (request, read.operation)
+        }
+    }
+
     private mutating func setStandingAside() {
         guard inHand?.read.isStanding == true, var standing = inHand.take() else { return }
         standing.giveBack(to: &preBuffer)

@@ -10,6 +10,10 @@ package struct WriteQueue: Sendable {
     private var excess = 0
     /// Bytes queued that the kernel has not taken, those of the write in hand included.
     package private(set) var pendingBytes = 0
+    /// Bytes handed on (encrypted) that the kernel has not taken yet; they go out whatever becomes of their write.
+    package private(set) var committed = 0
+    /// Those of them, the first ones, whose write has ended meanwhile.
+    private var orphaned = 0
     /// Writes completed so far.
     package private(set) var completed: UInt64 = 0
 
@@ -27,8 +31,19 @@ package struct WriteQueue: Sendable {
         }
     }
 
+    /// Counts bytes that were handed on but are not with the kernel yet: `withUnsent` goes on behind them, and `wrote`
+    /// counts them once the kernel has them. Traps on more than are unsent.
+    package mutating func commit(_ count: Int) {
+        precondition(0...unsentBytes ~= count, "committed \(count) of \(unsentBytes) unsent bytes")
+        committed += count
+    }
+
     /// Counts bytes that the kernel took, which may fill several writes. Traps on more than are pending.
-    package mutating func wrote(_ count: Int, now: MonotonicTime) {
+    package mutating func wrote(_ taken: Int, now: MonotonicTime) {
+        committed -= min(committed, taken)
+        let ownerless = min(orphaned, taken)
+        orphaned -= ownerless
+        let count = taken - ownerless
         precondition(0...pendingBytes ~= count, "wrote \(count) of \(pendingBytes) pending bytes")
         pendingBytes -= count
         excess += count - (inHand?.wrote(count, now: now) ?? 0)
@@ -45,7 +60,10 @@ package struct WriteQueue: Sendable {
     }
 
     /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
-    package var wantsToSend: Bool { pendingBytes > 0 && inHand?.timer.isAsking == false }
+    package var wantsToSend: Bool { unsentBytes > 0 && inHand?.timer.isAsking == false }
+
+    /// Bytes queued that were not handed on yet.
+    private var unsentBytes: Int { pendingBytes - (committed - orphaned) }
 
     // MARK: Timeouts
 
@@ -93,6 +111,8 @@ package struct WriteQueue: Sendable {
     /// following ones are not taken in hand.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
         if let failed = failInHand(error) { return failed }
+        committed = 0
+        orphaned = 0
         guard let write = waiting.popFirst() else { return nil }
         let done = min(excess, write.bytes.count)
         excess -= done
@@ -103,7 +123,7 @@ package struct WriteQueue: Sendable {
     /// Ends one write of which no byte was sent, in hand or waiting. nil, and nothing changes, when it is not here any
     /// more, or when its first bytes are sent: the rest of it must follow, or the peer would take the next for it.
     package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
-        guard excess == 0 else { return nil }
+        guard excess == 0, committed == orphaned || isBehindCommitted(operation) else { return nil }
         if inHand?.write.operation == operation {
             guard inHand?.done == 0 else { return nil }
             let failed = failInHand(error)
@@ -132,7 +152,16 @@ package struct WriteQueue: Sendable {
 
     /// The last write of which no byte was sent; nil: there is none.
     package var lastUnsent: OperationID? {
-        waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil)
+        guard let last = waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil),
+            committed == orphaned || isBehindCommitted(last)
+        else { return nil }
+        return last
+    }
+
+    /// Whether no byte of this write was handed on yet, while some of others were.
+    private func isBehindCommitted(_ operation: OperationID) -> Bool {
+        guard let index = (0..<waiting.count).first(where: { waiting[$0].operation == operation }) else { return false }
+        return index + 1 > firstUnsent.index || index + 1 == firstUnsent.index && firstUnsent.offset == 0
     }
 
     private func isAsking(_ operation: OperationID) -> Bool {
@@ -142,6 +171,7 @@ package struct WriteQueue: Sendable {
     private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
         guard let ended = inHand.take() else { return nil }
         pendingBytes -= ended.missing
+        orphaned += min(committed - orphaned, ended.missing)
         return ended.write.failed(error, done: ended.done)
     }
 
@@ -183,10 +213,11 @@ extension WriteQueue {
     /// is none.
     private var firstUnsent: (index: Int, offset: Int) {
         guard let inHand else { fatalError("\(pendingBytes) bytes pending without a write in hand") }
-        guard inHand.missing == 0 else { return (0, inHand.done) }
+        let ahead = excess + committed - orphaned
+        guard ahead >= inHand.missing else { return (0, inHand.done + ahead) }
         var index = 1
-        var offset = excess
-        while offset >= waiting[index - 1].bytes.count {
+        var offset = ahead - inHand.missing
+        while index <= waiting.count, offset >= waiting[index - 1].bytes.count {
             offset -= waiting[index - 1].bytes.count
             index += 1
         }

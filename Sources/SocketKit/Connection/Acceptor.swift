@@ -22,6 +22,8 @@ final class Acceptor {
     let target: String
     let configuration: SocketConfiguration
     let opened: MonotonicTime
+    /// What each connection is secured with; nil: they stay in clear.
+    private let tls: TLSContext?
     private var sockets: [Listening]
     /// The socket file to remove when the listener closes.
     private let path: String?
@@ -36,7 +38,7 @@ final class Acceptor {
 
     init(
         id: SocketID, engine: EngineState, handle: SocketListener, target: String, sockets: [Listening],
-        path: String?, configuration: SocketConfiguration
+        path: String?, configuration: SocketConfiguration, tls: TLSContext?
     ) {
         self.id = id
         self.engine = engine
@@ -45,6 +47,7 @@ final class Acceptor {
         self.configuration = configuration
         self.sockets = sockets
         self.path = path
+        self.tls = tls
         opened = engine.now
         isPaused = configuration.holdsConnections
         local = sockets.first.flatMap { engine.kernel.localAddress($0.socket.descriptor) }
@@ -131,6 +134,8 @@ final class Acceptor {
         engine.connections[id] = connection
         engine.outbox.append(.listener(handle, .accepted(child)))
         connection.didConnect()
+        // A server's settings were checked when it began to listen, and a new connection refuses nothing.
+        if let tls { try? connection.startTLS(tls) }
         connection.finishStep()
     }
 
@@ -140,7 +145,7 @@ final class Acceptor {
         case .close(_, let mode): close(error: nil, mode: mode)
         case .pauseReading(_, let pause): pauseAccepting(pause)
         case .answerConnection(_, let verdict): answer(verdict)
-        case .read, .write, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks: return
+        case .read, .write, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks, .answerTrust: return
         }
     }
 

@@ -13,6 +13,8 @@ extension Connection {
     func expireOperations() {
         performReads()
         guard machine.isOpen else { return }
+        expireHandshake()
+        guard machine.isOpen else { return }
         if let operation = machine.reading.expire(now: engine.now) {
             record(.readTimedOut, tag: operation.tag, operation.done, operation.elapsed.wholeMilliseconds)
             ask(operation)
@@ -145,6 +147,7 @@ extension Connection {
     /// Ends the session: every operation ends, the descriptor is closed, and only then the ending is told.
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
+        sayGoodbye(error)
         machine.didClose()
         endConnect()
         let kept = ending(error: error)
@@ -191,6 +194,7 @@ extension Connection {
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
     private func takeUnread() -> [UInt8] {
         var unread = machine.reading.takeUnread()
+        if isWireEncrypted { return unread + takeUnreadRecords() }
         // What came while lingering was thrown away, so what comes behind it would not follow on what was read.
         guard let descriptor = socket?.descriptor, !machine.hasEndOfStream, lingerDeadline == nil else { return unread }
         while unread.count < Self.unreadLimit {

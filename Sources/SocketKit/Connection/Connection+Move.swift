@@ -22,6 +22,8 @@ struct MovedConnection: Sendable {
     let received: UInt64
     let sent: UInt64
     let traffic: TrafficLog?
+    let host: String?
+    let tls: MovedTLS?
 }
 
 extension Connection {
@@ -42,7 +44,8 @@ extension Connection {
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
             notices: engine.outbox.take(for: handle), target: target,
             configuration: configuration, local: local, peer: peer, connected: connected,
-            connect: connector?.summary, received: received, sent: sent, traffic: traffic)
+            connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
+            tls: tls.map(MovedTLS.init))
         machine.didClose()
         self.handle = nil
         return moved
@@ -65,6 +68,8 @@ extension EngineState {
         connection.local = moved.local
         connection.peer = moved.peer
         connection.connected = moved.connected
+        connection.host = moved.host
+        connection.tls = moved.tls?.layer
         connection.received = moved.received
         connection.sent = moved.sent
         if capturesTraffic { connection.traffic = moved.traffic ?? TrafficLog() }
@@ -76,6 +81,10 @@ extension EngineState {
         connections[moved.id] = connection
         connection.record(.movedHere, Int(moved.former.number))
         connection.performReads()
+        if connection.isWireEncrypted {
+            connection.decryptMore()
+            connection.sendRecords()
+        }
         connection.askForFlush()
         connection.finishStep()
     }

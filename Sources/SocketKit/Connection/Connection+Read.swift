@@ -27,8 +27,9 @@ extension Connection {
     func readingChanged() {
         guard machine.isOpen else { return }
         performReads()
+        if isWireEncrypted { decryptMore() }
         guard isReadInterestOff || isHungUp else { return }
-        if wanted > 0 {
+        if isWireEncrypted ? wantsRecords : wanted > 0 {
             if isReadInterestOff {
                 isReadInterestOff = false
                 record(.readInterestOn)
@@ -43,7 +44,7 @@ extension Connection {
     /// The most bytes to take from the kernel now.
     private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
 
-    private var isHeld: Bool { isHeldBack || isHeldByLink }
+    var isHeld: Bool { isHeldBack || isHeldByLink }
 
     /// What this connection is linked to takes no more for now, or takes it again.
     func holdBack(_ hold: Bool) {
@@ -65,6 +66,7 @@ extension Connection {
     func receiveAvailable() {
         guard !machine.isLingering else { return discardAvailable() }
         guard machine.isOpen, !machine.hasEndOfStream else { return }
+        guard !isWireEncrypted else { return receiveRecords() }
         if handle?.mustHoldBack() == true { isHeldBack = true }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
@@ -104,7 +106,7 @@ extension Connection {
 
     /// Shows the bytes where they are; false when they have to be gathered first: no read lends them, or user code
     /// cannot run here and now.
-    private func lend(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func lend(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let handle, engine.mayLend, handle.takesLoans, let delivery = machine.reading.lend(now: engine.now) else {
             return false
         }
@@ -115,6 +117,7 @@ extension Connection {
     }
 
     private func endOfStream() {
+        guard !isWireEncrypted else { return wireEnded() }
         record(.peerClosed)
         knowsPeerClosed = true
         machine.didReachEndOfStream()
@@ -122,9 +125,9 @@ extension Connection {
 
     /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
-    private func noTaker() {
+    func noTaker() {
         guard let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()

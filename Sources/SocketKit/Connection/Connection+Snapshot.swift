@@ -25,6 +25,7 @@ extension Connection {
         sendRate.sample(total: sent, now: engine.now)
         picture.receiveRate = receiveRate.perSecond
         picture.sendRate = sendRate.perSecond
+        picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
         picture.watermarks = configuration.writeWatermarks
         picture.isAboveHighMark = isAboveHighMark
         picture.reading.since = readsSince
@@ -68,9 +69,17 @@ extension Connection {
         if machine.drain.contains(.writes) { flags.insert(.disconnectAfterWrites) }
         if machine.reading.isAsking { flags.insert(.readsPaused) }
         if machine.writing.isAsking { flags.insert(.writesPaused) }
-        if isUsable, !isWriteBlocked { flags.insert(.socketCanAcceptBytes) }
+        if isUsable, !isWriteBlocked, !isSendBudgetSpent { flags.insert(.socketCanAcceptBytes) }
         if isUsable, !(watched?.contains(.read) ?? false) { flags.insert(.readSourceSuspended) }
         if isUsable, !(watched?.contains(.write) ?? false) { flags.insert(.writeSourceSuspended) }
+        if let tls {
+            flags.insert(.queuedTLS)
+            if machine.upgrade.isPending {
+                if machine.reading.isEmpty, isUsable { flags.insert(.startingReadTLS) }
+                if machine.writing.isEmpty, isUsable { flags.insert(.startingWriteTLS) }
+            }
+            if tls.facts != nil { flags.insert(.socketSecure) }
+        }
         if machine.hasEndOfStream { flags.insert(.socketHasReadEOF) }
         if machine.hasReportedEndOfStream { flags.insert(.readStreamClosed) }
         return flags

@@ -18,6 +18,7 @@ extension Connection {
 
     func askForFlush() {
         guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked, !isQueuedForFlush else { return }
+        guard !isWireEncrypted || machine.upgrade.isSecure else { return }
         isQueuedForFlush = true
         engine.unflushed.append(self)
     }
@@ -40,6 +41,7 @@ extension Connection {
     }
 
     private func sendPending() {
+        guard !isWireEncrypted else { return sendRecords() }
         for _ in 0..<Self.sendBudget {
             guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked else { return }
             sendOnce()
@@ -70,14 +72,14 @@ extension Connection {
         }
     }
 
-    private func writeIsBlocked() {
-        guard machine.isOpen else { return }
+    func writeIsBlocked() {
+        guard machine.isOpen || machine.isLingering else { return }
         isWriteBlocked = true
         record(.writeBlocked, machine.writing.pendingBytes)
     }
 
     /// Performs what the write queue asks for, until it asks for nothing.
-    private func performWrites() {
+    func performWrites() {
         while machine.isOpen {
             switch machine.writing.advance(now: engine.now) {
             case .none:
@@ -104,7 +106,7 @@ extension Connection {
     /// Reports when the queue crosses a watermark.
     func updateWatermark() {
         guard let marks = configuration.writeWatermarks else { return }
-        let pending = machine.writing.pendingBytes
+        let pending = machine.pendingWriteBytes
         if !isAboveHighMark, pending > marks.high {
             isAboveHighMark = true
             record(.aboveHighMark, pending)
@@ -125,6 +127,8 @@ extension Connection {
     }
 
     func sendFIN() {
+        // What TLS has to say comes before it, and the kernel may not take it yet.
+        guard sendCloseNotify() else { return }
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
         record(.halfClosed, machine.isLingering ? 1 : 0)

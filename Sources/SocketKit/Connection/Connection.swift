@@ -15,6 +15,8 @@ final class Connection {
     let role: SocketRole
     let parent: SocketID?
     let target: String
+    /// The host name or numeric address that a client was to connect to; nil: not known.
+    var host: String?
     let opened: MonotonicTime
     var configuration: SocketConfiguration
 
@@ -24,6 +26,9 @@ final class Connection {
     var local: SocketAddress?
     var peer: SocketAddress?
     var connected: MonotonicTime?
+
+    /// TLS, once asked for.
+    var tls: TLSLayer?
 
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
     var watched: Interest?
@@ -186,6 +191,7 @@ final class Connection {
         while true {
             switch machine.next() {
             case .none: return
+            case .startHandshake: beginHandshake()
             case .shutWrite: sendFIN()
             case .linger: beginLinger()
             case .reportPeerClosed:
@@ -214,7 +220,7 @@ final class Connection {
     private var wantedInterest: Interest? {
         guard !isHungUp else { return nil }
         var interest: Interest = []
-        if !machine.hasEndOfStream {
+        if !machine.hasEndOfStream, tls?.hasWireEnded != true {
             if !isReadInterestOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }

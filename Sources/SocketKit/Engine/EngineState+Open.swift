@@ -14,6 +14,7 @@ extension EngineState {
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
             configuration: configuration)
+        if case .tcp(let host, _) = endpoint { connection.host = host }
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
         connection.connect(to: plan, from: own, timeout: timeout)
@@ -74,7 +75,7 @@ extension EngineState {
 
     // MARK: Listening
 
-    func listen(_ handle: SocketListener, on endpoint: Endpoint) throws(SocketError) {
+    func listen(_ handle: SocketListener, on endpoint: Endpoint, tls: TLSContext?) throws(SocketError) {
         let configuration = handle.configuration
         try checkIdle(handle.session, operation: "listen")
         let addresses = try listenAddresses(endpoint, configuration)
@@ -92,7 +93,7 @@ extension EngineState {
         let path: String? = if case .unix(let path) = endpoint { path } else { nil }
         let acceptor = Acceptor(
             id: nextSocketID(), engine: self, handle: handle, target: endpoint.description, sockets: sockets,
-            path: path, configuration: configuration)
+            path: path, configuration: configuration, tls: tls)
         acceptors[acceptor.id] = acceptor
         handle.sessionBegan(acceptor.id)
         let failure = acceptor.watch()

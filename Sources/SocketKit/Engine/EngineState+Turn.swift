@@ -94,11 +94,15 @@ extension EngineState {
     func lend(_ body: () -> Void) {
         let (lent, spare) = (scratch, spareScratch ?? Self.makeScratch())
         (scratch, spareScratch) = (spare, nil)
+        let lentPlain = plain.take()
         deliverOutbox()
         outbox.isDelivering = true
         body()
         outbox.isDelivering = false
         (scratch, spareScratch) = (lent, spare)
+        guard let lentPlain else { return }
+        plain?.deallocate()
+        plain = lentPlain
     }
 
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
@@ -153,6 +157,8 @@ extension EngineState {
         case .pauseReading(_, let pause): connection.pauseReading(pause)
         case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
         case .cancel(_, let target): connection.cancel(target)
+        case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
+        case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
         case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
         case .setWatermarks(_, let marks): connection.setWatermarks(marks)
         case .answerConnection: return

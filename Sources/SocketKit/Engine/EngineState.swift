@@ -38,6 +38,15 @@ final class EngineState {
     /// Whether the turn is at the readiness batch.
     var isDispatching = false
 
+    /// The same for plaintext, where there is TLS.
+    var plainScratch: UnsafeMutableRawBufferPointer {
+        if let plain { return plain }
+        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        plain = made
+        return made
+    }
+    var plain: UnsafeMutableRawBufferPointer?
+
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
         names: Names, configuration: EngineConfiguration
@@ -57,6 +66,7 @@ final class EngineState {
 
     deinit {
         scratch.deallocate()
+        plain?.deallocate()
         spareScratch?.deallocate()
     }
 

@@ -120,6 +120,10 @@ extension AsyncSocket {
         case .closedReadStream: delegate?.socketDidCloseReadStream(self)
         case .peerClosed: delegate?.socketPeerDidClose(self)
         case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .secured: delegate?.socketDidSecure(self)
+        case .trust(let trust):
+            let verdict = delegate?.socket(self, didReceive: trust) ?? .nobody
+            if verdict != .later { answerTrust(of: trust.question, verdict) }
         case .disconnecting(let error, let unread):
             delegate?.socket(self, willDisconnect: error, unread: unread)
         case .disconnected(let error): delegate?.socket(self, didDisconnect: error)

@@ -85,7 +85,7 @@ public final class AsyncSocket: Sendable {
     public var localAddress: SocketAddress? { fact { $0?.local } }
 
     /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
-    public var pendingWriteBytes: Int { fact { $0?.machine.writing.pendingBytes ?? 0 } }
+    public var pendingWriteBytes: Int { fact { $0?.machine.pendingWriteBytes ?? 0 } }
 
     /// Runs `body` with the descriptor, on the engine's queue, and returns what it returns; nil without running it when
     /// there is no descriptor, which is so before the connection stands. For options and questions that have no name
@@ -100,7 +100,7 @@ public final class AsyncSocket: Sendable {
         }?.get()
     }
 
-    private func fact<R>(_ body: (Connection?) -> R) -> R {
+    func fact<R>(_ body: (Connection?) -> R) -> R {
         enter { state, session in body(session.flatMap { state.connections[$0] }) }
     }
 

@@ -9,6 +9,8 @@ struct AwaitedAnswers {
     /// Those of the operations that are reads.
     var reads: Set<OperationID> = []
     var connections: [@Sendable (SocketError?) -> Void] = []
+    /// Those who wait for TLS.
+    var securings: [@Sendable (SocketError?) -> Void] = []
     /// Those who wait for room in the write queue, by names taken from the engine.
     var room: [OperationID: @Sendable (SocketError?) -> Void] = [:]
 
@@ -22,12 +24,14 @@ struct AwaitedAnswers {
             // Not the end of it, but not the delegate's business either.
             operations[operation] == nil ? [] : [{}]
         case .connected: answerConnections(nil)
+        case .secured: take(&securings, nil)
         case .writable(true): answerRoom(nil)
         case .disconnected(let error):
             answerRoom(error ?? SocketError(.disconnected, operation: "write", detail: "closed by this side"))
                 + answerConnections(
                     error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
-        case .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
+                + take(&securings, error ?? SocketError(.disconnected, operation: "TLS", detail: "closed by this side"))
+        case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
         }
     }
 
@@ -50,6 +54,14 @@ struct AwaitedAnswers {
         return takeConnections().map { answer in { answer(error) } }
     }
 
+    private func take(
+        _ list: inout [@Sendable (SocketError?) -> Void], _ error: SocketError?
+    ) -> [@Sendable () -> Void] {
+        guard !list.isEmpty else { return [] }
+        defer { list = [] }
+        return list.map { answer in { answer(error) } }
+    }
+
     /// Takes out those who await the connection.
     mutating func takeConnections() -> [@Sendable (SocketError?) -> Void] {
         defer { connections = [] }
@@ -62,7 +74,9 @@ extension SocketNotice {
     var isCompletion: Bool {
         switch self {
         case .read, .readPartial, .wrote, .wrotePartial, .failed: true
-        case .connected, .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting, .disconnected: false
+        case .connected, .secured, .trust, .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting,
+            .disconnected:
+            false
         }
     }
 }

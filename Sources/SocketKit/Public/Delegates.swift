@@ -41,6 +41,13 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     /// The bytes queued for writing rose above the high watermark (false), or fell to the low one again (true). Only
     /// where `SocketConfiguration.writeWatermarks` is set.
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool)
+    /// TLS is set up: whatever completes from now on passed encrypted. GCDAsyncSocket: `socketDidSecure:`.
+    func socketDidSecure(_ socket: AsyncSocket)
+    /// The peer's certificate is to be judged, as `TLSSettings.judge` wants it. The handshake waits, and its timeout
+    /// does too. After `.later`, `answerTrust(of:_:)` gives the verdict, once, from any thread; after the end of the
+    /// session it has no effect. Not implementing it closes the connection with `other`. GCDAsyncSocket:
+    /// `socket:didReceiveTrust:completionHandler:`.
+    func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict
     /// The session is about to end in an error; `didDisconnect` follows. `unread` is what had arrived and was delivered
     /// to no read, up to 1 MiB of what the kernel held included; what a read in hand had is in its `didFail`.
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8])
@@ -69,6 +76,10 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
         socket.configuration.timeoutVerdict
     }
+    /// Does nothing.
+    public func socketDidSecure(_ socket: AsyncSocket) {}
+    /// Says that nobody judges, which closes the connection.
+    public func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .nobody }
     /// Does nothing.
     public func socketPeerDidClose(_ socket: AsyncSocket) {}
     /// Does nothing.
@@ -113,6 +124,8 @@ enum SocketNotice: Sendable {
     case closedReadStream
     case peerClosed
     case writable(Bool)
+    case secured
+    case trust(TLSTrust)
     case disconnecting(SocketError, unread: [UInt8])
     case disconnected(SocketError?)
 }

@@ -66,9 +66,16 @@ public final class SocketListener: Sendable {
     /// socket file that nobody listens on any more is replaced; anything else at the path is left alone and refused.
     /// Throws `badConfiguration` when it listens already or both families are switched off, `badParameter` for a host
     /// that is not numeric or a path of more than 107 bytes, `system` with the errno of socket, bind or listen.
-    public func listen(on endpoint: Endpoint) throws(SocketError) {
+    ///
+    /// With `tls`, each connection is secured as soon as it is taken; its `socketDidSecure` tells when. Settings that
+    /// are wrong, or a client's, are refused here with `badParameter`.
+    public func listen(on endpoint: Endpoint, tls settings: TLSSettings? = nil) throws(SocketError) {
+        if let settings, settings.role == .client {
+            throw .refused("listen", "role: a listener's connections are TLS servers")
+        }
+        let context = try settings.map { settings throws(SocketError) in try TLSContexts.context(for: settings) }
         try engine.enter { state in
-            Result { () throws(SocketError) in try state.listen(self, on: endpoint) }
+            Result { () throws(SocketError) in try state.listen(self, on: endpoint, tls: context) }
         }.get()
     }
 

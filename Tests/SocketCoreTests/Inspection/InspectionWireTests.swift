@@ -64,8 +64,43 @@ struct InspectionWireTests {
         socket.activity.isKeptAlive = true
         socket.watermarks = Watermarks(low: 1, high: 2)
         socket.isAboveHighMark = true
+        socket.reading.barrier = 0
+        socket.tls = tls
         socket.callbacks = CallbackSnapshot(isHeard: true, lag: .milliseconds(3), undelivered: 9)
         return socket
+    }
+
+    private static var tls: TLSSnapshot {
+        let certificate = TLSCertificate(
+            subject: "CN=a", issuer: "CN=b", names: ["DNS:a", "DNS:b"], notBefore: -1, notAfter: 1_900_000_000,
+            fingerprint: [1, 2], publicKeyDigest: [3])
+        var tls = TLSSnapshot(role: .server, phase: .secure, asked: MonotonicTime(nanoseconds: 1))
+        tls.handshakeTime = .milliseconds(3)
+        tls.version = "TLSv1.3"
+        tls.chain = [certificate, certificate]
+        tls.verification = .acceptedByHand("expired")
+        tls.question = TLSTrust(
+            question: OperationID(9), chain: [certificate], expectedName: "a", code: 10, problem: nil)
+        tls.isResumed = true
+        tls.plaintextSent = 77
+        tls.hasReceivedCloseNotify = true
+        return tls
+    }
+
+    @Test("every way in which TLS fails and certificates are judged comes back")
+    func tlsWords() throws {
+        let failures: [TLSFailure] = [
+            .closedAbort, .handshakeTimeout, .untrusted(code: 10, text: "t"), .refused, .alert(40, name: "n"),
+            .library(reason: "r"),
+        ]
+        for failure in failures {
+            #expect(try SocketError.Reason(written: SocketError.Reason.tls(failure).written) == .tls(failure))
+        }
+        let verdicts: [TLSVerification] = [
+            .none, .passed, .pinned, .notRequired(code: 1, text: "t"), .acceptedByHand(nil), .acceptedByHand(""),
+            .failed(code: 2, text: ""),
+        ]
+        for verdict in verdicts { #expect(try TLSVerification(written: verdict.written) == verdict) }
     }
 
     private static var item: TrafficItem {
@@ -113,6 +148,8 @@ struct InspectionWireTests {
             .cancel(id, .operation(OperationID(4))), .cancel(id, .reads), .cancel(id, .writes),
             .setTimeout(id, OperationID(4), nil), .setTimeout(id, OperationID(4), .seconds(9)),
             .setWatermarks(id, Watermarks(low: 1, high: 2)), .setWatermarks(id, nil), .answerConnection(id, .take),
+            .answerTrust(id, OperationID(4), .accept), .answerTrust(id, OperationID(4), .refuse),
+            .answerTrust(id, OperationID(4), .later), .answerTrust(id, OperationID(4), .nobody),
             .answerConnection(id, .refuse),
         ] + CloseMode.allCases.map { .close(id, $0) }
     }
@@ -135,14 +172,17 @@ struct InspectionWireTests {
     @Test("whoever gives a block a new field is reminded to put it on the wire")
     func completeness() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
-        #expect(count(SocketSnapshot.blank) == 31)
-        #expect(count(QueueSnapshot.blank) == 6)
+        #expect(count(SocketSnapshot.blank) == 32)
+        #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
         #expect(count(KernelSnapshot.blank) == 11)
         #expect(count(ActivitySnapshot.blank) == 7)
         #expect(count(CallbackSnapshot.blank) == 4)
         #expect(count(CloseRecord.blank) == 6)
         #expect(count(EngineTimes.blank) == 4)
+        #expect(count(TLSSnapshot.blank) == 21)
+        #expect(count(TLSCertificate.blank) == 7)
+        #expect(count(TLSTrust.blank) == 5)
     }
 
     @Test("fields and kinds that this version does not know are skipped")

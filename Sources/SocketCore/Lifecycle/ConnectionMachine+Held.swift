@@ -1,0 +1,191 @@
+/// Operations that wait for the connection or for TLS, and the ways in which any operation leaves before its time.
+extension ConnectionMachine {
+    /// Ends one of the operations named, if one is left that can be ended; call until nil.
+    package mutating func cancelNext(_ target: SocketCommand.CancelTarget, now: MonotonicTime) -> FailedOperation? {
+        let read = SocketError(.cancelled, operation: "read", detail: "cancelled")
+        let write = SocketError(.cancelled, operation: "write", detail: "cancelled")
+        if let cancelled = cancelHeld(target, read: read, write: write) { return cancelled }
+        switch target {
+        case .operation(let id):
+            return reading.cancel(id, error: read, now: now) ?? writing.cancel(id, error: write, now: now)
+        case .reads:
+            return reading.lastQueued.flatMap { reading.cancel($0, error: read, now: now) }
+        case .writes:
+            return writing.lastUnsent.flatMap { writing.cancel($0, error: write, now: now) }
+        }
+    }
+
+    private mutating func cancelHeld(
+        _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
+    ) -> FailedOperation? {
+        let cancelled = held.remove { operation in
+            switch (operation, target) {
+            case (.read(_, let id), .operation(let wanted)), (.write(_, let id), .operation(let wanted)): id == wanted
+            case (.read, .reads), (.write, .writes): true
+            case (.read, .writes), (.write, .reads), (.barrier, _): false
+            }
+        }
+        guard let cancelled else { return nil }
+        return if case .read = cancelled {
+            Self.failure(of: cancelled, error: read)
+        } else {
+            Self.failure(of: cancelled, error: write)
+        }
+    }
+}
+
+// MARK: - Refusing and holding back
+
+extension ConnectionMachine {
+    /// What the peer's end of stream does to what waits for it.
+    package static let endOfStream = SocketError(
+        .closedByPeer, operation: "read", detail: "the peer closed its side (FIN)")
+
+    func refusal(of operation: String) -> SocketError? {
+        if state == .closed || state == .lingering {
+            return SocketError(.notConnected, operation: operation, detail: "the connection is closed")
+        }
+        guard !drain.isEmpty else { return nil }
+        return SocketError(.disconnected, operation: operation, detail: "refused: the connection is closing")
+    }
+
+    var shutRefusal: SocketError? {
+        guard isWriteShut || isShuttingWrite else { return nil }
+        return SocketError(.disconnected, operation: "write", detail: "refused: this side was half-closed")
+    }
+
+    var isDrainedWhileConnecting: Bool {
+        guard !drain.isEmpty, !upgrade.isPending else { return false }
+        return !(0..<held.count).contains { index in
+            switch held[index] {
+            case .read(let request, _): drain.contains(.reads) && !request.isStanding
+            case .write: drain.contains(.writes)
+            case .barrier: true
+            }
+        }
+    }
+
+    mutating func replaceHeldStanding() -> FailedOperation? {
+        let error = SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read")
+        return takeHeldStanding().flatMap { Self.failure(of: $0, error: error) }
+    }
+
+    mutating func takeHeldStanding() -> Held? {
+        held.remove { operation in
+            if case .read(let request, _) = operation { request.isStanding } else { false }
+        }
+    }
+
+    /// Whether operations are held back: there is no connection yet, or TLS has to come first.
+    var isHolding: Bool { state == .connecting || upgrade.isPending }
+
+    /// Puts the first of what was held back into its queue.
+    mutating func releaseFirstHeld(now: MonotonicTime) {
+        switch held.popFirst() {
+        // A replaced standing read was already taken out of `held`.
+        case .read(let request, let id): _ = reading.enqueue(request, as: id, now: now)
+        case .write(let request, let id): writing.enqueue(request, as: id, now: now)
+        case .barrier, nil: return
+        }
+    }
+
+    /// nil: it is no operation of a caller's.
+    static func failure(of operation: Held, error: SocketError) -> FailedOperation? {
+        switch operation {
+        case .barrier: nil
+        case .read(let request, let id):
+            FailedOperation(
+                operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
+                isStanding: request.isStanding, error: error)
+        case .write(let request, let id):
+            FailedOperation(
+                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
+                error: error)
+        }
+    }
+
+    /// The read queue as it is shown: what is held back counts as pending, and the TLS barrier lies where it lies.
+    package func readingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
+        with(heldSnapshots(reads: true), in: reading.snapshot(listing: listing), listing: listing)
+    }
+
+    /// The write queue as it is shown, likewise.
+    package func writingSnapshot(listing: Int = QueueSnapshot.listingLimit) -> QueueSnapshot {
+        var queue = with(heldSnapshots(reads: false), in: writing.snapshot(listing: listing), listing: listing)
+        queue.pendingBytes = pendingWriteBytes
+        return queue
+    }
+
+    /// Bytes queued that the kernel has not taken, those held back included.
+    package var pendingWriteBytes: Int {
+        guard !held.isEmpty else { return writing.pendingBytes }
+        return (0..<held.count).reduce(writing.pendingBytes) { sum, index in
+            if case .write(let request, _) = held[index] { sum + request.bytes.count } else { sum }
+        }
+    }
+
+    private func with(
+        _ held: (ahead: [OperationSnapshot], behind: [OperationSnapshot]), in queue: QueueSnapshot, listing: Int
+    ) -> QueueSnapshot {
+        var queue = queue
+        if upgrade.isPending {
+            queue.barrier = (queue.current == nil ? 0 : 1) + queue.pendingCount + held.ahead.count
+        }
+        queue.pendingCount += held.ahead.count + held.behind.count
+        queue.pending = Array((queue.pending + held.ahead + held.behind).prefix(listing))
+        return queue
+    }
+
+    /// What is held back of one direction, before and behind the barrier; all is before it where there is none.
+    private func heldSnapshots(reads: Bool) -> (ahead: [OperationSnapshot], behind: [OperationSnapshot]) {
+        var lists: (ahead: [OperationSnapshot], behind: [OperationSnapshot]) = ([], [])
+        var isBehind = false
+        for index in 0..<held.count {
+            let shown: OperationSnapshot
+            switch held[index] {
+            case .barrier:
+                isBehind = true
+                continue
+            case .read(let request, let id):
+                guard reads else { continue }
+                shown = OperationSnapshot(
+                    id: id, kind: .read(request.kind), tag: request.tag, total: request.total,
+                    isStanding: request.isStanding, timeout: request.timeout)
+            case .write(let request, let id):
+                guard !reads else { continue }
+                shown = OperationSnapshot(
+                    id: id, kind: .write, tag: request.tag, total: request.bytes.count, timeout: request.timeout,
+                    preview: Array(request.bytes.prefix(32)))
+            }
+            if isBehind { lists.behind.append(shown) } else { lists.ahead.append(shown) }
+        }
+        return lists
+    }
+}
+
+// MARK: - Changing a timeout
+
+extension ConnectionMachine {
+    /// Gives an operation another timeout; its tag, or nil when it is not here or asking.
+    package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        let tag = reading.setTimeout(timeout, of: operation) ?? writing.setTimeout(timeout, of: operation)
+        return tag ?? setHeldTimeout(timeout, of: operation)
+    }
+
+    private mutating func setHeldTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
+        var tag: Int?
+        _ = held.change { waiting in
+            switch waiting {
+            case .read(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.read(request, operation), request.tag)
+            case .write(var request, operation):
+                request.timeout = timeout
+                (waiting, tag) = (.write(request, operation), request.tag)
+            case .read, .write, .barrier: return false
+            }
+            return true
+        }
+        return tag
+    }
+}

@@ -1,0 +1,241 @@
+import Glibc
+import SocketCore
+
+/// Moves bytes through TLS: what is received is decrypted for the reads, what is written is encrypted for the kernel.
+extension Connection {
+    /// Receives at a time before other sockets get their share of the turn.
+    private static let receiveBudget = 16
+    private static let sendBudget = 16
+    /// Records that one system call carries.
+    private static let recordsAtOnce = 4
+    /// Plaintext read ahead while no read is queued, so that close_notify is noticed.
+    private static let readAheadLimit = 16_384
+
+    // MARK: In
+
+    /// Room for plaintext now: what reads want, or the read-ahead while there is none.
+    private var plaintextWanted: Int {
+        if isHeld { return 0 }
+        let reading = machine.reading
+        if reading.wanted > 0 { return reading.wanted }
+        let mayReadAhead = !reading.hasCurrent && !reading.isPausedByHand && reading.prebuffered == 0
+        return mayReadAhead ? Self.readAheadLimit : 0
+    }
+
+    /// Whether bytes from the kernel have a use now.
+    var wantsRecords: Bool {
+        guard let tls, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
+        if !machine.upgrade.isSecure { return machine.upgrade.hasBegun && !machine.upgrade.isAsking }
+        return !tls.hasMore && plaintextWanted > 0
+    }
+
+    /// Takes what the kernel has, as far as there is use for it.
+    func receiveRecords() {
+        guard let tls, machine.isOpen else { return }
+        if handle?.mustHoldBack() == true { isHeldBack = true }
+        decryptMore()
+        for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
+            guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return }
+            guard wantsRecords else { return noTaker() }
+            guard receiveRecordsOnce(tls) else { return }
+        }
+    }
+
+    private func receiveRecordsOnce(_ tls: TLSLayer) -> Bool {
+        guard let descriptor = socket?.descriptor else { return false }
+        switch engine.kernel.receive(descriptor, into: engine.scratch, peek: false) {
+        case .bytes(0):
+            wireEnded()
+            return false
+        case .bytes(let count):
+            received += UInt64(count)
+            lastActivity = engine.now
+            engine.counters.received += UInt64(count)
+            let bytes = LentBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.scratch)[..<count]))
+            if machine.upgrade.isSecure { decrypt(bytes, tls) } else { handshake(with: bytes) }
+            return machine.isOpen && (count == engine.scratch.count || knowsPeerClosed || isHungUp)
+        case .wouldBlock:
+            return false
+        case .failed(let errno):
+            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            return false
+        }
+    }
+
+    /// Goes on with what lies in the session, as far as there is room for it.
+    func decryptMore() {
+        guard let tls, machine.upgrade.isSecure, tls.hasMore, !machine.hasEndOfStream else { return }
+        decrypt(.none, tls)
+    }
+
+    private func decrypt(_ bytes: LentBytes, _ tls: TLSLayer) {
+        guard let session = tls.session else { return }
+        var bytes = bytes
+        tls.hasMore = true
+        while machine.isOpen, !machine.hasEndOfStream {
+            let room = min(plaintextWanted, engine.plainScratch.count)
+            let lent = UnsafeMutableRawBufferPointer(rebasing: engine.plainScratch[..<room])
+            let (count, outcome) = session.decrypt(bytes, into: LentBytes(lent))
+            bytes = .none
+            recordAlerts(session)
+            if count > 0 { take(UnsafeRawBufferPointer(rebasing: lent[..<count]), tls) }
+            guard outcome != .done || room == 0 else { continue }
+            guard end(of: outcome, tls, session) else { return }
+        }
+    }
+
+    /// What follows when a decryption could not fill its room; false: nothing more can be done now.
+    private func end(of outcome: TLSSession.Outcome, _ tls: TLSLayer, _ session: TLSSession) -> Bool {
+        switch outcome {
+        case .done, .asks: return false
+        case .wantsBytes:
+            tls.hasMore = false
+            // A key update is answered.
+            _ = flushRecords(session)
+            if tls.hasWireEnded { truncated() }
+        case .closed:
+            tls.hasMore = false
+            machine.didReachEndOfStream()
+        case .failed(let failure):
+            tls.hasMore = false
+            failTLS(failure, failure.sentence)
+        }
+        return false
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
+        tls.plaintextReceived += UInt64(bytes.count)
+        if lend(bytes) { return }
+        machine.reading.receive(bytes, now: engine.now)
+        performReads()
+    }
+
+    /// FIN from the kernel. What lies in the session still comes before it.
+    func wireEnded() {
+        guard let tls, !tls.hasWireEnded else { return }
+        record(.peerClosed)
+        knowsPeerClosed = true
+        tls.hasWireEnded = true
+        guard machine.upgrade.isSecure else { return machine.didReachEndOfStream() }
+        tls.hasMore = true
+        decryptMore()
+    }
+
+    /// FIN without close_notify: whoever cut the line, it was not the peer's TLS.
+    private func truncated() {
+        let subject = peer?.description ?? target
+        machine.didReachEndOfStream(
+            SocketError(
+                .tls(.closedAbort), operation: "TLS", detail: "\(subject): \(TLSFailure.closedAbort.sentence)"))
+    }
+
+    // MARK: Out
+
+    /// Encrypts and sends what waits, as far as the kernel takes it.
+    func sendRecords() {
+        guard let session = tls?.session else { return }
+        for _ in 0..<Self.sendBudget {
+            guard flushRecords(session) else { return }
+            payFIN()
+            guard machine.isOpen, machine.upgrade.isSecure, machine.writing.wantsToSend else { return }
+            let scratch = LentBytes(engine.plainScratch)
+            let (count, outcome) = machine.writing.withUnsent(buffers: 16) {
+                session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
+            }
+            machine.writing.commit(count)
+            if case .failed(let failure) = outcome { return failTLS(failure, failure.sentence) }
+            guard count > 0 else { return }
+        }
+        guard flushRecords(session), machine.isOpen, machine.writing.wantsToSend else { return }
+        isSendBudgetSpent = true
+    }
+
+    /// Sends what the kernel takes at once, whatever comes of it: the connection closes anyway.
+    func flushLastRecords(_ session: TLSSession) {
+        let waiting = session.outgoing
+        guard waiting.count > 0, !isWriteBlocked, let descriptor = socket?.descriptor else { return }
+        let result = withUnsafePointer(to: waiting.bytes) {
+            engine.kernel.send(descriptor, UnsafeBufferPointer(start: $0, count: 1))
+        }
+        if case .bytes(let count) = result { sentRecords(count, session) }
+    }
+
+    /// Sends encrypted bytes; true when none is left.
+    func flushRecords(_ session: TLSSession) -> Bool {
+        guard let descriptor = socket?.descriptor else { return false }
+        while !isWriteBlocked {
+            let waiting = session.outgoing
+            guard waiting.count > 0 else {
+                if !machine.writing.wantsToSend { session.releaseOutgoing() }
+                return true
+            }
+            let result = withUnsafePointer(to: waiting.bytes) {
+                engine.kernel.send(descriptor, UnsafeBufferPointer(start: $0, count: 1))
+            }
+            switch result {
+            case .bytes(let count):
+                sentRecords(count, session)
+                if count < waiting.count { writeIsBlocked() }
+            case .wouldBlock:
+                writeIsBlocked()
+            case .failed(let errno):
+                close(error: .system(errno, operation: "write", subject: peer?.description ?? target))
+                return false
+            }
+        }
+        return session.outgoing.count == 0
+    }
+
+    private func sentRecords(_ count: Int, _ session: TLSSession) {
+        sent += UInt64(count)
+        lastActivity = engine.now
+        engine.counters.sent += UInt64(count)
+        let plain = session.sent(count)
+        guard plain > 0 else { return }
+        tls?.plaintextSent += UInt64(plain)
+        machine.writing.wrote(plain, now: engine.now)
+        performWrites()
+    }
+
+    // MARK: The end of our side
+
+    /// Says close_notify where a connection closes at once; not where the line is broken, nor behind half a stream.
+    func sayGoodbye(_ error: SocketError?) {
+        guard let session = tls?.session, machine.isOpen, machine.upgrade.isSecure, closeMode != .reset else { return }
+        switch error?.reason {
+        case .system, .tls: return
+        default: session.sendCloseNotify()
+        }
+        recordAlerts(session)
+        flushLastRecords(session)
+    }
+
+    /// Says close_notify; false while it, or what comes before it, is not with the kernel: FIN follows later then.
+    func sendCloseNotify() -> Bool {
+        guard let tls, let session = tls.session, machine.upgrade.isSecure else { return true }
+        session.sendCloseNotify()
+        recordAlerts(session)
+        if flushRecords(session) || !machine.isOpen && !machine.isLingering { return true }
+        tls.owesFIN = true
+        return false
+    }
+
+    /// Sends the FIN that had to wait for close_notify.
+    func payFIN() {
+        guard let tls, tls.owesFIN else { return }
+        tls.owesFIN = false
+        sendFIN()
+    }
+
+    /// What the session still holds, decrypted, for a connection that closes.
+    func takeUnreadRecords() -> [UInt8] {
+        guard let tls, tls.hasMore, machine.upgrade.isSecure, let session = tls.session else { return [] }
+        var unread: [UInt8] = []
+        while unread.count < 1 << 20 {
+            let (count, outcome) = session.decrypt(.none, into: LentBytes(engine.plainScratch))
+            unread += engine.plainScratch[..<count]
+            guard outcome == .done else { break }
+        }
+        return unread
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import SocketCore
+
+/// Interprets the TLS barrier: asking for it, the handshake, the verdict on the peer's certificate.
+extension Connection {
+    /// Whether bytes from the kernel are TLS's.
+    var isWireEncrypted: Bool { machine.upgrade.hasBegun }
+
+    /// Puts the barrier in both queues. Throws when TLS was asked for before, when the connection is ending, or when a
+    /// setting does not go with this connection.
+    func startTLS(_ context: TLSContext) throws(SocketError) {
+        let layer = try TLSLayer.make(context, host: host, address: target)
+        let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
+        if let refusal = machine.startTLS() { throw refusal }
+        layer.asked = engine.now
+        tls = layer
+        record(.tlsQueued, ahead.0.operations, ahead.1.operations)
+        performReads()
+        finishStep()
+    }
+
+    /// The barrier is at the head of both queues.
+    func beginHandshake() {
+        guard let tls else { return }
+        guard let session = TLSSession(tls.context, expectedName: tls.expectedName, sessionKey: tls.sessionKey) else {
+            return close(error: SocketError(.other, operation: "handshake", detail: "out of memory"))
+        }
+        tls.session = session
+        tls.began = engine.now
+        let timeout = tls.context.settings.handshakeTimeout
+        let ahead = machine.beginHandshake(until: timeout.map { engine.now + $0 })
+        record(.tlsBegan, ahead.count)
+        isReadInterestOff = false
+        handshake(ahead)
+        if machine.isOpen { receiveAvailable() }
+    }
+
+    private func handshake(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { handshake(with: LentBytes($0)) }
+    }
+
+    /// Goes on with the handshake.
+    func handshake(with bytes: LentBytes) {
+        guard let tls, let session = tls.session, machine.isOpen else { return }
+        let outcome = session.handshake(bytes)
+        recordAlerts(session)
+        switch outcome {
+        case .wantsBytes:
+            _ = flushRecords(session)
+        case .done:
+            _ = flushRecords(session)
+            if machine.isOpen { secured(tls, session) }
+        case .asks(let trust):
+            _ = flushRecords(session)
+            if machine.isOpen { ask(trust, tls) }
+        case .closed:
+            failTLS(.closedAbort, "the peer ended TLS during the handshake")
+        case .failed(let failure):
+            failTLS(failure, failure.sentence)
+        }
+    }
+
+    private func secured(_ tls: TLSLayer, _ session: TLSSession) {
+        let facts = session.facts
+        tls.facts = facts
+        tls.handshakeTime = tls.began.map { engine.now - $0 }
+        tls.hasMore = true
+        machine.didSecure(now: engine.now)
+        record(.secured, (tls.handshakeTime ?? .zero).wholeMicroseconds, facts.isResumed ? 1 : 0)
+        notify(.secured)
+        performReads()
+        decryptMore()
+        askForFlush()
+    }
+
+    // MARK: The peer's certificate
+
+    private func ask(_ trust: TLSTrust, _ tls: TLSLayer) {
+        var trust = trust
+        trust.question = engine.names.nextOperation()
+        tls.question = trust
+        machine.upgrade.ask(now: engine.now)
+        record(.trustAsked, trust.code)
+        if handle == nil { answer(.refuse, toTrust: trust.question) } else { notify(.trust(trust)) }
+    }
+
+    /// Carries out a verdict on the peer's certificate, unless that question is not open any more.
+    func answer(_ verdict: TrustVerdict, toTrust question: OperationID) {
+        guard machine.isOpen, let tls, let session = tls.session, tls.question?.question == question else { return }
+        if verdict == .later { return }
+        guard machine.upgrade.answer(now: engine.now) else { return }
+        tls.question = nil
+        record(.trustAnswered, verdict == .accept ? 1 : 0)
+        session.answer(verdict == .accept)
+        isReadInterestOff = false
+        // A client's refusal goes out as an alert; OpenSSL's servers are past that point.
+        if verdict == .accept || tls.context.settings.role == .client { handshake(with: .none) }
+        if verdict != .accept, machine.isOpen { failTLS(.refused, TLSFailure.refused.sentence) }
+        if machine.isOpen { receiveAvailable() }
+        finishStep()
+    }
+
+    /// Nobody is there to judge: that is a fault of the program, not of the peer.
+    func nobodyJudges(_ question: OperationID) {
+        guard machine.isOpen, let tls, tls.question?.question == question else { return }
+        close(
+            error: SocketError(
+                .other, operation: "handshake",
+                detail: "\(peer?.description ?? target): the peer's certificate is to be judged by the delegate, "
+                    + "which has no didReceiveTrust"))
+    }
+
+    // MARK: Ends
+
+    /// TLS failed: what it has to say to the peer goes out, then the connection closes.
+    func failTLS(_ failure: TLSFailure, _ sentence: String) {
+        guard !machine.isClosed else { return }
+        let subject = peer?.description ?? target
+        let error = SocketError(
+            .tls(failure), operation: machine.upgrade.isSecure ? "TLS" : "handshake", detail: "\(subject): \(sentence)")
+        if let session = tls?.session {
+            recordAlerts(session)
+            flushLastRecords(session)
+            // Unread bytes would turn the close into a reset, which may overtake the alert.
+            if !isHungUp { drainBeforeClose() }
+        }
+        close(error: error)
+    }
+
+    private func drainBeforeClose() {
+        guard let descriptor = socket?.descriptor else { return }
+        _ = engine.kernel.shutdownWrite(descriptor)
+        for _ in 0..<4 {
+            guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
+                count > 0
+            else { return }
+            received += UInt64(count)
+            engine.counters.received += UInt64(count)
+        }
+    }
+
+    /// The handshake's time is up.
+    func expireHandshake() {
+        guard let due = machine.upgrade.deadline, due <= engine.now else { return }
+        let time = tls?.context.settings.handshakeTimeout ?? .zero
+        failTLS(.handshakeTimeout, "the TLS handshake was not done after \(time)")
+    }
+
+    func recordAlerts(_ session: TLSSession) {
+        for alert in session.takeAlerts() { record(alert.isOurs ? .alertSent : .alertReceived, Int(alert.number)) }
+    }
+}
+
+extension TLSFailure {
+    /// What went wrong, for a person.
+    var sentence: String {
+        switch self {
+        case .closedAbort: "the peer closed without close_notify: the stream may be cut off"
+        case .handshakeTimeout: "the TLS handshake took too long"
+        case .untrusted(_, let text): "certificate verify failed: \(text)"
+        case .refused: "the peer's certificate was refused"
+        case .alert(let number, let name): "the peer refused with TLS alert \(name) (\(number))"
+        case .library(let reason): reason
+        }
+    }
+}
+
+extension QueueSnapshot {
+    /// All operations, that in hand included.
+    fileprivate var operations: Int { pendingCount + (current == nil ? 0 : 1) }
+}
+
+extension Duration {
+    fileprivate var wholeMicroseconds: Int { Int(wholeNanoseconds / 1_000) }
+}

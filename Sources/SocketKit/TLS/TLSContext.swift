@@ -1,0 +1,212 @@
+import COpenSSL
+import Glibc
+import SocketCore
+
+/// Settings that were checked, with the files they name read in: what the sessions of all connections with these
+/// settings share. Made on the thread that asks for TLS, since reading the system's authorities takes milliseconds.
+final class TLSContext: Sendable {
+    /// OpenSSL's context, and the sessions that clients may resume.
+    private struct State: ~Copyable {
+        let context: OpaquePointer
+        var sessions: [String: OpaquePointer] = [:]
+
+        init(_ context: OpaquePointer) {
+            self.context = context
+        }
+
+        deinit {
+            for session in sessions.values { SSL_SESSION_free(session) }
+            SSL_CTX_free(context)
+        }
+    }
+
+    /// Peers whose sessions are kept.
+    private static let sessionLimit = 64
+
+    let settings: TLSSettings
+    let keyLog: KeyLogFile?
+    private let state: Lock<State>
+
+    /// Throws `badParameter` with a sentence that names the setting that is wrong.
+    init(_ settings: TLSSettings) throws(SocketError) {
+        if let fault = settings.fault { throw Self.refused(fault) }
+        self.settings = settings
+        keyLog = try settings.keyLogFile.map { path throws(SocketError) in try KeyLogFile(path) }
+        let address = try Self.make(settings, withKeyLog: keyLog != nil)
+        guard let context = OpaquePointer(bitPattern: address) else { throw Self.refused("OpenSSL: out of memory") }
+        state = Lock(State(context))
+    }
+
+    /// A session over `exchange`, which must outlive it. nil: out of memory.
+    func makeSSL(_ exchange: TLSExchange) -> Int? {
+        let address = state.withLock { Int(bitPattern: SSL_new($0.context)) }
+        guard let ssl = OpaquePointer(bitPattern: address) else { return nil }
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(exchange).toOpaque())
+        let bio = TLSWire.bio(exchange)
+        SSL_set_bio(ssl, bio, bio)
+        switch settings.role {
+        case .client: setUpClient(ssl, exchange)
+        case .server: SSL_set_accept_state(ssl)
+        }
+        return address
+    }
+
+    private func setUpClient(_ ssl: OpaquePointer, _ exchange: TLSExchange) {
+        SSL_set_connect_state(ssl)
+        if let name = exchange.expectedName ?? settings.serverName, !TLSNames.isAddress(name) { co_set_sni(ssl, name) }
+        if let name = exchange.expectedName {
+            if TLSNames.isAddress(name) {
+                X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), TLSNames.withoutScope(name))
+            } else {
+                SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+                SSL_set1_host(ssl, name)
+            }
+        }
+        guard let key = exchange.sessionKey else { return }
+        let address = Int(bitPattern: ssl)
+        state.withLock { state in
+            // Each is used once (RFC 8446 appendix C.4), so that nobody can link two connections by it.
+            guard let session = state.sessions.removeValue(forKey: key) else { return }
+            SSL_set_session(OpaquePointer(bitPattern: address), session)
+            SSL_SESSION_free(session)
+        }
+    }
+
+    /// Keeps a session, of which it becomes the owner, for the next connection to that peer.
+    func keep(_ session: Int, for key: String) {
+        state.withLock { state in
+            guard let session = OpaquePointer(bitPattern: session) else { return }
+            if state.sessions.count >= Self.sessionLimit, let other = state.sessions.keys.first(where: { $0 != key }) {
+                SSL_SESSION_free(state.sessions.removeValue(forKey: other))
+            }
+            SSL_SESSION_free(state.sessions.updateValue(session, forKey: key) ?? nil)
+        }
+    }
+
+    static func refused(_ detail: String) -> SocketError {
+        SocketError(.badParameter, operation: "startTLS", detail: detail)
+    }
+}
+
+// MARK: - From settings to OpenSSL
+
+extension TLSContext {
+    /// The address of a new context, which the caller owns; 0: out of memory.
+    private static func make(_ settings: TLSSettings, withKeyLog: Bool) throws(SocketError) -> Int {
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(settings.role == .client ? TLS_client_method() : TLS_server_method()) else {
+            return 0
+        }
+        do throws(SocketError) {
+            try setUp(context, settings)
+        } catch {
+            SSL_CTX_free(context)
+            throw error
+        }
+        if withKeyLog { SSL_CTX_set_keylog_callback(context, TLSCallbacks.keyLog) }
+        return Int(bitPattern: context)
+    }
+
+    private static func setUp(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
+        co_ctx_set_mode(context, co_modes)
+        SSL_CTX_set_options(context, co_no_renegotiation)
+        SSL_CTX_set_default_passwd_cb(context, TLSCallbacks.password)
+        SSL_CTX_set_info_callback(context, TLSCallbacks.information)
+        SSL_CTX_set_cert_verify_callback(context, TLSCallbacks.verify, nil)
+        try setVersions(context, settings)
+        try setTrust(context, settings)
+        try setIdentity(context, settings)
+        setSessions(context, settings)
+        guard !settings.applicationProtocols.isEmpty else { return }
+        if settings.role == .server {
+            SSL_CTX_set_alpn_select_cb(context, TLSCallbacks.selectProtocol, nil)
+        } else {
+            let list = TLSNames.wireForm(settings.applicationProtocols)
+            SSL_CTX_set_alpn_protos(context, list, UInt32(list.count))
+        }
+    }
+
+    private static func setVersions(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
+        co_ctx_set_min(context, settings.minimumVersion.number)
+        co_ctx_set_max(context, settings.maximumVersion.number)
+        if let list = settings.cipherList, SSL_CTX_set_cipher_list(context, list) != 1 {
+            throw refused("cipherList \(list): no cipher of that name; `openssl ciphers` lists them")
+        }
+        if let suites = settings.cipherSuites, SSL_CTX_set_ciphersuites(context, suites) != 1 {
+            throw refused("cipherSuites \(suites): no TLS 1.3 suite of that name, such as TLS_AES_128_GCM_SHA256")
+        }
+        ERR_clear_error()
+    }
+
+    private static func setTrust(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
+        let isClient = settings.role == .client
+        switch settings.trust {
+        case .system:
+            SSL_CTX_set_default_verify_paths(context)
+        case .file(let path):
+            guard SSL_CTX_load_verify_file(context, path) == 1 else {
+                throw refused("trust file \(path): \(TLSReasons.file(path, holding: "certificate"))")
+            }
+            // A server tells its clients whose certificates it takes.
+            if !isClient { SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(path)) }
+        case .folder(let path):
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+                SSL_CTX_load_verify_dir(context, path) == 1
+            else { throw refused("trust folder \(path): no such folder") }
+        case .pinned, .anything:
+            SSL_CTX_set_default_verify_paths(context)
+        }
+        let mode: Int32
+        switch settings.clientCertificate {
+        case .none: mode = isClient ? SSL_VERIFY_PEER : SSL_VERIFY_NONE
+        case .requested: mode = SSL_VERIFY_PEER
+        case .required: mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+        }
+        SSL_CTX_set_verify(context, mode, nil)
+        ERR_clear_error()
+    }
+
+    private static func setIdentity(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
+        guard let identity = settings.identity else { return }
+        let (certificate, key) = (identity.certificateFile, identity.keyFile)
+        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
+            throw refused("certificate \(certificate): \(TLSReasons.file(certificate, holding: "certificate"))")
+        }
+        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
+            throw refused("key \(key): \(TLSReasons.file(key, holding: "private key", of: certificate))")
+        }
+        guard SSL_CTX_check_private_key(context) == 1 else {
+            throw refused("key \(key): is not the key of certificate \(certificate)")
+        }
+    }
+
+    private static func setSessions(_ context: OpaquePointer, _ settings: TLSSettings) {
+        // A certificate that a person accepted once would be accepted again with a resumed session.
+        guard settings.resumesSessions, settings.role == .client || settings.judge == .library else {
+            co_ctx_set_cache(context, co_cache_off)
+            SSL_CTX_set_options(context, co_no_ticket)
+            SSL_CTX_set_num_tickets(context, 0)
+            return
+        }
+        if settings.role == .client {
+            co_ctx_set_cache(context, co_cache_client)
+            SSL_CTX_sess_set_new_cb(context, TLSCallbacks.newSession)
+        } else {
+            co_ctx_set_cache(context, co_cache_server)
+            // Without a name of its own, a server that asks for certificates resumes nothing.
+            SSL_CTX_set_session_id_context(context, Array("SocketKit".utf8), 9)
+        }
+    }
+}
+
+extension TLSSettings.Version {
+    fileprivate var number: Int32 {
+        switch self {
+        case .tls10: TLS1_VERSION
+        case .tls11: TLS1_1_VERSION
+        case .tls12: TLS1_2_VERSION
+        case .tls13: TLS1_3_VERSION
+        }
+    }
+}

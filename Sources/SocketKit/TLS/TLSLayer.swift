@@ -1,0 +1,144 @@
+import SocketCore
+
+/// TLS of one connection: what was asked for, and once the handshake began, its session.
+final class TLSLayer {
+    let context: TLSContext
+    /// The name or address that the peer's certificate is checked for; nil: none is.
+    let expectedName: String?
+    /// Names the peer among the sessions to resume.
+    let sessionKey: String?
+    /// When TLS was asked for.
+    var asked = MonotonicTime(nanoseconds: 0)
+    var session: TLSSession?
+    var began: MonotonicTime?
+    var handshakeTime: Duration?
+    /// What is known once the handshake is done.
+    var facts: TLSSession.Facts?
+    /// The question about the peer's certificate that waits for its answer.
+    var question: TLSTrust?
+
+    /// Encrypted bytes wait inside the session until there is room for their plaintext.
+    var hasMore = false
+    /// The kernel has no more bytes from the peer: FIN.
+    var hasWireEnded = false
+    /// FIN goes out when the encrypted bytes before it are with the kernel.
+    var owesFIN = false
+    var plaintextReceived: UInt64 = 0
+    var plaintextSent: UInt64 = 0
+
+    init(context: TLSContext, expectedName: String?, sessionKey: String?) {
+        self.context = context
+        self.expectedName = expectedName
+        self.sessionKey = sessionKey
+    }
+
+    /// Makes a layer for a connection to `host` (nil: a peer of which no name is known) at `address`. Throws
+    /// `badParameter` when the peer's name shall be checked and there is none.
+    static func make(_ context: TLSContext, host: String?, address: String) throws(SocketError) -> TLSLayer {
+        let settings = context.settings
+        guard settings.role == .client else { return TLSLayer(context: context, expectedName: nil, sessionKey: nil) }
+        let name = settings.serverName ?? host
+        if case .pinned = settings.trust {
+            return TLSLayer(context: context, expectedName: nil, sessionKey: "\(name ?? "") \(address)")
+        }
+        if settings.checksName, name == nil {
+            throw TLSContext.refused(
+                "serverName: no host name is known for this connection; set it, or set checksName to false")
+        }
+        return TLSLayer(
+            context: context, expectedName: settings.checksName ? name : nil, sessionKey: "\(name ?? "") \(address)")
+    }
+
+    /// This layer as it is shown.
+    func snapshot(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot {
+        var picture = TLSSnapshot(
+            role: context.settings.role, phase: phase(upgrade, isClosed: isClosed), asked: asked)
+        picture.began = began
+        picture.handshakeTime = handshakeTime
+        picture.deadline = isClosed ? nil : upgrade.deadline
+        picture.expectedName = expectedName
+        picture.question = isClosed ? nil : question
+        picture.plaintextReceived = plaintextReceived
+        picture.plaintextSent = plaintextSent
+        if let session {
+            picture.pendingWireBytes = isClosed ? 0 : session.outgoing.count
+            picture.hasSentCloseNotify = session.hasSentCloseNotify
+            picture.hasReceivedCloseNotify = session.hasReceivedCloseNotify
+        }
+        fill(&picture)
+        return picture
+    }
+
+    private func phase(_ upgrade: TLSUpgrade, isClosed: Bool) -> TLSSnapshot.Phase {
+        if upgrade.isSecure { return .secure }
+        if isClosed { return .failed }
+        return upgrade.isAsking ? .asking : upgrade.hasBegun ? .handshaking : .queued
+    }
+
+    private func fill(_ picture: inout TLSSnapshot) {
+        let asked = context.settings.role == .client ? context.settings.serverName ?? expectedName : nil
+        picture.serverName = facts?.serverName ?? asked.flatMap { TLSNames.isAddress($0) ? nil : $0 }
+        guard let facts else {
+            if let question { picture.chain = question.chain }
+            if facts == nil, let session, picture.phase == .failed {
+                (picture.chain, picture.verification) = session.certificates
+            }
+            return
+        }
+        picture.version = facts.version
+        picture.cipher = facts.cipher
+        picture.group = facts.group
+        picture.applicationProtocol = facts.applicationProtocol
+        picture.chain = facts.chain
+        picture.verification = facts.verification
+        picture.isResumed = facts.isResumed
+    }
+}
+
+/// TLS of a connection on its way to another engine.
+struct MovedTLS: Sendable {
+    private let context: TLSContext
+    private let expectedName: String?
+    private let sessionKey: String?
+    private let session: TLSSession?
+    private let asked: MonotonicTime
+    private let began: MonotonicTime?
+    private let handshakeTime: Duration?
+    private let facts: TLSSession.Facts?
+    private let question: TLSTrust?
+    private let hasMore: Bool
+    private let hasWireEnded: Bool
+    private let owesFIN: Bool
+    private let plaintext: (received: UInt64, sent: UInt64)
+
+    init(_ layer: TLSLayer) {
+        context = layer.context
+        expectedName = layer.expectedName
+        sessionKey = layer.sessionKey
+        session = layer.session
+        asked = layer.asked
+        began = layer.began
+        handshakeTime = layer.handshakeTime
+        facts = layer.facts
+        question = layer.question
+        hasMore = layer.hasMore
+        hasWireEnded = layer.hasWireEnded
+        owesFIN = layer.owesFIN
+        plaintext = (layer.plaintextReceived, layer.plaintextSent)
+    }
+
+    var layer: TLSLayer {
+        let layer = TLSLayer(context: context, expectedName: expectedName, sessionKey: sessionKey)
+        layer.session = session
+        layer.asked = asked
+        layer.began = began
+        layer.handshakeTime = handshakeTime
+        layer.facts = facts
+        layer.question = question
+        layer.hasMore = hasMore
+        layer.hasWireEnded = hasWireEnded
+        layer.owesFIN = owesFIN
+        (layer.plaintextReceived, layer.plaintextSent) = plaintext
+        return layer
+    }
+}

@@ -1,0 +1,60 @@
+import COpenSSL
+import Glibc
+import SocketCore
+
+/// OpenSSL's errors in words. Its queue of errors belongs to the thread, so it is emptied before each call.
+enum TLSReasons {
+    /// The first error that is queued, in OpenSSL's words; the queue is empty then.
+    static func take() -> String {
+        let code = ERR_get_error()
+        ERR_clear_error()
+        return text(code)
+    }
+
+    private static func text(_ code: UInt) -> String {
+        if code == 0 { return "no reason given" }
+        if let reason = ERR_reason_error_string(code) { return String(cString: reason) }
+        return "error \(String(code, radix: 16))"
+    }
+
+    /// Why a PEM file could not be used.
+    static func file(_ path: String, holding what: String, of certificate: String? = nil) -> String {
+        var reasons: [String] = []
+        while case let code = ERR_get_error(), code != 0 { reasons.append(text(code)) }
+        if access(path, R_OK) != 0 { return SocketError.words(errno) }
+        if let certificate, reasons.contains("key values mismatch") || reasons.contains("key type mismatch") {
+            return "is not the key of certificate \(certificate)"
+        }
+        if reasons.contains(where: { $0.contains("password") || $0.contains("bad decrypt") }) {
+            return "is encrypted; write it without a password (openssl pkey -in FILE -out PLAIN)"
+        }
+        if reasons.contains(where: { $0.contains("no start line") || $0.contains("unsupported") }) {
+            return "holds no \(what) in PEM form"
+        }
+        return reasons.last ?? "holds no \(what) in PEM form"
+    }
+}
+
+/// A file of TLS secrets, in the form that Wireshark reads (SSLKEYLOGFILE).
+final class KeyLogFile: Sendable {
+    private let descriptor: Int32
+
+    /// Opens it to add lines, and makes it readable for its owner only. Throws `badParameter` when that cannot be done.
+    init(_ path: String) throws(SocketError) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw TLSContext.refused("key log \(path): \(SocketError.words(errno))") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, fchmod(descriptor, 0o600) == 0 else {
+            throw TLSContext.refused("key log \(path): must be a plain file of your own")
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    func add(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(descriptor, bytes, bytes.count)
+    }
+}

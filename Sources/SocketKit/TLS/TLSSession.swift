@@ -1,0 +1,279 @@
+import COpenSSL
+import SocketCore
+
+/// One TLS session as a pump without a socket: encrypted bytes in, plaintext out, and the other way round.
+///
+/// It is locked, though one engine at a time uses it, since a connection may move to another engine. Bytes are lent to
+/// it for the length of a call.
+final class TLSSession: Sendable {
+    /// How a call ended.
+    enum Outcome: Equatable {
+        /// It did what was asked for, as far as there was room; there may be more.
+        case done
+        /// It needs more bytes from the peer; all that were given are taken.
+        case wantsBytes
+        /// Somebody has to judge the peer's certificate; then comes `answer`, and the handshake is called again.
+        case asks(TLSTrust)
+        /// The peer has ended its stream in order (close_notify).
+        case closed
+        case failed(TLSFailure)
+    }
+
+    /// What is known of a session whose handshake is done.
+    struct Facts {
+        var version: String
+        var cipher: String
+        var group: String?
+        var applicationProtocol: String?
+        var serverName: String?
+        var chain: [TLSCertificate]
+        var verification: TLSVerification
+        var isResumed: Bool
+    }
+
+    /// An alert that passed.
+    struct Alert: Equatable {
+        var number: UInt8
+        var isOurs: Bool
+    }
+
+    fileprivate struct State: ~Copyable {
+        let ssl: OpaquePointer
+        let exchange: TLSExchange
+        /// The reason for which nothing goes any more.
+        var failure: TLSFailure?
+
+        init(_ ssl: OpaquePointer, _ exchange: TLSExchange) {
+            self.ssl = ssl
+            self.exchange = exchange
+        }
+
+        deinit {
+            SSL_free(ssl)
+        }
+    }
+
+    private let state: Lock<State>
+
+    /// Makes a session. nil: out of memory.
+    init?(_ context: TLSContext, expectedName: String?, sessionKey: String?) {
+        let exchange = TLSExchange(context: context, sessionKey: sessionKey, expectedName: expectedName)
+        guard let ssl = context.makeSSL(exchange).flatMap({ OpaquePointer(bitPattern: $0) }) else { return nil }
+        state = Lock(State(ssl, exchange))
+    }
+
+    // MARK: The pump
+
+    /// Goes on with the handshake, with these bytes behind all that were given before. `done`: it is over.
+    func handshake(_ bytes: LentBytes) -> Outcome {
+        state.withLock { state in
+            state.exchange.incoming = bytes.bytes
+            defer { state.exchange.keepRest() }
+            ERR_clear_error()
+            let status = SSL_do_handshake(state.ssl)
+            if let question = state.exchange.question.take() {
+                state.exchange.askedProblem = question.problem
+                return .asks(question)
+            }
+            return status == 1 ? .done : state.outcome(status)
+        }
+    }
+
+    /// The verdict on the peer's certificate.
+    func answer(_ accept: Bool) {
+        state.withLock { state in
+            state.exchange.isAcceptedByHand = accept
+            if accept { state.exchange.verification = .acceptedByHand(state.exchange.askedProblem) }
+        }
+    }
+
+    /// Decrypts into `room` until it is full or these bytes, behind all that were given before, are used up.
+    func decrypt(_ bytes: LentBytes, into room: LentBytes) -> (count: Int, outcome: Outcome) {
+        state.withLock { state in
+            state.exchange.incoming = bytes.bytes
+            defer { state.exchange.keepRest() }
+            var filled = 0
+            while filled < room.count {
+                var count = 0
+                ERR_clear_error()
+                let status = SSL_read_ex(state.ssl, room.room.baseAddress! + filled, room.count - filled, &count)
+                guard status == 1 else { return (filled, state.outcome(status)) }
+                filled += count
+            }
+            return (filled, .done)
+        }
+    }
+
+    /// The most plaintext that one record holds.
+    private static let recordLimit = 16_384
+
+    /// Encrypts these buffers, in order, up to so many records; small ones share a record, through `scratch`. The count
+    /// is of the plaintext that was taken.
+    func encrypt(
+        _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, scratch: LentBytes, records: Int
+    ) -> (count: Int, outcome: Outcome) {
+        let list = (address: UInt(bitPattern: buffers.baseAddress), count: buffers.count)
+        return state.withLock { state in
+            let buffers = UnsafeBufferPointer(
+                start: UnsafePointer<UnsafeRawBufferPointer>(bitPattern: list.address), count: list.count)
+            var cursor = BufferCursor(buffers)
+            var taken = 0
+            for _ in 0..<records {
+                let piece = cursor.next(atMost: Self.recordLimit, scratch: scratch.room)
+                guard !piece.isEmpty else { break }
+                var count = 0
+                ERR_clear_error()
+                let status = SSL_write_ex(state.ssl, piece.baseAddress, piece.count, &count)
+                guard status == 1 else { return (taken, state.outcome(status)) }
+                state.exchange.outgoing.mark(plain: count)
+                taken += count
+            }
+            return (taken, .done)
+        }
+    }
+
+    /// Says close_notify, once; what it says waits in `outgoing`.
+    func sendCloseNotify() {
+        state.withLock { state in
+            guard state.failure == nil, SSL_in_init(state.ssl) == 0 else { return }
+            ERR_clear_error()
+            SSL_shutdown(state.ssl)
+            ERR_clear_error()
+        }
+    }
+
+    // MARK: The wire
+
+    /// Encrypted bytes for the peer, lent until the next call.
+    var outgoing: LentBytes {
+        state.withLock { state in state.exchange.outgoing.count == 0 ? .none : LentBytes(state.exchange.outgoing.bytes)
+        }
+    }
+
+    /// The kernel took so many of them; the answer is the plaintext whose records are wholly with it now.
+    func sent(_ count: Int) -> Int {
+        state.withLock { $0.exchange.outgoing.consume(count) }
+    }
+
+    /// Nothing more is to be sent for now: the memory for it is given back.
+    func releaseOutgoing() {
+        state.withLock { $0.exchange.outgoing.release() }
+    }
+
+    // MARK: Facts
+
+    /// The alerts that passed since this was last asked.
+    func takeAlerts() -> [Alert] {
+        state.withLock { state in
+            let alerts = state.exchange.alerts.map { Alert(number: $0.number, isOurs: $0.isOurs) }
+            if !alerts.isEmpty { state.exchange.alerts = [] }
+            return alerts
+        }
+    }
+
+    var hasSentCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_sent != 0 } }
+    var hasReceivedCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_received != 0 } }
+
+    /// The chain that the peer has shown so far, and what came of looking at it.
+    var certificates: (chain: [TLSCertificate], verification: TLSVerification?) {
+        state.withLock { (TLSCertificates.chain(of: $0.ssl), $0.exchange.verification) }
+    }
+
+    /// What is known once the handshake is done.
+    var facts: Facts {
+        state.withLock { state in
+            let ssl = state.ssl
+            var name: UnsafePointer<UInt8>?
+            var length: UInt32 = 0
+            SSL_get0_alpn_selected(ssl, &name, &length)
+            let alpn = UnsafeBufferPointer(start: name, count: Int(length))
+            return Facts(
+                version: String(cString: SSL_get_version(ssl)),
+                cipher: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "-",
+                group: co_group(ssl).map { String(cString: $0) },
+                applicationProtocol: alpn.isEmpty ? nil : String(decoding: alpn, as: UTF8.self),
+                serverName: SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) },
+                chain: TLSCertificates.chain(of: ssl), verification: state.verification,
+                isResumed: SSL_session_reused(ssl) == 1)
+        }
+    }
+}
+
+extension TLSSession.State {
+    /// What came of looking at the peer's certificate. A resumed session brings its first handshake's result along.
+    fileprivate var verification: TLSVerification {
+        if let verification = exchange.verification { return verification }
+        guard SSL_get0_peer_certificate(ssl) != nil else { return .none }
+        let code = SSL_get_verify_result(ssl)
+        if code == 0 {
+            if case .pinned = exchange.context.settings.trust { return .pinned }
+            return .passed
+        }
+        return .notRequired(code: code, text: String(cString: X509_verify_cert_error_string(code)))
+    }
+
+    /// How a call of OpenSSL's that did not succeed ended.
+    fileprivate mutating func outcome(_ status: Int32) -> TLSSession.Outcome {
+        if let failure { return .failed(failure) }
+        switch SSL_get_error(ssl, status) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wantsBytes
+        case SSL_ERROR_ZERO_RETURN: return .closed
+        default:
+            let found = reason
+            failure = found
+            return .failed(found)
+        }
+    }
+
+    private var reason: TLSFailure {
+        let text = TLSReasons.take()
+        if case .failed(let code, let problem)? = exchange.verification {
+            return exchange.isAcceptedByHand == false ? .refused : .untrusted(code: code, text: problem)
+        }
+        if let alert = exchange.alerts.last(where: { !$0.isOurs && $0.number != 0 }) {
+            return .alert(alert.number, name: TLSFailure.alertName(alert.number))
+        }
+        return .library(reason: text)
+    }
+}
+
+/// Walks over buffers in pieces of a bounded size.
+struct BufferCursor {
+    private let buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>
+    private var index = 0
+    private var offset = 0
+
+    init(_ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) {
+        self.buffers = buffers
+    }
+
+    /// The next piece: where it lies, if the present buffer fills it or nothing follows; else copied together into
+    /// `scratch`, which has room for it. Empty: there is nothing more.
+    mutating func next(atMost limit: Int, scratch: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+        skipEmpty()
+        guard index < buffers.count else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        let rest = UnsafeRawBufferPointer(rebasing: buffers[index][offset...])
+        if rest.count >= limit || index + 1 == buffers.count {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(limit))
+            offset += piece.count
+            return piece
+        }
+        var filled = 0
+        while filled < limit, index < buffers.count {
+            let rest = buffers[index][offset...].prefix(limit - filled)
+            UnsafeMutableRawBufferPointer(rebasing: scratch[filled...])
+                .copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
+            filled += rest.count
+            offset += rest.count
+            skipEmpty()
+        }
+        return UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(scratch)[..<filled])
+    }
+
+    private mutating func skipEmpty() {
+        while index < buffers.count, offset == buffers[index].count {
+            index += 1
+            offset = 0
+        }
+    }
+}
