@@ -53,15 +53,15 @@ struct AttachTests {
         #expect(try tmux.waitFor("LISTEN"))
         let client = try Peer(["nc", "-N", "127.0.0.1", "\(watched.port)"])
         try client.write("nobody reads this\n")
-        #expect(try tmux.waitFor("read-starved"), "\(try tmux.text())")
+        #expect(try tmux.waitFor("read-starved"), tmux.picture)
         #expect(try tmux.text().contains("unread 18 B"))
         // Watching gives no right to close.
         try tmux.keys("k")
         try tmux.keys("j")
         try tmux.keys("x", "Enter")
-        #expect(try tmux.waitFor("gives the right to watch only"), "\(try tmux.text())")
+        #expect(try tmux.waitFor("gives the right to watch only"), tmux.picture)
         watched.program.kill()
-        #expect(try tmux.waitFor("ENDED"), "\(try tmux.text())")
+        #expect(try tmux.waitFor("ENDED"), tmux.picture)
         #expect(try tmux.waitFor("has ended"))
     }
 

@@ -11,13 +11,13 @@ import Testing
 struct OtherEndTests {
     /// A program that takes a connection and reads nothing from it.
     private static let forgetful = """
-        import socket, sys, time
+        import signal, socket, sys
         kind = socket.AF_UNIX if sys.argv[1].startswith('/') else socket.AF_INET
         s = socket.socket(kind)
         s.bind(sys.argv[1] if kind == socket.AF_UNIX else ('127.0.0.1', int(sys.argv[1])))
         s.listen()
         held = s.accept()
-        time.sleep(600)
+        signal.pause()
         """
 
     /// Asks until what is found out of a session is as wanted.
