@@ -18,11 +18,32 @@ enum Program {
         case .help: return print(CommandTable.help)
         case .version: return print("socktui \(CommandTable.version)")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
-        case .script(let path): return with { ScriptRun.run(path, invocation, inspected: $0) }
+        case .document(let document): return print(document.text)
+        case .configuration, .script, .terminal: return configured(invocation, arguments)
+        }
+    }
+
+    /// The runs that heed the configuration. A script does the same whoever runs it, so it heeds only what it is given.
+    private static func configured(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
+        var configuration = Configuration()
+        do {
+            if case .script = invocation.mode, invocation.configuration == nil {
+                configuration.isASCII = invocation.isASCII ?? false
+            } else {
+                configuration = try ConfigFile.configuration(invocation)
+            }
+        } catch {
+            return complain(error.description, status: 2)
+        }
+        switch invocation.mode {
+        case .configuration:
+            let text = configuration.text(colour: Palette.standard)
+            return Output.write(text, to: STDOUT_FILENO) ? 0 : 1
+        case .script(let path): return with { ScriptRun.run(path, invocation, configuration, inspected: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where isatty(STDOUT_FILENO) == 0 && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
-        case .terminal: return TerminalRun.run(invocation, arguments)
+        default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }
 
@@ -77,8 +98,12 @@ enum Program {
 enum Output {
     /// Writes all of it; false when the other end is gone or full.
     @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var bytes = Array(text.utf8)[...]
+    static func write(_ text: String, to descriptor: Int32) -> Bool { write(Array(text.utf8), to: descriptor) }
+
+    /// Writes all of it; false when the other end is gone or full.
+    @discardableResult
+    static func write(_ all: [UInt8], to descriptor: Int32) -> Bool {
+        var bytes = all[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

@@ -5,12 +5,12 @@ import InspectorCore
 /// A run on a terminal, from taking it over to giving it back.
 enum TerminalRun {
     /// Runs until the person or a signal ends it. A terminal that cannot be used is refused in one line, status 2.
-    static func run(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
+    static func run(_ invocation: Invocation, _ configuration: Configuration, _ arguments: [String]) -> Int32 {
         do throws(CursesTerminal.Refused) {
-            let environment = try TerminalEnvironment.current()
+            let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
             let inbox = Inbox()
-            return run(invocation, try open(environment, inbox), inbox)
+            return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
             return Program.complain(error.sentence, status: 2)
         }
@@ -32,15 +32,26 @@ enum TerminalRun {
         }
     }
 
-    private static func run(_ invocation: Invocation, _ terminal: CursesTerminal, _ inbox: Inbox) -> Int32 {
-        let recent = RecentTargets.ofThisUser()
+    private static func run(
+        _ invocation: Invocation, _ configuration: Configuration, _ terminal: CursesTerminal, _ inbox: Inbox
+    ) -> Int32 {
+        let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
+        let log = ProgramLog(configuration.log, inbox)
         let inspected = Program.makeInspected()
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, findsPeers: true)
-        let options = Model.Options(
-            ascii: invocation.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
+        let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
+        let runner = EffectRunner(
+            inspected: inspected, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
+        var options = Model.Options(
+            ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)
+        options.keys = configuration.keys
+        if configuration.mouse { terminal.hearMouse(true) }
+        log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
+        options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
+        if let templates = TemplateFile.read(TemplateFile.path()) { inbox.post(templates) }
+        if let sent { inbox.post(.sentLines(sent.byPeer())) }
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()

@@ -45,6 +45,7 @@ struct PictureTests {
         default: break
         }
         var model = World.model(ascii: ascii, size: size)
+        if name == "templates" { _ = model.update(.templates(templates)) }
         for key in keys(name) { model.press(key) }
         if name == "talk-composer-escapes" { model.type("GET /v1/status HTTP/1.1\\r\\nHost: example\\r\\n") }
         if name == "list-filter" { model.type("port:8080 state:estab") }
@@ -52,6 +53,11 @@ struct PictureTests {
         if name == "frozen" { _ = model.update(.snapshot(later)) }
         return model
     }
+
+    private static let templates = [
+        Template(name: "http-get", mode: .escapes, body: "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", ending: .none),
+        Template(name: "ping", mode: .text, body: "PING", ending: .crlf, readAfter: .available(limit: nil)),
+    ]
 
     private static var later: EngineSnapshot {
         var snapshot = World.full
@@ -86,6 +92,9 @@ struct PictureTests {
         case "operations": [.character("d"), .character("j")]
         case "operation": [.character("d"), .character("2")]
         case "watermarks": [.character("b")]
+        case "save": [.character("2"), .character("o")]
+        case "reply": [.character("R")]
+        case "templates": [.enter, .alt("o")]
         case "pace": [.enter, .alt("r"), .tab, .character("3")]
         case "close": [.character("x"), .character("j")]
         case "answer": [.character("A")]
@@ -101,7 +110,7 @@ struct PictureTests {
         "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
         "talk-closed", "detail-long", "detail-closed", "frozen", "listen", "read", "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace",
+        "pace", "save", "reply", "templates",
     ]
 
     @Test("Every view in ASCII at every size", arguments: views, sizes)

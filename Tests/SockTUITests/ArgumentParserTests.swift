@@ -52,7 +52,11 @@ struct ArgumentParserTests {
         #expect(try parse("listen :1 --once").mode == .report(.text, isOnce: true))
         #expect(try parse("connect nonsense --help").mode == .help)
         #expect(try parse("--version").mode == .version)
-        #expect(try parse("--ascii").isASCII)
+        #expect(try parse("--ascii").isASCII == true)
+        #expect(try parse("--color=8").depth == .eight)
+        #expect(try parse("config --print --config f").mode == .configuration)
+        #expect(try parse("completions zsh").mode == .document(.zsh))
+        #expect(try parse("man").mode == .document(.man))
         #expect(try parse("--trap-after-start main").trap == .main)
     }
 
@@ -69,6 +73,9 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout nan", "--timeout: nan is no number of seconds; write 5 or 0.5"),
             ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is no escape; \\\\ writes a backslash"),
+            ("config", "config: write socktui config --print"),
+            ("completions csh", "completions: needs a shell: bash, zsh or fish"),
+            ("demo --color=many", "--color: many is none of auto, 256, 16, 8 and none"),
             ("demo --no-read", "--no-read: goes with connect or listen only"),
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
             ("demo --size 80x24", "--size: goes with --script FILE only"),

@@ -20,7 +20,8 @@ struct CursesTerminalTests {
             try #require(output >= 0 && pipe(&ends) == 0)
             keyboard = ends[1]
             terminal = try CursesTerminal(
-                environment: TerminalEnvironment(input: ends[0], output: dup(output), type: type, noColour: noColour))
+                environment: TerminalEnvironment(
+                    input: ends[0], output: dup(output), type: type, colours: noColour ? 0 : nil))
         }
 
         /// What was written since `offset`.
@@ -146,7 +147,7 @@ struct CursesTerminalTests {
     }
 
     private static func environment(_ type: String) -> TerminalEnvironment {
-        TerminalEnvironment(input: -1, output: -1, type: type, noColour: false)
+        TerminalEnvironment(input: -1, output: -1, type: type)
     }
 
     @Test("what a crash must write gives the screen and the cursor back")

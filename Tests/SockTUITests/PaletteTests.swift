@@ -12,6 +12,16 @@ struct PaletteTests {
         #expect(Palette(colours: 256, noColour: true).depth == .none)
     }
 
+    @Test("a colour of one's own becomes the nearest that the terminal has, and nothing without colours")
+    func changed() throws {
+        let wanted = try #require(ColourText.parse("196 underline").colour)
+        let looks = [256, 16, 8, 0].map {
+            Palette(colours: $0, noColour: false, changed: [.warn: wanted]).look(of: .warn)
+        }
+        #expect(looks.map(\.foreground) == [196, 9, 1, -1])
+        #expect(looks.allSatisfy { $0.emphasis == .underline })
+    }
+
     @Test("without colours what matters still stands out")
     func mono() {
         let palette = Palette(colours: 0, noColour: false)

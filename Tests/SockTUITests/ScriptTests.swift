@@ -49,7 +49,13 @@ struct ScriptTests {
     @Test(
         "a line that makes no sense is named",
         arguments: [
-            ("\n\nkeys q", 3, "keys: no such step; write key, type, wait, wait-not, dump or resize"),
+            (
+                "\n\nkeys q", 3,
+                "keys: no such step; write key, type, wait, wait-not, dump, resize or a command; did you mean key?"
+            ),
+            ("close sometime", 1, "sometime: close takes now, after-writes, after-reads, after-both, half, reset"),
+            ("connect h:x", 1, "h:x: the port x is no number; write digits, as in :80"),
+            ("freeze now", 1, "now: freeze takes no arguments"),
             ("key", 1, "key: needs a key, as in key Enter, key q, key ^D, key Alt-1"),
             ("key Entre", 1, "Entre: no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1..."),
             ("wait", 1, "wait: needs the text to look for"),
@@ -83,6 +89,14 @@ struct ScriptDriverTests {
         let driver = driver()
         try driver.run(try Script("resize 100x30"))
         #expect(driver.loop.canvas.size == Size(100, 30))
+    }
+
+    @Test("a command that is refused fails its line")
+    func refusedCommand() throws {
+        let error = #expect(throws: ScriptDriver.Failure.self) {
+            try driver().run(try Script("list\nclose now"))
+        }
+        #expect(error?.sentence == "list means nothing here (start)")
     }
 
     @Test("steps after the end are refused")

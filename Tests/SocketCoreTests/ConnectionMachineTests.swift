@@ -37,7 +37,7 @@ import Testing
         let later = start + .seconds(60)
         machine.didConnect(now: later)
         #expect(machine.deadline == later + .seconds(1))
-        #expect(machine.writing.wantsToSend)
+        #expect(machine.writing.wantsToSend == true)
     }
 
     @Test func endOfStreamClosesOnceNothingIsLeftToDeliver() {

@@ -70,7 +70,7 @@ struct ReadQueueRandomTests {
 }
 
 /// A row of random events for a read queue, with what must hold at its end.
-private struct RandomReads {
+private struct RandomReads: ~Copyable {
     private(set) var bytesIn: [UInt8] = []
     private(set) var bytesOut: [UInt8] = []
     /// Every operation, in order of its name.

@@ -7,8 +7,8 @@ struct ReadQueueTests {
         var queue = ReadQueue()
         #expect(queue.wanted == 0)
         #expect(queue.advance(now: .zero) == .none)
-        #expect(queue.isDrained)
-        #expect(!queue.hasCurrent)
+        #expect(queue.isDrained == true)
+        #expect(queue.hasCurrent == false)
         #expect(queue.deadline == nil)
         #expect(queue.snapshot(listing: 64) == QueueSnapshot())
     }
@@ -44,7 +44,7 @@ struct ReadQueueTests {
             operation: OperationID(1), tag: 7, kind: .available(limit: nil), bytes: Array("hello".utf8),
             started: .zero, isStanding: false)
         #expect(bench.takeActions() == [.deliver(delivery)])
-        #expect(bench.queue.isDrained)
+        #expect(bench.queue.isDrained == true)
         #expect(bench.queue.completed == 1)
     }
 
@@ -204,7 +204,7 @@ struct ReadQueueTests {
         bench.read(.length(1))
         bench.arrive("def")
         #expect(bench.takeActions().isEmpty)
-        #expect(!bench.queue.hasCurrent)
+        #expect(bench.queue.hasCurrent == false)
         #expect(bench.queue.wanted == 0)
         #expect(bench.queue.failNext(error: .test)?.operation == OperationID(2))
         #expect(bench.queue.failNext(error: .test)?.operation == OperationID(3))
@@ -232,7 +232,7 @@ struct ReadQueueTests {
         var next: UInt64 = 1
         while let delivery = queue.advance(now: .zero).delivery, delivery.operation.number == next { next += 1 }
         #expect(next == UInt64(count + 1))
-        #expect(queue.isDrained)
+        #expect(queue.isDrained == true)
         #expect(queue.prebuffered == 0)
     }
 
@@ -250,7 +250,7 @@ struct ReadQueueTests {
         #expect(failed.map(\.bytes) == [Array("bcd".utf8), [], []])
         #expect(failed.map(\.total) == [5, nil, nil])
         #expect(bench.queue.takeUnread().isEmpty)
-        #expect(bench.queue.isDrained)
+        #expect(bench.queue.isDrained == true)
     }
 
     @Test func unreadBytesAreThoseThatNoReadHas() {

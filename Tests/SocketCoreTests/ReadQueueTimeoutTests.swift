@@ -22,7 +22,7 @@ struct ReadQueueTimeoutTests {
         var bench = ReadBench()
         let operation = bench.read(.length(4), timeout: .milliseconds(1))
         #expect(bench.queue.expire(now: .at(1)) != nil)
-        #expect(bench.queue.isAsking)
+        #expect(bench.queue.isAsking == true)
         #expect(bench.queue.deadline == nil)
         #expect(bench.queue.wanted == 0)
         #expect(bench.queue.expire(now: .at(99)) == nil)
@@ -96,7 +96,7 @@ struct ReadQueueTimeoutTests {
         #expect(bench.queue.answer(OperationID(99), extendBy: .seconds(1), now: .at(1)) == false)
         #expect(bench.queue.answer(operation, extendBy: .zero, now: .at(1)) == false)
         #expect(bench.queue.failAsking(OperationID(99), error: .test, now: .at(1)) == nil)
-        #expect(bench.queue.isAsking)
+        #expect(bench.queue.isAsking == true)
     }
 
     @Test func aReadThatFailsForItsTimeMakesRoomForTheNext() {

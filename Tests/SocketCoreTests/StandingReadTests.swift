@@ -107,7 +107,7 @@ struct StandingReadTests {
         let standing = bench.read(.length(5), timeout: .milliseconds(100), isStanding: true)
         #expect(bench.queue.expire(now: .at(100)) != nil)
         bench.read(.length(1))
-        #expect(!bench.queue.isAsking)
+        #expect(bench.queue.isAsking == false)
         #expect(bench.queue.answer(standing, extendBy: .seconds(1), now: .at(101)) == false)
         bench.arrive("a")
         #expect(bench.takeTexts() == ["a"])
@@ -119,21 +119,21 @@ struct StandingReadTests {
         bench.arrive("ab")
         _ = bench.queue.expire(now: .at(100))
         #expect(bench.queue.failAsking(standing, error: .test, now: .at(100))?.bytes == Array("ab".utf8))
-        #expect(!bench.queue.hasCurrent)
+        #expect(bench.queue.hasCurrent == false)
         #expect(bench.queue.failNext(error: .test) == nil)
     }
 
     @Test func aStandingReadHoldsADrainUpOnlyWhileItHasBytes() {
         var bench = ReadBench()
         bench.read(.through("\n"), isStanding: true)
-        #expect(bench.queue.isDrained)
-        #expect(bench.queue.hasCurrent)
+        #expect(bench.queue.isDrained == true)
+        #expect(bench.queue.hasCurrent == true)
         bench.arrive("a")
-        #expect(!bench.queue.isDrained)
+        #expect(bench.queue.isDrained == false)
         bench.arrive("\n")
-        #expect(bench.queue.isDrained)
+        #expect(bench.queue.isDrained == true)
         bench.read(.length(1))
-        #expect(!bench.queue.isDrained)
+        #expect(bench.queue.isDrained == false)
     }
 
     @Test func aStandingReadThatOverrunsItsLimitFailsWithoutAPartial() {

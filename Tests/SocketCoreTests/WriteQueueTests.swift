@@ -6,8 +6,8 @@ struct WriteQueueTests {
     @Test func anEmptyQueueLendsNothing() {
         var bench = WriteBench()
         #expect(bench.unsent().isEmpty)
-        #expect(!bench.queue.wantsToSend)
-        #expect(bench.queue.isEmpty)
+        #expect(bench.queue.wantsToSend == false)
+        #expect(bench.queue.isEmpty == true)
         #expect(bench.actions().isEmpty)
         #expect(bench.queue.snapshot(listing: 64) == QueueSnapshot())
     }
@@ -51,7 +51,7 @@ struct WriteQueueTests {
         #expect(bench.queue.currentOperation?.done == 2)
         bench.send(1)
         #expect(bench.actions().map { $0.completion?.tag } == [3])
-        #expect(bench.queue.isEmpty)
+        #expect(bench.queue.isEmpty == true)
         #expect(bench.queue.completed == 3)
     }
 
@@ -94,7 +94,7 @@ struct WriteQueueTests {
         #expect(failed.map(\.total) == [4, 4])
         #expect(failed.allSatisfy { $0.bytes.isEmpty && $0.kind == .write })
         #expect(bench.queue.pendingBytes == 0)
-        #expect(bench.queue.isEmpty)
+        #expect(bench.queue.isEmpty == true)
     }
 
     @Test func failuresCountBytesThatWereSentButNotYetReported() {
@@ -111,9 +111,9 @@ struct WriteQueueTests {
         bench.write("a")
         bench.write("b")
         _ = bench.queue.failNext(error: .test)
-        #expect(!bench.queue.wantsToSend)
+        #expect(bench.queue.wantsToSend == false)
         #expect(bench.unsent().isEmpty)
-        #expect(!bench.queue.isEmpty)
+        #expect(bench.queue.isEmpty == false)
     }
 
     @Test func aSnapshotShowsWhatIsToBeSent() throws {
@@ -158,8 +158,8 @@ struct WriteQueueTimeoutTests {
         let timedOut = TimedOutOperation(
             operation: operation, kind: .write, tag: 2, done: 2, total: 6, elapsed: .milliseconds(100))
         #expect(bench.queue.expire(now: .at(100)) == timedOut)
-        #expect(bench.queue.isAsking)
-        #expect(!bench.queue.wantsToSend)
+        #expect(bench.queue.isAsking == true)
+        #expect(bench.queue.wantsToSend == false)
         #expect(bench.unsent().isEmpty)
         #expect(bench.queue.answer(operation, extendBy: .milliseconds(50), now: .at(120)) == true)
         #expect(bench.queue.deadline == .at(170))
@@ -208,12 +208,12 @@ struct WriteQueueTimeoutTests {
         #expect(bench.queue.answer(operation, extendBy: .seconds(1), now: .zero) == false)
         _ = bench.queue.expire(now: .at(1))
         #expect(bench.queue.answer(operation, extendBy: .zero, now: .at(1)) == false)
-        #expect(bench.queue.isAsking)
+        #expect(bench.queue.isAsking == true)
     }
 }
 
 /// A row of random events for a write queue, with what must hold at its end.
-private struct RandomWrites {
+private struct RandomWrites: ~Copyable {
     private(set) var bench = WriteBench()
     /// What must have been sent: of a completed write all, of a failed one what it says was done.
     private(set) var expected: [UInt8] = []

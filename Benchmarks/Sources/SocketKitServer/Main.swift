@@ -21,7 +21,7 @@ struct Main {
         print("ready \(port)")
         fflush(nil)
         if options.isWatched { watch(server.engine) }
-        withExtendedLifetime(server) { dispatchMain() }
+        withExtendedLifetime(server) { while true { pause() } }
     }
 
     private static func raiseDescriptorLimit() {

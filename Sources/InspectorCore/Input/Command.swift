@@ -48,6 +48,13 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     /// The queued operations of a connection.
     case operations
     case watermarks
+    case replies
+    case copy
+    case save
+    case edit
+    /// The first key of ^X^E.
+    case chord
+    case template
     case leave
     case complete
     case accept
@@ -56,6 +63,7 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case previousField = "previous-field"
     case toggle
     case help
+    case commandLine = "command-line"
     case repaint
     case suspend
     case interrupt

@@ -24,6 +24,16 @@ package enum EscapedText {
         return text
     }
 
+    /// Like `show`, for a line in which `${` would begin a macro.
+    package static func showLiteral(_ bytes: [UInt8]) -> String {
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            let isMacro = byte == 0x24 && index + 1 < bytes.count && bytes[index + 1] == 0x7B
+            text += isMacro ? Sanitizer.byteEscape(byte) : show(byte)
+        }
+        return text
+    }
+
     package static func show(_ byte: UInt8) -> String {
         switch byte {
         case 0x5C: "\\\\"

@@ -25,7 +25,8 @@ extension Key {
 
     private static let names: [String: Key] = [
         "Enter": .enter, "Tab": .tab, "S-Tab": .backTab, "Esc": .escape, "Escape": .escape, "Space": .character(" "),
-        "Backspace": .backspace, "Delete": .delete, "Insert": .insert, "Alt-Enter": .altEnter, "Up": .up,
+        "Backspace": .backspace, "Delete": .delete, "Del": .delete,
+        "Insert": .insert, "Ins": .insert, "Alt-Enter": .altEnter, "Up": .up,
         "Down": .down, "Left": .left, "Right": .right, "Home": .home, "End": .end, "PgUp": .pageUp, "PgDn": .pageDown,
     ]
 }

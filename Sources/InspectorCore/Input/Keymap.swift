@@ -7,6 +7,8 @@ package struct Binding: Hashable, Sendable {
     package var help: String
     /// What the footer says; nil: the footer leaves it out.
     package var label: String?
+    /// A line with arguments that the key runs in place of the command; nil: the command.
+    package var line: String?
 }
 
 /// The one table from which dispatch, footer and help are made, so that they cannot differ.
@@ -65,14 +67,19 @@ package enum Keymap {
             [.list, .talk], [.character("A")], .answer, "answer a timeout, or who waits",
             label: "answer"),
         bind(connections, [.character("d")], .operations, "drop an operation, change its timeout"),
+        bind(connections, [.character("R")], .replies, "reply by itself: when /re/ send X"),
         bind(connections, [.character("b")], .watermarks, "bounds of the write queue: watermarks"),
     ]
 
     private static let looking: [Binding] = [
         bind([.list, .events], [.character("f")], .filter, "filter what is listed", label: "filter"),
+        bind([.talk], [.character("/")], .search, "search payloads: text, \"Text\", hex:0d0a", label: "find"),
         bind([.events], [.character("/")], .search, "search", label: "find"),
-        bind([.events], [.character("n")], .searchNext, "next match"),
-        bind([.events], [.character("N")], .searchPrevious, "previous match"),
+        bind([.talk, .events], [.character("n")], .searchNext, "next match"),
+        bind([.talk, .events], [.character("N")], .searchPrevious, "previous match"),
+        bind([.talk], [.character("y")], .copy, "copy the item to the clipboard", label: "copy"),
+        bind([.talk], [.character("o")], .save, "save bytes to a file, unaltered", label: "save"),
+        bind([.talk], [.character("e")], .edit, "the item in $EDITOR; changed: send it"),
         bind(
             connections, [.character("P")], .pause, "pause reading, or a listener's accepting", label: "pause"),
         bind([.list], [.character("s")], .sortNext, "sort by the next column", label: "sort"),
@@ -98,6 +105,8 @@ package enum Keymap {
         bind([.composer], [.backTab], .previousPane, "previous pane"),
         bind([.composer], [.alt("e")], .lineEnding, "line ending: CRLF, LF, none"),
         bind([.composer], [.alt("t")], .inputMode, "text; escapes and macros; hex; a file"),
+        bind([.composer], [.alt("o")], .template, "a template from your file"),
+        bind([.composer], [.control("x")], .chord, "^X^E: the line in $EDITOR"),
         bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),
         bind([.composer], [.alt("a")], .answer, "answer what timed out"),
@@ -105,7 +114,8 @@ package enum Keymap {
         bind([.start], [.tab], .complete, "complete from the lists below", label: "complete"),
         bind([.start, .field], [.up], .historyUp, "earlier line"),
         bind([.start, .field], [.down], .historyDown, "later line"),
-        bind([.field], [.enter], .accept, "keep it", label: "keep"),
+        bind([.field], [.tab], .complete, "complete a command"),
+        bind([.field], [.enter], .accept, "keep it, do it", label: "keep"),
         bind([.field], [.escape], .cancel, "as it was before", label: "cancel"),
     ]
 
@@ -116,11 +126,14 @@ package enum Keymap {
         bind([.form], [.character(" "), .left, .right], .toggle, "choose, in a field with choices"),
         bind([.form, .menu], [.escape], .cancel, "never mind", label: "cancel"),
         bind([.menu], [.character("q")], .cancel, "never mind"),
+        bind([.help], [.character("/")], .filter, "show only what holds a word", label: "filter"),
         bind([.help], [.escape, .character("q"), .character("?"), .function(1)], .cancel, "close", label: "close"),
     ]
 
     private static let leaving: [Binding] = [
         bind(views, [.character("?"), .function(1)], .help, "help"),
+        bind(views, [.character(":")], .commandLine, "type a command; Tab completes it", label: "command"),
+        bind([.start, .composer], [.alt("x")], .commandLine, "type a command; Tab completes it"),
         bind([.start, .composer, .field, .form, .menu], [.function(1)], .help, "help"),
         bind([.talk, .detail, .events], [.character("q"), .escape], .back, "back to the list"),
         bind([.list], [.escape], .back, "drop the filter"),
@@ -130,20 +143,4 @@ package enum Keymap {
         bind(Set(KeyContext.allCases), [.control("l")], .repaint, "paint the screen anew"),
         bind(Set(KeyContext.allCases), [.control("z")], .suspend, "suspend the program"),
     ]
-
-    /// What a key means in a context.
-    package static func command(for key: Key, in context: KeyContext) -> Command? {
-        bindings.first { $0.contexts.contains(context) && $0.keys.contains(key) }?.command
-    }
-
-    /// The rows of a context, in the order of the table; a command that is there twice only once.
-    package static func bindings(in context: KeyContext) -> [Binding] {
-        var seen: Set<[Key]> = []
-        return bindings.filter { $0.contexts.contains(context) && seen.insert($0.keys).inserted }
-    }
-
-    /// The label of the key that does something in a context, for hints elsewhere on the screen.
-    package static func key(for command: Command, in context: KeyContext) -> String {
-        bindings.first { $0.contexts.contains(context) && $0.command == command }?.keys.first?.label ?? ""
-    }
 }

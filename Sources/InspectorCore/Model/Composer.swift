@@ -1,3 +1,5 @@
+import SocketCore
+
 /// What ends a line that is sent.
 package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     case crlf = "CRLF"
@@ -55,7 +57,33 @@ package struct Composer: Hashable, Sendable {
     /// How what is sent goes out.
     package var pace = Pace()
 
+    /// What is read after the line, as its template has it; nil: nothing is queued.
+    package var readAfter: ReadRequest.Kind?
+    /// How lines in the history were read.
+    private var origins: [String: SentLine] = [:]
+
     package init() {}
+
+    /// Takes over lines that were sent before, oldest first.
+    package mutating func remember(_ lines: [SentLine]) {
+        editor.remember(lines.map(\.text))
+        for line in lines { origins[line.text] = line }
+        if let last = lines.last { (mode, ending) = (last.mode, last.ending) }
+    }
+
+    /// Takes over what another composer has sent, and how.
+    package mutating func inherit(_ other: Composer) {
+        editor.remember(other.editor.history)
+        (origins, mode, ending) = (other.origins, other.mode, other.ending)
+    }
+
+    /// A line of the history is in the field: it is read as it was then. Its ending stays what is chosen now.
+    package mutating func recalled() {
+        mode = origins[editor.text]?.mode ?? mode
+    }
+
+    /// The line as it is remembered.
+    package var line: SentLine { SentLine(text: editor.text, mode: mode, ending: ending) }
 
     /// What is added to the line: nothing where its bytes are meant exactly.
     package var endingInForce: LineEnding {
@@ -114,8 +142,14 @@ package struct Composer: Hashable, Sendable {
 
     /// Remembers the line, empties the field and counts on.
     package mutating func sent() {
+        origins[editor.text] = line
+        if origins.count > 2 * LineEditor.historyLimit {
+            let kept = Set(editor.history)
+            origins = origins.filter { kept.contains($0.key) }
+        }
         editor.commit()
-        nextTag += 1
+        nextTag += readAfter == nil ? 1 : 2
         sequence += 1
+        readAfter = nil
     }
 }

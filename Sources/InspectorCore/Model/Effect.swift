@@ -13,6 +13,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var holdsConnections: Bool
     /// Of a connect: what is written at once; empty: nothing.
     package var greeting: [UInt8] = []
+    /// The rules by which it replies by itself, or those who connect are replied to.
+    package var replies: [ReplyRule] = []
 
     package init(
         _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
@@ -35,6 +37,8 @@ package enum Effect: Hashable, Sendable {
     case startDemo
     /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
     case attach(String)
+    /// Let the terminal report the mouse, or not; its own selection works only while it does not.
+    case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.
     case transmit(Transmission)
     /// Stop sending it.
@@ -43,6 +47,16 @@ package enum Effect: Hashable, Sendable {
     case setPace(SocketID, Pace)
     /// Find out how large the file at a path is.
     case examine(String)
+    /// To the terminal's clipboard, or to a file where it has none.
+    case copy([UInt8])
+    /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
+    case save(String, [UInt8], missing: UInt64, droppedItems: UInt64)
+    /// Open bytes in the person's editor.
+    case edit(EditSubject, [UInt8])
+    /// From now on reply by these rules.
+    case setReplies(SocketID, [ReplyRule])
+    /// Keep a line for other runs, under the name of whom it was sent to.
+    case remember(String, SentLine)
     /// Forget the screen and paint it anew (^L).
     case repaint
     /// Stop the program as ^Z does, and paint anew when it goes on.
@@ -68,12 +82,41 @@ package enum Message: Sendable {
     /// How far a long transmission is.
     case transmission(TransmissionProgress)
     case transmissionEnded(TransmissionProgress, TransmissionEnding)
+    /// Lines sent in other runs, by peer.
+    case sentLines([String: [SentLine]])
+    /// A socket replies by these rules now.
+    case replies(SocketID, [ReplyRule])
+    /// The person's templates.
+    case templates([Template])
+    /// Something was done; a sentence for the person.
+    case told(String)
+    /// The editor is closed.
+    case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.
     case peers([SocketID: PeerEnd])
+    /// A line as it is typed behind `:`.
+    case command(String)
+    /// Something about the program itself, for its log.
+    case note(String)
+    case mouse(MouseEvent)
+}
+
+/// What the mouse did, where it was asked for.
+package struct MouseEvent: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable { case press, wheelUp, wheelDown }
+    package var kind: Kind
+    package var x: Int
+    package var y: Int
+
+    package init(_ kind: Kind, x: Int, y: Int) {
+        self.kind = kind
+        self.x = x
+        self.y = y
+    }
 }
 
 /// What the start screen offers beside its prompt.

@@ -6,6 +6,8 @@ package struct EventLog: Sendable {
         case event(SocketEvent)
         /// So many events were overwritten before they were read; `next` is the first one after them.
         case lost(UInt64, next: UInt64)
+        /// The program about itself; `next` is the first event after it.
+        case note(String, MonotonicTime, next: UInt64)
     }
 
     /// The most entries that are remembered.
@@ -45,10 +47,19 @@ package struct EventLog: Sendable {
             noteGap(upTo: snapshot.nextEvent, snapshot.time)
             next = snapshot.nextEvent
         }
-        if entries.count > Self.limit + Self.slack {
-            first += entries.count - Self.limit
-            entries.removeFirst(entries.count - Self.limit)
-        }
+        dropOldest()
+    }
+
+    /// Adds a line about the program itself.
+    package mutating func note(_ text: String, at time: MonotonicTime) {
+        entries.append(.note(text, time, next: next))
+        dropOldest()
+    }
+
+    private mutating func dropOldest() {
+        guard entries.count > Self.limit + Self.slack else { return }
+        first += entries.count - Self.limit
+        entries.removeFirst(entries.count - Self.limit)
     }
 
     /// Events lost within the minute before an instant.

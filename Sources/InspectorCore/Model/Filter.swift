@@ -112,6 +112,17 @@ package struct Filter: Hashable, Sendable {
         }
     }
 
+    /// Whether a line about the program itself is listed: only by its words.
+    package func matches(words: String) -> Bool {
+        terms.allSatisfy { term in
+            switch term {
+            case .text(let text): words.lowercased().contains(text)
+            case .unfinished: true
+            default: false
+            }
+        }
+    }
+
     /// Whether an event is listed: by the id of its socket, its tag's digits or its words.
     package func matches(_ event: SocketEvent, words: String) -> Bool {
         terms.allSatisfy { term in

@@ -6,6 +6,8 @@ package struct FormField: Hashable, Sendable {
         case address, timeout, firstRead, halfOpen, kind, length, delimiter, limit, tag, standing, verdict, extra
         case hold, width, order, offset, countsHeader
         case interval, pieces, gap, low, high
+        case path, what
+        case when, reply
     }
 
     package enum Value: Hashable, Sendable {
@@ -27,6 +29,9 @@ package struct FormField: Hashable, Sendable {
         self.hint = hint
     }
 
+    /// Whether its text takes the whole row.
+    package var isWide: Bool { name == .address || name == .path || name == .when || name == .reply }
+
     package static func text(_ name: Name, _ label: String, _ text: String, hint: String = "") -> FormField {
         FormField(name, label, .text(LineEditor(text)), hint: hint)
     }
@@ -42,8 +47,12 @@ package struct Form: Hashable, Sendable {
         /// The operation whose timeout is changed.
         case timeout(SocketID, OperationSnapshot)
         case watermarks(SocketID)
+        /// A rule to reply by itself, beside those that there are.
+        case reply(SocketID, [ReplyRule])
         /// How a composer's lines go out.
         case pace(SocketID)
+        /// Where to save what passed; the item that the cursor was on.
+        case save(SocketID, item: UInt64)
     }
 
     package var purpose: Purpose
@@ -68,6 +77,8 @@ package struct Form: Hashable, Sendable {
         case .answer(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words) timed out"
         case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
+        case .reply(let id, _): "\(id): reply by itself"
+        case .save(let id, _): "save bytes of \(id)"
         case .pace(let id): "how lines go out on \(id)"
         }
     }
@@ -105,7 +116,7 @@ package struct Form: Hashable, Sendable {
             case (.pace, .gap): !text(.pieces).isEmpty
             case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _): true
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _): true
             }
         }
     }
@@ -164,12 +175,16 @@ package struct Menu: Hashable, Sendable {
     package enum Choice: Hashable, Sendable {
         case close(SocketID, CloseMode)
         case halfClose(SocketID)
+        case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
         /// One of the queued operations: what shall be done with it?
         case operation(SocketID, OperationSnapshot)
         case cancel(SocketID, SocketCommand.CancelTarget)
         case changeTimeout(SocketID, OperationSnapshot)
         case answer
+        case template(SocketID, Template)
+        case addReply(SocketID)
+        case setReplies(SocketID, [ReplyRule])
         case quit
         case stay
     }

@@ -8,7 +8,11 @@ package struct Model: Sendable {
         package var ascii: Bool
         /// The program's version, as the start screen shows it.
         package var version: String
+        /// The keys in force.
+        package var keys = KeyTable.standard
 
+        /// Whether lines that are sent are told to the shell, which keeps them for other runs.
+        package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
 
@@ -52,7 +56,9 @@ package struct Model: Sendable {
 
     /// A filter or search being typed.
     package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable { case listFilter, eventFilter, eventSearch }
+        package enum Purpose: Hashable, Sendable {
+            case listFilter, eventFilter, eventSearch, talkSearch, helpFilter, command
+        }
         package var purpose: Purpose
         package var editor: LineEditor
         /// What held when the field was opened.
@@ -92,6 +98,13 @@ package struct Model: Sendable {
     package struct HelpState: Hashable, Sendable {
         package var context: KeyContext
         package var top = 0
+        /// Only rows that hold this are shown.
+        package var filter = ""
+
+        package init(context: KeyContext, filter: String = "") {
+            self.context = context
+            self.filter = filter
+        }
     }
 
     package let options: Options
@@ -129,11 +142,23 @@ package struct Model: Sendable {
     package internal(set) var programs: [ProgramInfo] = []
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
+    /// The rules by which sockets reply by themselves.
+    package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    package internal(set) var templates: [Template] = []
+    /// Lines sent in this run and others, by peer.
+    var sentLines: [String: [SentLine]] = [:]
+    /// What is looked for in payloads, and where it was found last.
+    package internal(set) var payloadSearch: PayloadSearch?
+    package internal(set) var talkMatch: TalkMatch?
+    /// Whether ^X was pressed in the composer and its second key is awaited.
+    var awaitsChord = false
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
+    /// Lines typed behind `:`, oldest first.
+    var commandHistory: [String] = []
     /// First line of the detail in sight.
     package internal(set) var detailTop = 0
     /// A socket that was opened for this person and is in no snapshot yet.
@@ -168,7 +193,7 @@ package struct Model: Sendable {
 
     /// Where keys go.
     package var context: KeyContext {
-        if help != nil { return .help }
+        if help != nil { return field == nil ? .help : .field }
         switch dialog {
         case .form: return .form
         case .menu: return .menu

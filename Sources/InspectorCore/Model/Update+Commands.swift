@@ -11,9 +11,12 @@ extension Model {
         case .open: openSelected()
         case .expand: toggleExpanded()
         case .jump: jumpToEvent()
-        case .search: openField(.eventSearch)
-        case .searchNext: searchEvents(1)
-        case .searchPrevious: searchEvents(-1)
+        case .search: openField(tab == .talk ? .talkSearch : .eventSearch)
+        case .searchNext: tab == .talk ? searchTraffic(1) : searchEvents(1)
+        case .searchPrevious: tab == .talk ? searchTraffic(-1) : searchEvents(-1)
+        case .copy: return copyItem()
+        case .save: return openSave()
+        case .edit: return editItem()
         case .filter: openField(tab == .events ? .eventFilter : .listFilter)
         case .sortNext: sort(Sorting(list.sorting.column.next))
         case .sortReverse:
@@ -32,6 +35,7 @@ extension Model {
         case .pause: return togglePause()
         case .operations: openOperations()
         case .watermarks: openWatermarks()
+        case .replies: openReplies()
         case .quit: return quit()
         default:
             break
@@ -134,7 +138,7 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
-    private mutating func scrollDetail(_ step: Int) {
+    mutating func scrollDetail(_ step: Int) {
         let layout = ScreenLayout(size, tab)
         let total = DetailView.lines(self, width: layout.detail.width).count
         let last = max(0, total - layout.detail.height)

@@ -2,11 +2,11 @@ import SocketCore
 
 extension Model {
     /// The composer of the selected connection.
-    package var composer: Composer { list.selected.flatMap { composers[$0] } ?? Composer() }
+    package var composer: Composer { list.selected.map { composer(of: $0) } ?? Composer() }
 
     mutating func editComposer(_ change: (inout Composer) -> Void) {
         guard let id = list.selected else { return }
-        var composer = composers[id] ?? Composer()
+        var composer = composer(of: id)
         change(&composer)
         composers[id] = composer
     }
@@ -31,6 +31,12 @@ extension Model {
 
     /// Keys while the cursor is in the composer.
     mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
+        if awaitsChord {
+            awaitsChord = false
+            if key == .control("e") {
+                return list.selected.map { [.edit(.line($0), Array(composer.editor.text.utf8))] } ?? []
+            }
+        }
         guard let command else {
             if canCompose { editComposer { _ = $0.editor.handle(key) } }
             return examineFile()
@@ -43,13 +49,20 @@ extension Model {
             editComposer { $0.mode = $0.mode.next }
             return examineFile()
         case .pace: return openPace()
+        case .template: openTemplates()
+        case .chord: awaitsChord = canCompose
         case .cycleView: viewMode = viewMode.next
         case .leave: isComposing = false
         case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
         case .answer: openAnswer()
         case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
         case .insertLine, .historyUp, .historyDown:
-            if canCompose { editComposer { _ = $0.editor.handle(key) } }
+            if canCompose {
+                editComposer {
+                    _ = $0.editor.handle(key)
+                    if command != .insertLine { $0.recalled() }
+                }
+            }
             return examineFile()
         default:
             break

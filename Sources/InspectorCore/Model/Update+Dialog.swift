@@ -6,9 +6,10 @@ extension Model {
         guard let help else { return [] }
         switch command {
         case .cancel: self.help = nil
+        case .filter: openField(.helpFilter)
         case .moveUp, .moveDown, .pageUp, .pageDown, .moveFirst, .moveLast:
             let rows = HelpView.rows(size)
-            let last = max(0, HelpView.lines(help.context, glyphs).count - rows)
+            let last = max(0, HelpView.lines(self, help).count - rows)
             let step = command.map { Self.step($0, page: rows) } ?? 0
             self.help?.top = min(max(0, help.top + step), last)
         default:
@@ -40,11 +41,15 @@ extension Model {
         switch choice {
         case .close(let id, let mode): return [.send(.close(id, mode))]
         case .halfClose(let id): return [.send(.halfClose(id))]
+        case .paste(let text): takePaste(text)
         case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
         case .operation(let id, let operation): openOperation(id, operation)
         case .cancel(let id, let target): return [.send(.cancel(id, target))]
         case .changeTimeout(let id, let operation): openTimeout(id, operation)
         case .answer: openAnswer()
+        case .template(let id, let template): return use(template, on: id)
+        case .addReply(let id): openReplyForm(id)
+        case .setReplies(let id, let rules): return [.setReplies(id, rules)]
         case .quit: return [.quit]
         case .stay: break
         }
@@ -98,13 +103,19 @@ extension Model {
         return []
     }
 
+    /// The form stays, with what is wrong and the cursor where it is.
+    mutating func refuse(_ form: Form, _ problem: Form.Problem) {
+        var form = form
+        form.error = problem.message
+        if let index = form.fields.firstIndex(where: { $0.name == problem.field }) { form.focus = index }
+        dialog = .form(form)
+    }
+
     private mutating func submit(_ form: Form) -> [Effect] {
+        if case .save = form.purpose { return save(form) }
         switch form.result {
         case .failure(let problem):
-            var form = form
-            form.error = problem.message
-            if let index = form.fields.firstIndex(where: { $0.name == problem.field }) { form.focus = index }
-            dialog = .form(form)
+            refuse(form, problem)
             return []
         case .success(let effect):
             dialog = nil

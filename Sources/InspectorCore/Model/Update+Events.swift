@@ -25,6 +25,7 @@ extension Model {
     private func matchesFilter(_ number: Int) -> Bool {
         switch log[number] {
         case .event(let event): events.filter.matches(event, words: searchText(event))
+        case .note(let text, _, _): events.filter.matches(words: text)
         case .lost: true
         case nil: false
         }
@@ -101,7 +102,7 @@ extension EventLog.Entry {
     var sequence: UInt64 {
         switch self {
         case .event(let event): event.sequence
-        case .lost(_, let next): next - 1
+        case .lost(_, let next), .note(_, _, let next): next == 0 ? 0 : next - 1
         }
     }
 }

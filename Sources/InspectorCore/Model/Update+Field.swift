@@ -7,7 +7,8 @@ extension Model {
             switch purpose {
             case .listFilter: list.filter.text
             case .eventFilter: events.filter.text
-            case .eventSearch: ""
+            case .helpFilter: help?.filter ?? ""
+            case .eventSearch, .talkSearch, .command: ""
             }
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
@@ -15,6 +16,8 @@ extension Model {
     /// Keys while a filter or search is typed.
     mutating func inField(_ key: Key, _ command: Command?) -> [Effect] {
         switch command {
+        case .accept where field?.purpose == .command: return acceptCommandLine()
+        case .complete where field?.purpose == .command: completeCommand()
         case .accept: acceptField()
         case .cancel:
             if let before = field?.before { typeInField { $0.set(before) } }
@@ -32,7 +35,19 @@ extension Model {
         change(&field.editor)
         field.error = nil
         self.field = field
-        guard field.purpose != .eventSearch else { return }
+        switch field.purpose {
+        case .eventSearch, .command: return
+        case .talkSearch:
+            if case .failure(let failure) = PayloadSearch.parse(field.editor.text), !field.editor.isEmpty {
+                self.field?.error = "column \(failure.column): \(failure.message)"
+            }
+            return
+        case .helpFilter:
+            help?.filter = field.editor.text
+            help?.top = 0
+            return
+        case .listFilter, .eventFilter: break
+        }
         switch Filter.parse(field.editor.text) {
         case .failure(let failure): self.field?.error = failure.message
         case .success(let filter):
@@ -47,6 +62,11 @@ extension Model {
     private mutating func acceptField() {
         guard let field, field.error == nil else { return }
         self.field = nil
+        if field.purpose == .talkSearch {
+            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
+            (payloadSearch, talkMatch) = (search, nil)
+            return searchTraffic(1)
+        }
         guard field.purpose == .eventSearch else { return }
         events.search = field.editor.text
         if !events.search.isEmpty { searchEvents(-1) }

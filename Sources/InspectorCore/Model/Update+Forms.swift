@@ -90,6 +90,8 @@ extension Form {
             case .timeout(let id, let operation):
                 return .success(.send(.setTimeout(id, operation.id, try duration(.timeout))))
             case .watermarks(let id): return .success(.send(.setWatermarks(id, try watermarks())))
+            case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
+            case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
             case .pace(let id): return .success(.setPace(id, try pace()))
             }
         } catch {

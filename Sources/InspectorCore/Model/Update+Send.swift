@@ -21,13 +21,16 @@ extension Model {
             notice = hint("\(running.words); Alt-r stops it")
             return []
         }
+        let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
+        let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id)
         editComposer { $0.sent() }
         guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
             if transmission.isLong { transmissions[id] = TransmissionProgress(transmission) }
-            return [.transmit(transmission)]
+            return [.transmit(transmission)] + following
         }
         let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }
         return [.send(.write(id, WriteRequest(bytes, timeout: composer.pace.timeout, tag: composer.nextTag)))]
+            + following
     }
 
     /// In file mode: finds out what is at the path, so that its size is seen before it is sent.

@@ -38,6 +38,7 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(replies.keys) where isGone(id) { replies[id] = nil }
         for id in Array(transmissions.keys) where isGone(id) { transmissions[id] = nil }
         for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
     }
@@ -103,11 +104,13 @@ extension Model {
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
     private mutating func inheritComposer(_ id: SocketID, target: String) {
         let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
-        guard composers[id] == nil, let old = before.flatMap({ composers[$0.id] }) else { return }
+        guard composers[id] == nil else { return }
+        guard let old = before.flatMap({ composers[$0.id] }) else {
+            if sentLines[target] != nil { composers[id] = freshComposer(target) }
+            return
+        }
         var composer = Composer()
-        composer.editor.remember(old.editor.history)
-        composer.mode = old.mode
-        composer.ending = old.ending
+        composer.inherit(old)
         composers[id] = composer
     }
 

@@ -2,11 +2,11 @@ import SocketCore
 
 extension Model {
     /// The selected connection's traffic, laid out for the pane as it is.
-    private var document: TrafficDocument {
+    var document: TrafficDocument {
         TrafficDocument(self, width: ScreenLayout(size, tab).traffic.width)
     }
 
-    private mutating func editTalk(_ change: (inout TalkState) -> Void) {
+    mutating func editTalk(_ change: (inout TalkState) -> Void) {
         guard let id = list.selected else { return }
         var talk = talks[id] ?? TalkState()
         change(&talk)

@@ -24,12 +24,35 @@ extension Model {
             start.offers = offers
             start.editor.remember(offers.recent.map(\.text).reversed())
             effects = []
+        case .command(let line):
+            notice = nil
+            effects = run(line)
+        case .note(let text):
+            log.note(text, at: latest?.time ?? .zero)
+            matchNewEvents(from: log.end - 1)
+            effects = []
+        case .mouse(let event): effects = mouse(event)
         case .transmission(let progress):
             progressed(progress)
             effects = []
         case .transmissionEnded(let progress, let ending):
             transmissionEnded(progress, ending)
             effects = []
+        case .sentLines(let lines):
+            sentLines = lines
+            effects = []
+        case .replies(let id, let rules):
+            replies[id] = rules.isEmpty ? nil : rules
+            effects = []
+        case .templates(let found):
+            templates = found
+            effects = []
+        case .told(let sentence):
+            notice = hint(sentence)
+            effects = []
+        case .edited(let subject, let bytes, let wasChanged):
+            edited(subject, bytes, wasChanged: wasChanged)
+            effects = examineFile()
         case .examined(let facts):
             fileFacts = facts
             effects = []
@@ -49,7 +72,13 @@ extension Model {
         guard !ScreenLayout(size, tab).isTooSmall || key == .control("c") else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
-        let command = Keymap.command(for: key, in: context)
+        let binding = options.keys.binding(for: key, in: context)
+        if let line = binding?.line { return run(line) }
+        return dispatch(key, binding?.command, in: context)
+    }
+
+    /// Does what a key means in a context.
+    mutating func dispatch(_ key: Key, _ command: Command?, in context: KeyContext) -> [Effect] {
         if let command, let effects = everywhere(command) { return effects }
         switch context {
         case .help: return inHelp(command)
@@ -68,19 +97,22 @@ extension Model {
         case .list, .talk, .detail, .events:
             if key == .character("q") || key == .character("Q") { return quit() }
             return []
-        case .menu: return inMenu(key, Keymap.command(for: key, in: .menu))
+        case .menu: return inMenu(key, options.keys.binding(for: key, in: .menu)?.command)
         case .start, .composer, .field, .form, .help: return []
         }
     }
 
     /// What means the same wherever it is pressed; nil: something else.
-    private mutating func everywhere(_ command: Command) -> [Effect]? {
+    mutating func everywhere(_ command: Command) -> [Effect]? {
         switch command {
         case .repaint: return [.repaint]
         case .suspend: return [.suspend]
         case .interrupt: return quit()
         case .help:
             help = HelpState(context: context)
+            return []
+        case .commandLine:
+            openCommandLine()
             return []
         default:
             return nil
@@ -128,18 +160,40 @@ extension Model {
         switch context {
         case .start: start.editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
         case .composer: if canCompose { pasteIntoComposer(text) }
-        case .talk where selected?.acceptsWrites == true:
-            isComposing = true
-            pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form:
             if case .form(var form) = dialog {
                 form.paste(text)
                 dialog = .form(form)
             }
-        case .list, .talk, .detail, .events, .menu, .help:
-            notice = hint("nothing was pasted: press w to write to a connection first")
+        case .talk where selected?.acceptsWrites == true:
+            isComposing = true
+            pasteIntoComposer(text)
+        case .list, .talk, .detail, .events: askAboutPaste(text)
+        case .menu, .help: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []
+    }
+
+    /// Where keys are commands a paste is none: what shall become of it is asked.
+    private mutating func askAboutPaste(_ text: String) {
+        guard let selected, selected.acceptsWrites else {
+            notice = hint("nothing was pasted: press w to write to a connection first")
+            return
+        }
+        let size = Format.size(text.utf8.count)
+        dialog = .menu(
+            Menu(
+                title: "\(size) pasted; put them into the line to \(selected.id) \(selected.peerText)?",
+                items: [
+                    Menu.Item(key: "y", label: "into the line; Enter sends it", choice: .paste(text)),
+                    Menu.Item(key: "n", label: "drop them", choice: .stay),
+                ]))
+    }
+
+    /// Pasted text that a person wants in the line of the selected connection.
+    mutating func takePaste(_ text: String) {
+        startComposing()
+        if isComposing { pasteIntoComposer(text) }
     }
 }

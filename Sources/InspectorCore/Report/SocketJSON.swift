@@ -101,7 +101,8 @@ package struct SocketJSON {
 
     private func connect(_ connect: ConnectSnapshot) -> JSON {
         [
-            "resolved_in_s": JSON(seconds: connect.resolvedIn), "addresses": JSON(connect.addressCount),
+            "resolved_in_s": JSON(seconds: connect.resolvedIn), "deadline": time(connect.deadline),
+            "addresses": JSON(connect.addressCount),
             "attempts": .array(
                 connect.attempts.map { attempt in
                     let (outcome, errno) = words(attempt.outcome)

@@ -10,10 +10,13 @@ extension TrafficDocument {
         }
     }
 
+    /// The most rows that are shown whole.
+    var foldingLimit: Int { folding.whole }
+
     /// The lines of a block.
     package func lines(_ block: Block) -> [Line] {
         switch block.content {
-        case .item(let item, let replyAfter): itemLines(item, replyAfter)
+        case .item(let item, let gap): itemLines(item, gap)
         case .note(let event): [noteLine(event)]
         case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
         case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
@@ -48,8 +51,8 @@ extension TrafficDocument {
         return line
     }
 
-    private func itemLines(_ item: TrafficItem, _ replyAfter: Duration?) -> [Line] {
-        var lines = [header(item, replyAfter)]
+    private func itemLines(_ item: TrafficItem, _ gap: Gap?) -> [Line] {
+        var lines = [header(item, gap)]
         let style = Style(item.direction == .sent ? .sent : .received)
         let layout = ByteRows(mode: mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
         let isExpanded = expanded.contains(item.sequence)
@@ -73,17 +76,17 @@ extension TrafficDocument {
         return head + [more] + layout.rows(Array(bytes[start...]), limit: folding.tail).rows
     }
 
-    private func header(_ item: TrafficItem, _ replyAfter: Duration?) -> Line {
+    private func header(_ item: TrafficItem, _ gap: Gap?) -> Line {
         let style = Style(item.direction == .sent ? .sent : .received)
         var line = Line(clock.text(item.time), Style(.dim))
         line.append(item.direction == .sent ? " > " : " < ", style)
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
         sanitizer.append(Self.words(item), to: &line)
-        guard let replyAfter, item.direction == .received else { return line }
-        let reply = "reply after \(Format.duration(replyAfter))"
-        if line.width + reply.count + 3 <= width {
-            line.pad(to: width - reply.count - 1)
-            line.append(reply, Style(.dim))
+        guard let gap else { return line }
+        let words = gap.isReply ? "reply after \(Format.duration(gap.time))" : "+\(Format.duration(gap.time))"
+        if line.width + words.count + 3 <= width {
+            line.pad(to: width - words.count - 1)
+            line.append(words, Style(.dim))
         }
         return line
     }

@@ -5,13 +5,20 @@ import SocketCore
 /// Only the blocks that are looked at are laid out; an item folds after a few rows unless it was expanded.
 package struct TrafficDocument {
     package enum Content {
-        case item(TrafficItem, replyAfter: Duration?)
+        case item(TrafficItem, Gap?)
         case note(SocketEvent)
         case lost(UInt64)
         case dropped(UInt64)
         case closed(CloseRecord)
         /// What stands there while nothing has passed.
         case waiting(String)
+    }
+
+    /// The time since the item before; nil for the first.
+    package struct Gap {
+        package var time: Duration
+        /// Whether the item before was sent and this one came.
+        package var isReply: Bool
     }
 
     package struct Block {
@@ -64,6 +71,7 @@ package struct TrafficDocument {
             switch entry {
             case .lost(let count, let next):
                 if next <= end { gap = Block(key: .lost(next), content: .lost(count)) }
+            case .note: continue
             case .event(let event):
                 guard event.sequence < end else { return notes }
                 time = max(time, event.time)
@@ -82,15 +90,19 @@ package struct TrafficDocument {
         var blocks: [Block] = []
         blocks.reserveCapacity(items.count + notes.count)
         var rest = notes[...]
-        var lastSent: MonotonicTime?
+        var last: TrafficItem?
         for item in items {
             while let note = rest.first, comesBefore(note.time, note.block, item) {
                 blocks.append(note.block)
                 rest.removeFirst()
             }
-            let reply = item.direction == .received ? lastSent.map { max(.zero, item.time - $0) } : nil
-            lastSent = item.direction == .sent ? item.time : nil
-            blocks.append(Block(key: .item(item.sequence), content: .item(item, replyAfter: reply)))
+            let gap = last.map { last in
+                Gap(
+                    time: max(.zero, item.time - last.time),
+                    isReply: item.direction == .received && last.direction == .sent)
+            }
+            last = item
+            blocks.append(Block(key: .item(item.sequence), content: .item(item, gap)))
         }
         return blocks + rest.map(\.block)
     }

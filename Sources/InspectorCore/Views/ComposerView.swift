@@ -77,6 +77,7 @@ package enum ComposerView {
         case .hex, .file: break
         }
         if let pace { line.append("   \(pace)") }
+        if let read = composer.readAfter { line.append("   then reads \(read.words)") }
         line.append("   tag \(composer.nextTag)", Style(.dim))
         return line
     }

@@ -57,7 +57,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .read, .answer, .timeout, .watermarks, .pace: false
+        case .read, .answer, .timeout, .watermarks, .pace, .save, .reply: false
         }
     }
 
@@ -67,7 +67,8 @@ package enum DialogView {
         case .listen: "listen"
         case .read: "queue it"
         case .answer: "answer"
-        case .timeout, .watermarks, .pace: "set it"
+        case .timeout, .watermarks, .pace, .reply: "set it"
+        case .save: "save"
         }
     }
 
@@ -102,14 +103,14 @@ package enum DialogView {
         _ editor: LineEditor, _ field: FormField, isFocused: Bool, _ row: Int, _ place: Rect, _ model: Model,
         on canvas: inout Canvas
     ) {
-        let width = field.name == .address ? place.width : min(16, place.width)
+        let width = field.isWide ? place.width : min(16, place.width)
         let (line, cursor) = editor.window(width: width, sanitizer: model.sanitizer, glyphs: model.glyphs)
         var padded = line
-        if editor.isEmpty && field.name == .address { padded = Line(field.hint, Style(.dim)) }
+        if editor.isEmpty && field.isWide { padded = Line(field.hint, Style(.dim)) }
         padded.pad(to: width)
         canvas.draw(
             padded.restyled { Style($0.role, [.underline]) }, x: place.x, y: place.y + row, width: width, model.glyphs)
-        if field.name != .address {
+        if !field.isWide {
             let hint = place.right(from: width + 2)
             canvas.draw(Line(field.hint, Style(.dim)), row: row, in: hint, model.glyphs)
         }

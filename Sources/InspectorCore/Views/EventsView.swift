@@ -35,6 +35,11 @@ package enum EventsView {
         case .lost(let count, let next):
             return Line(
                 " -- lost \(count) --   overwritten before they were read: \(next - count)..\(next - 1)", Style(.warn))
+        case .note(let text, let time, _):
+            var line = Line(" " + model.shownClock.text(time).prefix(timeWidth(rect)) + " ", Style(.dim))
+            line.append(Format.padded("-", to: 6) + " socktui        -    ", Style(.heading))
+            model.sanitizer.append(text, Style(.plain), to: &line)
+            return line
         case .event(let event):
             let isMatch = model.isMatch(event)
             let plain = Style(EventWords.isWarning(event.kind) ? .warn : .plain, isMatch ? [.bold, .underline] : [])

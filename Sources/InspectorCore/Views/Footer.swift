@@ -9,16 +9,29 @@ package enum Footer {
     }
 
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        if model.field?.purpose == .command { return candidates(model, rect, on: &canvas) }
         let context = model.context
         let right = Line(reserved(context), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
-        for binding in Keymap.bindings(in: context) {
+        for binding in model.options.keys.bindings(in: context) {
             guard let label = label(binding, model), let key = binding.keys.first?.label else { continue }
             guard line.width + key.count + label.count + 3 <= room else { break }
             line.append(line.width == 0 ? " " : "  ")
             line.append(key, Style(.key))
             line.append(" " + label)
+        }
+        canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+    }
+
+    /// What the command being typed can become.
+    private static func candidates(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let right = Line("Tab completes  Enter does it  Esc cancel", Style(.key))
+        var line = Line()
+        for word in model.commandCandidates {
+            guard line.width + word.count + right.width + 6 <= rect.width else { break }
+            line.append(" ")
+            model.sanitizer.append(word, Style(.dim), to: &line)
         }
         canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
@@ -59,7 +72,7 @@ package enum Footer {
         if let notice = model.notice {
             model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &line)
         } else {
-            line.append(usual(model), Style(.dim))
+            model.sanitizer.append(usual(model), Style(.dim), to: &line)
         }
         canvas.draw(line, row: 0, in: rect, model.glyphs)
     }
@@ -82,7 +95,11 @@ package enum Footer {
             var text = model.events.matching == nil ? "\(kept) rows of \(all) events" : "\(shown) of \(kept) rows"
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
-        case .start, .talk, .detail: return ""
+        case .talk:
+            let rules = model.selected.map { model.replies(for: $0) } ?? []
+            guard let rule = rules.first else { return "" }
+            return "replies by itself: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
+        case .start, .detail: return ""
         }
     }
 
@@ -90,7 +107,9 @@ package enum Footer {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "
-            case .eventSearch: " find "
+            case .eventSearch, .talkSearch: " find "
+            case .helpFilter: " help with "
+            case .command: " :"
             }
         canvas.draw(Line(label, Style(.key)), row: 0, in: rect, model.glyphs)
         var problem = Line()

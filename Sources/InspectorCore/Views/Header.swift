@@ -56,11 +56,23 @@ package enum Header {
         rate == nil ? "-" : Format.rate(rate) + "/s"
     }
 
+    private static let tabNames: [(Int, Model.Tab, String)] = [
+        (1, .list, "List"), (2, .talk, "Talk"), (3, .detail, "Detail"), (4, .events, "Events"),
+    ]
+
+    /// The tab whose name stands in this column.
+    static func tab(at column: Int) -> Model.Tab? {
+        var end = 0
+        for (number, tab, name) in tabNames {
+            end += "[\(number) \(name)]".count
+            if column < end { return tab }
+        }
+        return nil
+    }
+
     private static func tabs(_ model: Model) -> Line {
         var line = Line()
-        for (number, tab, name) in [
-            (1, Model.Tab.list, "List"), (2, .talk, "Talk"), (3, .detail, "Detail"), (4, .events, "Events"),
-        ] {
+        for (number, tab, name) in tabNames {
             let isOpen = model.tab == tab
             line.append(isOpen ? "[" : " ", Style(.dim))
             line.append("\(number) \(name)", isOpen ? Style(.heading, [.bold]) : Style(.dim))

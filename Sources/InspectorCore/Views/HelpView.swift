@@ -1,9 +1,9 @@
 import SocketCore
 
-/// All keys, made from the one table of keys: those of the place it was opened in first.
+/// All keys and commands, made from the tables that they are looked up in: those of the place it was opened in first.
 package enum HelpView {
     private static func box(_ size: Size) -> Rect {
-        Rect(size).trimmed(top: 1, bottom: 1).centered(width: min(78, size.width - 2), height: size.height)
+        Rect(size).trimmed(top: 1, bottom: 2).centered(width: min(78, size.width - 2), height: size.height)
     }
 
     /// Rows of help in sight.
@@ -11,44 +11,67 @@ package enum HelpView {
 
     package static func draw(_ model: Model, _ help: Model.HelpState, on canvas: inout Canvas) {
         let rect = box(canvas.size)
-        let lines = lines(help.context, model.glyphs, width: rect.width - 3)
+        let lines = lines(model, help)
         let rows = rows(canvas.size)
         let below = max(0, lines.count - help.top - rows)
-        let hint = below > 0 || help.top > 0 ? "Esc close   Up Down scroll   \(below) more below" : "Esc close"
-        canvas.box(rect, title: "help: \(help.context.title)", hint: hint, model.glyphs)
+        let scrolls = below > 0 || help.top > 0 ? "   Up Down scroll   \(below) more below" : ""
+        let chip = help.filter.isEmpty ? "" : ", with \(model.sanitizer.text(help.filter))"
+        canvas.box(
+            rect, title: "help: \(help.context.title)\(chip)", hint: "/ filter   Esc close\(scrolls)", model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 3, height: rect.height - 2)
         for (index, line) in lines.dropFirst(help.top).prefix(rows).enumerated() {
             canvas.draw(line, row: index, in: inner, model.glyphs)
         }
-        canvas.cursor = nil
+        if model.field == nil { canvas.cursor = nil }
     }
 
-    /// The sections in order.
-    package static func lines(_ context: KeyContext, _ glyphs: Glyphs, width: Int = 80) -> [Line] {
-        var lines = section(context, width: width)
-        if context.isText { lines += [Line()] + editing }
-        for other in [KeyContext.list, .talk, .composer, .detail, .events] where other != context {
-            lines += [Line(), Line(other.title, Style(.heading, [.bold]))] + section(other, width: width)
+    /// The sections in order; of each what the filter lets through, and none that it leaves empty.
+    package static func lines(_ model: Model, _ help: Model.HelpState) -> [Line] {
+        let width = box(model.size).width - 3
+        let keys = model.options.keys
+        var sections = [("", section(help.context, keys, width: width))]
+        if help.context.isText { sections.append(("editing a line", editing)) }
+        for other in [KeyContext.list, .talk, .composer, .detail, .events] where other != help.context {
+            sections.append((other.title, section(other, keys, width: width)))
         }
-        return lines + [Line()] + legend(glyphs)
+        sections.append(("commands: behind :, in scripts, bound to keys", commands))
+        sections.append(("marks", legend(model.glyphs)))
+        let wanted = help.filter.lowercased()
+        var lines: [Line] = []
+        for (title, all) in sections {
+            let rows = wanted.isEmpty ? all : all.filter { $0.text.lowercased().contains(wanted) }
+            guard !rows.isEmpty else { continue }
+            if !lines.isEmpty { lines.append(Line()) }
+            if !title.isEmpty { lines.append(Line(title, Style(.heading, [.bold]))) }
+            lines += rows
+        }
+        return lines.isEmpty ? [Line("nothing here holds that", Style(.dim))] : lines
     }
 
     /// Columns of a key and what it does; the command's name stands behind where there is room for it.
     private static let keyAndHelp = 58
 
-    private static func section(_ context: KeyContext, width: Int) -> [Line] {
-        Keymap.bindings(in: context).map { binding in
+    private static func section(_ context: KeyContext, _ keys: KeyTable, width: Int) -> [Line] {
+        keys.bindings(in: context).map { binding in
             var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 16) + " ", Style(.key))
             line.append(binding.help)
-            guard width >= keyAndHelp + 16 else { return line }
+            guard width >= keyAndHelp + 16, binding.line == nil else { return line }
             line.pad(to: keyAndHelp)
             line.append(binding.command.rawValue, Style(.dim))
             return line
         }
     }
 
+    private static var commands: [Line] {
+        [Line("a name from the right column above does what its key does; with arguments:")]
+            + Instruction.forms.map { form in
+                var line = Line(form.verb, Style(.key))
+                line.append(" " + form.arguments)
+                return line
+            }
+    }
+
     private static let editing: [Line] = [
-        Line("editing a line", Style(.heading, [.bold])),
         Line("^A ^E            to its beginning, its end"),
         Line("Alt-b Alt-f      a word back, a word on"),
         Line("^K ^U ^W         cut to the end, to the beginning, the word before"),
@@ -57,7 +80,6 @@ package enum HelpView {
 
     private static func legend(_ glyphs: Glyphs) -> [Line] {
         [
-            Line("marks", Style(.heading, [.bold])),
             Line("> client  < accepted  = listener  x closed  ASK waits for an answer (A)"),
             Line("READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown"),
             Line("WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel"),

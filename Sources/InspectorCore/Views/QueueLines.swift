@@ -74,13 +74,23 @@ package struct QueueLines {
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
             second.append("  \(waiting) wait in the kernel: A takes or refuses one", Style(.warn))
         }
-        return [Row(left: first), Row(left: second), Row(left: Line())]
+        var third = Line()
+        let rules = model.replies(for: socket)
+        if let rule = rules.first {
+            third = label("REPLY")
+            third.append(safe(rule.words))
+            if rules.count > 1 { third.append("  +\(rules.count - 1) more", Style(.dim)) }
+        }
+        return [Row(left: first), Row(left: second), Row(left: third)]
     }
 
     private var connecting: [Row] {
         var first = label("CONN")
         first.append(safe(socket.target))
         first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
+        if let deadline = socket.connect?.deadline {
+            first.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
+        }
         var rows = [Row(left: first)]
         let steps = ConnectWords.steps(socket)
         for step in steps.suffix(2) {

@@ -184,6 +184,16 @@ final class InspectedPrograms: Inspected {
         try await engine.engine.write(request, to: id.own)
     }
 
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
+        let engine = state.withLock { $0.engine }
+        guard let engine, engine.ordinal == id.ordinal else {
+            return then(
+                SocketError(
+                    .other, operation: "reply", detail: "\(id): only what was opened here can reply by itself"))
+        }
+        engine.engine.setReplies(id.own, rules, then: then)
+    }
+
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         engine.connect(request, then: named(then))
     }

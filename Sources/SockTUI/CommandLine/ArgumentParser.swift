@@ -50,6 +50,10 @@ struct ArgumentParser {
 
     private mutating func finish() throws(UsageError) -> Invocation {
         if request.invocation.mode == .help || request.invocation.mode == .version { return request.invocation }
+        if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
+            request.invocation.mode = try printer.mode(Array(words.dropFirst()), request)
+            return request.invocation
+        }
         if let name = words.first { try open(name, Array(words.dropFirst())) }
         for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
             throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
@@ -80,7 +84,7 @@ struct ArgumentParser {
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {
         guard let command = CommandTable.commands.first(where: { $0.name == name }) else {
             if (try? Endpoint.parse(name)) != nil { throw UsageError(name, "write socktui connect \(name)") }
-            let names = CommandTable.commands.map(\.name)
+            let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }
         if command.operands.isEmpty, let extra = operands.first {
@@ -112,26 +116,8 @@ struct ArgumentParser {
         }
     }
 
-    /// The known word that is at most two slips of the finger away, or where to find them all.
     static func suggestion(for word: String, among known: [String]) -> String {
-        let nearest = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
-        guard let (name, slips) = nearest, slips <= 2 else { return "; see socktui --help" }
-        return "; did you mean \(name)?"
-    }
-
-    /// Characters to add, drop or change until one word is the other.
-    static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right)
-        var row = Array(0...right.count)
-        for (line, character) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for (column, other) in right.enumerated() {
-                let changed = diagonal + (character == other ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(changed, diagonal + 1, row[column] + 1)
-            }
-        }
-        return row[right.count]
+        let suggestion = Spelling.suggestion(for: word, among: known)
+        return suggestion.isEmpty ? "; see socktui --help" : suggestion
     }
 }

@@ -42,16 +42,20 @@ enum CommandTable {
         var allowsHalfOpen = false
         /// Proxies to open, in the order in which they were asked for.
         var proxies: [(ProxyKind, Endpoint)] = []
+        var holdsConnections = false
+        var replies: [ReplyRule] = []
         var isJSON = false
         var isOnce = false
         var script: String?
         var greeting: [UInt8] = []
+        var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             var request = OpenRequest(
                 try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
-                allowsHalfOpen: allowsHalfOpen)
+                allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
             request.greeting = greeting
+            request.replies = replies
             return request
         }
     }
@@ -84,6 +88,35 @@ enum CommandTable {
         },
     ]
 
+    /// A word that asks for a text on stdout.
+    struct Printer: Sendable {
+        var name: String
+        var operands = ""
+        var help: String
+        var mode: @Sendable (_ operands: [String], _ request: Request) throws(UsageError) -> Invocation.Mode
+    }
+
+    static let printers: [Printer] = [
+        Printer(name: "config", help: "with --print: the configuration in force") {
+            (words, request) throws(UsageError) in
+            guard request.printsConfiguration, words.isEmpty else {
+                throw UsageError("config", "write socktui config --print")
+            }
+            return .configuration
+        },
+        Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
+            (words, _) throws(UsageError) in
+            guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
+                throw UsageError("completions", "needs a shell: bash, zsh or fish")
+            }
+            return .document(document)
+        },
+        Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
+            guard let extra = words.first else { return .document(.man) }
+            throw UsageError(extra, "man takes nothing more")
+        },
+    ]
+
     static let options: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
             (_, request) throws(UsageError) in request.standingRead = false
@@ -103,6 +136,20 @@ enum CommandTable {
         },
         proxy("--socks5", .socks5, help: "relay to where each client says, by SOCKS 5"),
         proxy("--http-proxy", .http, help: "relay to where each client says, by CONNECT"),
+        Option(
+            name: "--reply", value: "RULE", commands: ["connect", "listen"],
+            help: "reply: 'when /^PING/ send +PONG\\r\\n'"
+        ) {
+            (text, request) throws(UsageError) in
+            switch ReplyRule.parse(text) {
+            case .success(let rule): request.replies.append(rule)
+            case .failure(let failure):
+                throw UsageError("--reply", "column \(failure.column) of \(text): \(failure.message)")
+            }
+        },
+        Option(name: "--hold", commands: ["listen"], help: "accept nobody; you take or refuse each by hand") {
+            (_, request) throws(UsageError) in request.holdsConnections = true
+        },
         Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
         {
             (text, request) throws(UsageError) in
@@ -128,6 +175,9 @@ enum CommandTable {
             }
             request.invocation.size = size
         },
+        Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
+            (_, request) throws(UsageError) in request.invocation.keepsHistory = false
+        },
         Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
@@ -138,6 +188,22 @@ enum CommandTable {
         },
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
+        },
+        Option(name: "--color", value: "DEPTH", help: "colours: auto, 256, 16, 8 or none; wins over NO_COLOR") {
+            (text, request) throws(UsageError) in
+            guard let depth = Configuration.Depth(rawValue: text) else {
+                throw UsageError("--color", "\(text) is none of auto, 256, 16, 8 and none")
+            }
+            request.invocation.depth = depth
+        },
+        Option(name: "--config", value: "FILE", help: "the configuration; a script has none but this") {
+            (path, request) throws(UsageError) in request.invocation.configuration = path
+        },
+        Option(name: "--print", commands: ["config"], help: "print the configuration in force") {
+            (_, request) throws(UsageError) in request.printsConfiguration = true
+        },
+        Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
+            (path, request) throws(UsageError) in request.invocation.log = path
         },
         Option(name: "--help", help: "show this") {
             (_, request) throws(UsageError) in request.invocation.mode = .help
@@ -171,7 +237,9 @@ enum CommandTable {
 
     /// What --help prints.
     static var help: String {
-        let commandRows = commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+        let commandRows =
+            commands.map { ("  \($0.name) \($0.operands)", $0.help) }
+            + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
         let optionRows = options.compactMap { option in
             option.help.map { help in
                 let only = option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"

@@ -11,6 +11,10 @@ struct Invocation: Equatable {
         case script(String)
         /// What can be attached to, as a table.
         case attachable
+        /// The configuration in force, on stdout.
+        case configuration
+        /// A text made from the tables, on stdout.
+        case document(Document)
         case help
         case version
     }
@@ -20,8 +24,16 @@ struct Invocation: Equatable {
     var opening: [Effect] = []
     /// The size of a scripted screen; nil: 80x24.
     var size: Size?
-    /// Whether only ASCII is drawn.
-    var isASCII = false
+    /// Whether only ASCII is drawn; nil: as the configuration says.
+    var isASCII: Bool?
+    /// How many colours are used; nil: as the configuration says.
+    var depth: Configuration.Depth?
+    /// The file of the program's own log; nil: as the configuration says.
+    var log: String?
+    /// The file of the configuration; nil: the user's own.
+    var configuration: String?
+    /// Whether lines that are sent are kept for another run, unless the configuration says not to.
+    var keepsHistory = true
     /// Which warnings are shown.
     var lints = LintSettings()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
@@ -34,14 +46,20 @@ struct Invocation: Equatable {
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let description: String
 
+    /// A sentence that says it all.
+    init(sentence: String) { description = Self.oneLine(sentence) }
+
     /// - Parameter argument: as it was given; control characters are not repeated.
     init(_ argument: String, _ problem: String) {
-        let shown = argument.unicodeScalars.map { scalar in
+        description = "\(Self.oneLine(argument)): \(problem)"
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
             switch scalar.value {
             case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069: "?"
             default: String(scalar)
             }
-        }
-        description = "\(shown.joined()): \(problem)"
+        }.joined()
     }
 }

@@ -2,20 +2,28 @@ import InspectorCore
 import SocketCore
 
 /// Does what the reducer wants done to sockets: the only one that does. Answers come back through the inbox.
-struct EffectRunner {
+struct EffectRunner: Sendable {
     let inspected: any Inspected
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
+    /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
+    var sent: SentLines?
+    var log: ProgramLog?
     private let transmitter: Transmitter
     private let peers: PeerFinder?
 
     /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
-    init(inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, findsPeers: Bool = false) {
+    init(
+        inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
+        log: ProgramLog? = nil, findsPeers: Bool = false
+    ) {
         peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
         self.inspected = inspected
         self.inbox = inbox
         self.recent = recent
+        self.sent = sent
+        self.log = log
         transmitter = Transmitter(inspected: inspected, inbox: inbox)
     }
 
@@ -60,15 +68,25 @@ struct EffectRunner {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace: break
+        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse: break
+        case .setReplies(let id, let rules):
+            inspected.setReplies(id, rules) { @Sendable [inbox] error in
+                inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
+            }
+        case .remember(let peer, let line): sent?.add(line, to: peer)
         }
     }
 
     private func answer(to request: OpenRequest) -> @Sendable (Result<SocketID, SocketError>) -> Void {
-        { @Sendable [inbox] result in
+        { @Sendable [self] result in
             switch result {
-            case .success(let id): inbox.post(.opened(id, request))
-            case .failure(let error): inbox.post(.refused("\(request.endpoint): \(error.detail)"))
+            case .success(let id):
+                inbox.post(.opened(id, request))
+                if !request.replies.isEmpty { perform(.setReplies(id, request.replies)) }
+            case .failure(let error):
+                let sentence = "\(request.endpoint): \(error.detail)"
+                log?.note("refused: \(sentence)")
+                inbox.post(.refused(sentence))
             }
         }
     }

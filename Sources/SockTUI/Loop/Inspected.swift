@@ -11,6 +11,8 @@ protocol Inspected: Sendable {
     /// Queues a write and waits until the kernel has all of it.
     /// - Throws: why it failed.
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError)
+    /// Makes a socket reply by rules, or by none; answers with why it cannot, or nil.
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void)
     /// Opens a connection; answers with its name, or why it was refused at the call.
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Listens; answers with the listener's name, or why it was refused.
@@ -40,6 +42,12 @@ extension Inspected {
 
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         then(.failure(SocketError(.badConfiguration, operation: "relay", detail: "nothing can be relayed here")))
+    }
+
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
+        then(
+            SocketError(
+                .other, operation: "reply", detail: "\(id): only what was opened here can reply by itself"))
     }
 
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {

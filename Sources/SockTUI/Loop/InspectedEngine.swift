@@ -32,6 +32,19 @@ final class InspectedEngine: Inspected {
         try await socket.send(request.bytes, timeout: request.timeout, tag: request.tag)
     }
 
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
+        if let problem = AutoReplies.problem(rules) {
+            return then(SocketError(.badParameter, operation: "reply", detail: problem))
+        }
+        engine.queue.async { @Sendable [keeper] in
+            guard keeper.setReplies(rules, of: id) else {
+                let detail = "\(id): only what was opened here and lives can reply by itself"
+                return then(SocketError(.other, operation: "reply", detail: detail))
+            }
+            then(nil)
+        }
+    }
+
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
@@ -118,6 +131,9 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
         var relays: [Relay] = []
         var demo: Demo?
+        var replies = AutoReplies()
+        /// Who each of the sockets is; their handles forget it before they tell of their end.
+        var names: [ObjectIdentifier: SocketID] = [:]
     }
 
     private let kept = Lock(Kept())
@@ -132,6 +148,17 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func keep(_ relay: Relay) {
         kept.withLock { $0.relays.append(relay) }
+    }
+
+    /// False when that socket is not kept here.
+    func setReplies(_ rules: [ReplyRule], of id: SocketID) -> Bool {
+        kept.withLock { kept in
+            let isKept =
+                kept.sockets.values.contains { $0.session == id }
+                || kept.listeners.values.contains { $0.0.session == id }
+            if isKept { kept.replies.set(rules, of: id) }
+            return isKept
+        }
     }
 
     func stopListeners() {
@@ -153,7 +180,18 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         let standingRead = kept.withLock { $0.listeners[ObjectIdentifier(listener)]?.standingRead } ?? false
         socket.delegate = self
         keep(socket)
+        if let id = socket.session, let parent = listener.session {
+            kept.withLock {
+                $0.replies.accepted(id, by: parent)
+                $0.names[ObjectIdentifier(socket)] = id
+            }
+        }
         if standingRead { socket.read(.standing) }
+    }
+
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
+        guard let id = socket.session else { return }
+        for reply in kept.withLock({ $0.replies.replies(of: id, to: bytes) }) { socket.write(reply) }
     }
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
@@ -161,6 +199,9 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
     func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .later }
 
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
-        _ = kept.withLock { $0.sockets.removeValue(forKey: ObjectIdentifier(socket)) }
+        kept.withLock { kept in
+            kept.sockets[ObjectIdentifier(socket)] = nil
+            if let id = kept.names.removeValue(forKey: ObjectIdentifier(socket)) { kept.replies.forget(id) }
+        }
     }
 }

@@ -18,6 +18,9 @@ final class RunLoop {
     /// What is on the screen.
     private(set) var canvas = Canvas(Size(0, 0))
 
+    /// What went wrong with the last thing that was asked for.
+    var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
+
     private let screen: any Screen
     private let runner: EffectRunner
     private var model: Model
@@ -124,13 +127,44 @@ final class RunLoop {
     private func perform(_ effect: Effect) {
         switch effect {
         case .repaint: screen.repaint()
+        case .mouse(let isOn): screen.hearMouse(isOn)
         case .suspend:
+            let begin = ContinuousClock.now
             screen.suspend()
+            let stopped = Format.duration(ContinuousClock.now - begin)
+            runner.log?.note("stopped for \(stopped); what timed out meanwhile times out now")
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
-        case .send, .connect, .listen, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine, .setPace:
+        case .copy(let bytes):
+            tell(
+                screen.copy(bytes)
+                    ? .success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)")
+                    : SavedBytes.copy(bytes))
+        case .save(let path, let bytes, let missing, let droppedItems):
+            tell(SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems))
+        case .edit(let subject, let bytes): edit(subject, bytes)
+        case .send, .connect, .listen, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine, .setPace,
+            .remember,
+            .setReplies:
             runner.perform(effect)
             snapshotIsWanted = true
+        }
+    }
+
+    private func tell(_ result: Result<String, MessageText.Unsendable>) {
+        switch result {
+        case .success(let sentence): _ = model.update(.told(sentence))
+        case .failure(let problem): _ = model.update(.refused(problem.sentence))
+        }
+    }
+
+    /// Messages wait in the inbox meanwhile; there is one snapshot among them at most.
+    private func edit(_ subject: EditSubject, _ bytes: [UInt8]) {
+        do throws(MessageText.Unsendable) {
+            let edited = try Editor.edit(bytes, on: screen)
+            model.update(.edited(subject, edited ?? bytes, wasChanged: edited != nil)).forEach(perform)
+        } catch {
+            tell(.failure(error))
         }
     }
 

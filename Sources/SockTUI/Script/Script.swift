@@ -13,6 +13,8 @@ struct Script: Equatable {
         /// The screen to a file; nil: to stdout.
         case dump(String?)
         case resize(Size)
+        /// A line as it is typed behind `:`.
+        case command(String)
     }
 
     /// A line that makes no sense; the sentence says what would.
@@ -60,8 +62,32 @@ struct Script: Equatable {
         case "resize":
             guard let size = Size(rest) else { throw UsageError("resize", "needs columns x rows, as in 80x24") }
             return .resize(size)
-        default: throw UsageError(String(word), "no such step; write key, type, wait, wait-not, dump or resize")
+        default:
+            switch Instruction.parse(String(line)) {
+            case .success: return .command(String(line))
+            case .failure(let failure):
+                guard Instruction.names.contains(String(word)) else {
+                    throw UsageError(String(word), unknown(String(word)))
+                }
+                throw UsageError(sentence: failure.message)
+            }
         }
+    }
+
+    /// The steps that are no commands, as the manual shows them.
+    static let steps: [(form: String, help: String)] = [
+        ("key KEY...", "press keys, by the names that the help shows"), ("type TEXT", "type a text"),
+        ("wait [SECONDS] TEXT", "go on when the screen holds it; fail after so long, 10 s unless said"),
+        ("wait-not [SECONDS] TEXT", "go on when it does not"),
+        ("dump [FILE]", "write the screen to a file, or to stdout"), ("resize WxH", "give the screen another size"),
+        ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
+    ]
+
+    private static let words = ["key", "type", "wait", "wait-not", "dump", "resize"]
+
+    private static func unknown(_ word: String) -> String {
+        "no such step; write key, type, wait, wait-not, dump, resize or a command"
+            + Spelling.suggestion(for: word, among: words + Instruction.names)
     }
 
     /// `TEXT`, or `SECONDS TEXT`.

@@ -13,6 +13,9 @@ final class ScriptScreen: Screen {
     func repaint() {}
     func suspend() {}
     func resume() {}
+    func copy(_ bytes: [UInt8]) -> Bool { false }
+    func run(_ arguments: [String]) -> Int32? { nil }
+    func hearMouse(_ isOn: Bool) {}
 }
 
 /// Performs a script on a run loop: time passes in the loop's own turns.
@@ -37,20 +40,23 @@ struct ScriptDriver {
         }
     }
 
-    private func perform(_ step: Script.Step, line: Int) throws(Failure) {
+    private func perform(_ step: Script.Step, line number: Int) throws(Failure) {
         switch step {
         case .key(let keys): keys.forEach { loop.handle([.key($0)]) }
+        case .command(let line):
+            loop.handle([.command(line)])
+            if let problem = loop.problem { throw failure(number, problem) }
         case .type(let text): text.forEach { loop.handle([.key(.character($0))]) }
         case .wait(let text, let limit):
             guard turn(limit, until: { $0.contains(text) }) else {
-                throw failure(line, "waited \(limit) for \"\(text)\"")
+                throw failure(number, "waited \(limit) for \"\(text)\"")
             }
         case .waitNot(let text, let limit):
             guard turn(limit, until: { !$0.contains(text) }) else {
-                throw failure(line, "waited \(limit) for \"\(text)\" to go")
+                throw failure(number, "waited \(limit) for \"\(text)\" to go")
             }
         case .dump(let path):
-            guard dump(to: path) else { throw failure(line, "\(path ?? "stdout") cannot be written") }
+            guard dump(to: path) else { throw failure(number, "\(path ?? "stdout") cannot be written") }
         case .resize(let size):
             screen.size = size
             loop.handle([.resized(size)])

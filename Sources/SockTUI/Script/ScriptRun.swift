@@ -4,24 +4,31 @@ import InspectorCore
 /// A run of a script file, from the file to the exit status.
 enum ScriptRun {
     /// Runs the script at `path`: 0 when every step succeeded, 1 when one did not, 2 when the file makes no sense.
-    static func run(_ path: String, _ invocation: Invocation, inspected: any Inspected) -> Int32 {
+    static func run(
+        _ path: String, _ invocation: Invocation, _ configuration: Configuration, inspected: any Inspected
+    ) -> Int32 {
         guard let text = TextFile.read(path) else {
             return Program.complain("\(path): \(String(cString: strerror(errno)))", status: 2)
         }
         do throws(Script.Mistake) {
-            return run(try Script(text), path, invocation, inspected)
+            return run(try Script(text), path, invocation, configuration, inspected)
         } catch {
             return Program.complain("\(path):\(error.line): \(error.sentence)", status: 2)
         }
     }
 
     private static func run(
-        _ script: Script, _ path: String, _ invocation: Invocation, _ inspected: any Inspected
+        _ script: Script, _ path: String, _ invocation: Invocation, _ configuration: Configuration,
+        _ inspected: any Inspected
     ) -> Int32 {
         let inbox = Inbox()
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
-        let options = Model.Options(ascii: invocation.isASCII, version: CommandTable.version, lints: invocation.lints)
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: nil, findsPeers: true)
+        var options = Model.Options(
+            ascii: configuration.isASCII, version: CommandTable.version, lints: invocation.lints)
+        options.keys = configuration.keys
+        let runner = EffectRunner(
+            inspected: inspected, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
+            findsPeers: true)
         let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
         if invocation.opening.isEmpty {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)

@@ -9,21 +9,14 @@ struct RecentTargets: Sendable {
     static let limit = 20
 
     /// `$XDG_STATE_HOME/socktui/recent`, or below `~/.local/state`; nil without a home.
-    static func ofThisUser() -> RecentTargets? {
-        if let state = TerminalEnvironment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-            return RecentTargets(path: state + "/socktui/recent")
-        }
-        guard let home = TerminalEnvironment.variable("HOME"), home.hasPrefix("/") else { return nil }
-        return RecentTargets(path: home + "/.local/state/socktui/recent")
-    }
+    static func ofThisUser() -> RecentTargets? { StateFolder.path("recent").map(RecentTargets.init) }
 
     /// Puts a target first.
     func add(_ text: String, now: Int = time(nil)) {
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return }
         let others = entries().filter { $0.text != text }
         let lines = ([(now, text)] + others).prefix(Self.limit).map { "\($0)\t\($1)\n" }
-        makeFolders()
-        TextFile.replace(path, with: lines.joined())
+        StateFolder.replace(path, with: lines.joined())
     }
 
     /// What the start screen offers.
@@ -38,11 +31,6 @@ struct RecentTargets: Sendable {
             guard parts.count == 2, let time = Int(parts[0]) else { return nil }
             return (time, String(parts[1]))
         }
-    }
-
-    private func makeFolders() {
-        let parts = path.split(separator: "/").dropLast()
-        for count in parts.indices { mkdir("/" + parts[...count].joined(separator: "/"), 0o700) }
     }
 
     /// How long ago, in words.

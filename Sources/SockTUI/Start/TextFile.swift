@@ -21,11 +21,15 @@ enum TextFile {
 
     /// Puts a file in the place of another, so that a reader sees the old one or the new one; for its owner only.
     @discardableResult
-    static func replace(_ path: String, with text: String) -> Bool {
+    static func replace(_ path: String, with text: String) -> Bool { replace(path, with: Array(text.utf8)) }
+
+    /// Likewise with bytes.
+    @discardableResult
+    static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let fresh = "\(path).\(getpid())"
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
-        let isWritten = Output.write(text, to: file)
+        let isWritten = Output.write(bytes, to: file)
         close(file)
         guard isWritten, rename(fresh, path) == 0 else {
             unlink(fresh)

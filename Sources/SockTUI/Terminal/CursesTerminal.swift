@@ -11,11 +11,15 @@ final class CursesTerminal: Screen {
     /// Whether the terminal may be sent more than ASCII. A locale that was not set says nothing, one that names another
     /// character set does; the Linux console lacks the glyphs.
     let drawsUnicode: Bool
+    /// Whether its terminfo entry says that programs may set the clipboard.
+    private let hasClipboard: Bool
     private let output: Int32
     private let inputDescriptor: Int32
     private let screen: OpaquePointer
     private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
     private let palette: Palette
+    /// As many as are used.
+    var colours: Int { min(Int(cn_colors()), palette.depth.count) }
     private var looks: [Look] = []
     private var shown: [Cell] = []
     private var shownSize = Size(-1, -1)
@@ -30,6 +34,7 @@ final class CursesTerminal: Screen {
 
     private static let pasteOn = "\u{1B}[?2004h"
     private static let pasteOff = "\u{1B}[?2004l"
+    private static let mouseOff = "\u{1B}[?1000l\u{1B}[?1006l"
 
     /// Takes the terminal over: alternate screen, raw keys, bracketed paste.
     /// - Throws: when curses refuses it. Whether it can be used at all, `restoreBytes` has said before.
@@ -38,15 +43,17 @@ final class CursesTerminal: Screen {
         unsetenv("COLUMNS")
         setlocale(LC_CTYPE, "")
         let codeset = String(cString: cn_codeset())
+        let type = Self.type(environment)
         drawsUnicode = environment.type != "linux" && (codeset == "UTF-8" || codeset.hasPrefix("ANSI_X3.4"))
         if codeset != "UTF-8" { setlocale(LC_CTYPE, "C.UTF-8") }
         inputDescriptor = environment.input
         output = environment.output
         set_escdelay(25)
         guard let to = fdopen(output, "w"), let from = fdopen(inputDescriptor, "r"),
-            let screen = newterm(environment.type, to, from)
-        else { throw Refused(sentence: "the terminal \(environment.type) cannot be opened") }
+            let screen = newterm(type, to, from)
+        else { throw Refused(sentence: "the terminal \(type) cannot be opened") }
         (self.screen, files) = (screen, (to, from))
+        hasClipboard = Self.string("Ms") != nil
         raw()
         noecho()
         nonl()
@@ -55,11 +62,13 @@ final class CursesTerminal: Screen {
         intrflush(cn_screen(), false)
         typeahead(-1)
         Self.defineKeys()
-        if !environment.noColour {
+        let wanted = environment.colours ?? .max
+        if wanted > 0 {
             start_color()
             use_default_colors()
         }
-        palette = Palette(colours: Int(cn_colors()), noColour: environment.noColour)
+        palette = Palette(
+            colours: min(wanted, Int(cn_colors())), noColour: wanted == 0, changed: environment.changedColours)
         looks = makeLooks()
         send(Self.pasteOn)
     }
@@ -83,7 +92,17 @@ final class CursesTerminal: Screen {
             throw Refused(
                 sentence: "TERM=\(environment.type) cannot place its cursor; try TERM=xterm-256color, or --json")
         }
-        return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff
+        return ["rmkx", "sgr0", "op", "cnorm", "rmcup"].compactMap(string).joined() + pasteOff + mouseOff
+    }
+
+    /// The terminal's name: who asks for 256 colours of one that is said to have fewer means its fuller sibling.
+    private static func type(_ environment: TerminalEnvironment) -> String {
+        let fuller = environment.type + "-256color"
+        guard environment.colours == 256, !environment.type.contains("256") else { return environment.type }
+        var problem: Int32 = 0
+        guard setupterm(fuller, environment.output, &problem) == OK else { return environment.type }
+        cn_forget_type()
+        return fuller
     }
 
     /// A terminfo string without its padding; nil where the terminal has none.
@@ -100,6 +119,7 @@ final class CursesTerminal: Screen {
     func leave() {
         guard !isAway else { return }
         isAway = true
+        cn_mouse(0)
         send(Self.pasteOff)
         curs_set(1)
         endwin()
@@ -107,6 +127,12 @@ final class CursesTerminal: Screen {
 
     /// The terminal was given back, and not taken again.
     private var isAway = false
+    private var hearsMouse = false
+
+    func hearMouse(_ isOn: Bool) {
+        hearsMouse = isOn
+        cn_mouse(isOn ? 1 : 0)
+    }
 
     // MARK: Screen
 
@@ -126,6 +152,9 @@ final class CursesTerminal: Screen {
             if kind == KEY_CODE_YES, Int32(bitPattern: character) == KEY_RESIZE {
                 messages += decoder.decode(batch) + [.resized(size)]
                 batch = []
+            } else if kind == KEY_CODE_YES, Int32(bitPattern: character) == KEY_MOUSE {
+                messages += decoder.decode(batch) + (decoder.isPasting ? [] : mouse())
+                batch = []
             } else if kind == KEY_CODE_YES {
                 batch.append(.code(Int32(bitPattern: character)))
             } else if let scalar = Unicode.Scalar(character) {
@@ -136,6 +165,12 @@ final class CursesTerminal: Screen {
         quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
         if quietReads > Self.patience { messages += decoder.endPaste() }
         return messages
+    }
+
+    private func mouse() -> [Message] {
+        var (x, y): (Int32, Int32) = (0, 0)
+        let kinds: [Int32: MouseEvent.Kind] = [1: .press, 4: .wheelUp, 5: .wheelDown]
+        return kinds[cn_mouse_event(&x, &y)].map { [.mouse(MouseEvent($0, x: Int(x), y: Int(y)))] } ?? []
     }
 
     /// After so many fruitless reads, a second or more, a paste's end mark is taken for lost.
@@ -174,8 +209,23 @@ final class CursesTerminal: Screen {
         isAway = false
         reset_prog_mode()
         send(Self.pasteOn)
+        cn_mouse(hearsMouse ? 1 : 0)
         cursorIsVisible = nil
         repaint()
+    }
+
+    /// Some terminals take no more in one sequence.
+    private static let clipboardLimit = 74_994
+
+    func copy(_ bytes: [UInt8]) -> Bool {
+        guard hasClipboard, bytes.count <= Self.clipboardLimit else { return false }
+        return Output.write("\u{1B}]52;c;\(Base64.text(bytes))\u{7}", to: output)
+    }
+
+    func run(_ arguments: [String]) -> Int32? {
+        leave()
+        defer { resume() }
+        return ForegroundChild.run(arguments, input: inputDescriptor, output: output)
     }
 
     // MARK: Drawing

@@ -4,7 +4,18 @@ import InspectorCore
 /// never all there is.
 struct Palette {
     /// How many colours a role can choose from.
-    enum Depth { case none, eight, sixteen, many }
+    enum Depth {
+        case none, eight, sixteen, many
+
+        var count: Int {
+            switch self {
+            case .none: 0
+            case .eight: 8
+            case .sixteen: 16
+            case .many: 256
+            }
+        }
+    }
 
     /// A colour's number (-1: the terminal's own) and what is added to it.
     struct Look: Equatable {
@@ -14,9 +25,12 @@ struct Palette {
     }
 
     let depth: Depth
+    /// What a person wants to look otherwise.
+    private let changed: [Role: ColourText]
 
     /// - Parameter colours: as curses counts them.
-    init(colours: Int, noColour: Bool) {
+    init(colours: Int, noColour: Bool, changed: [Role: ColourText] = [:]) {
+        self.changed = changed
         depth =
             switch noColour ? 0 : colours {
             case ..<8: .none
@@ -28,6 +42,7 @@ struct Palette {
 
     /// How a role looks.
     func look(of role: Role) -> Look {
+        if let wanted = changed[role] { return look(of: wanted) }
         let row = Self.row(of: role)
         return switch depth {
         case .none: Look(emphasis: row.plain, isDim: row.isDim)
@@ -35,6 +50,23 @@ struct Palette {
         case .sixteen: Look(foreground: row.sixteen, emphasis: row.coloured)
         case .many: Look(foreground: row.many, emphasis: row.coloured)
         }
+    }
+
+    private func look(of wanted: ColourText) -> Look {
+        let index: Int? =
+            switch depth {
+            case .none: nil
+            case .eight: wanted.index.map { ColourText.nearest($0, among: 8) }
+            case .sixteen: wanted.index.map { ColourText.nearest($0, among: 16) }
+            case .many: wanted.index
+            }
+        return Look(foreground: Int16(index ?? -1), emphasis: wanted.emphasis, isDim: wanted.isDim)
+    }
+
+    /// How a role looks where there are 256 colours and nobody wants it otherwise.
+    static func standard(_ role: Role) -> ColourText {
+        let row = row(of: role)
+        return ColourText(index: row.many < 0 ? nil : Int(row.many), emphasis: row.coloured)
     }
 
     /// One line of the table: the colour per depth, what is added to a colour, and what stands for it without one.

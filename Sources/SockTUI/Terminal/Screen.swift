@@ -15,6 +15,13 @@ protocol Screen: AnyObject {
     func repaint()
     /// Gives the terminal back, stops the process as ^Z does, and takes the terminal again when it goes on.
     func suspend()
+    /// Puts bytes on the terminal's clipboard; false where it has none, or they are too many for it.
+    func copy(_ bytes: [UInt8]) -> Bool
+    /// Gives the terminal back, runs a program in it until it ends, and takes it again; its exit status, or 128 and
+    /// the signal that ended it. nil: there is no terminal.
+    func run(_ arguments: [String]) -> Int32?
+    /// Reports the mouse, or not.
+    func hearMouse(_ isOn: Bool)
     /// Takes the terminal again after somebody else stopped and continued the process.
     func resume()
 }

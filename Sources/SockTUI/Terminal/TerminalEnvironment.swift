@@ -1,4 +1,5 @@
 import Glibc
+import InspectorCore
 
 /// The descriptors and settings that a terminal is opened with.
 struct TerminalEnvironment {
@@ -7,12 +8,16 @@ struct TerminalEnvironment {
     var output: Int32
     /// `TERM`.
     var type: String
-    /// Whether `NO_COLOR` is set to something.
-    var noColour: Bool
+    /// The most colours that are used; nil: as many as the terminal has.
+    var colours: Int?
+    /// What a person wants to look otherwise than it does.
+    var changedColours: [Role: ColourText] = [:]
 
     /// What this process was started with. Where stdin is no terminal, keys come from the controlling terminal.
     /// - Throws: when there is no terminal; the sentence says what to do without one.
-    static func current() throws(CursesTerminal.Refused) -> TerminalEnvironment {
+    static func current(_ configuration: Configuration = Configuration()) throws(CursesTerminal.Refused)
+        -> TerminalEnvironment
+    {
         guard isatty(STDOUT_FILENO) == 1 else {
             throw CursesTerminal.Refused(
                 sentence: "stdout is no terminal; say what to look at, as in socktui connect localhost:80")
@@ -26,7 +31,18 @@ struct TerminalEnvironment {
         }
         return TerminalEnvironment(
             input: input, output: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), type: variable("TERM") ?? "",
-            noColour: variable("NO_COLOR")?.isEmpty == false)
+            colours: colours(configuration.depth), changedColours: configuration.colours)
+    }
+
+    /// What was chosen by hand, in the configuration too, wins over `NO_COLOR` (no-color.org).
+    private static func colours(_ depth: Configuration.Depth) -> Int? {
+        switch depth {
+        case .auto: variable("NO_COLOR")?.isEmpty == false ? 0 : nil
+        case .many: 256
+        case .sixteen: 16
+        case .eight: 8
+        case .none: 0
+        }
     }
 
     /// A variable of the environment.

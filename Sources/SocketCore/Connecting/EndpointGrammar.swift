@@ -68,9 +68,8 @@ extension Endpoint {
             let colon = text.firstIndex(of: ":") ?? text.endIndex
             host = String(text[..<colon])
             tail = text[colon...]
-            if tail.dropFirst().contains(":") {
-                throw Problem(text: "an IPv6 address stands in brackets, as in [::1]:80")
-            }
+            if tail.hasPrefix(":/") { throw Problem(text: "a path is written unix:\(tail.dropFirst())") }
+            if tail.dropFirst().contains(":") { throw Problem(text: tooManyColons(text)) }
             try checkName(host)
             if tail.isEmpty, let port = UInt16(host), port > 0 {
                 throw Problem(text: "a port alone is written :\(port)")
@@ -84,10 +83,22 @@ extension Endpoint {
 
     private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
         if digits.isEmpty { throw Problem(text: "the port behind the colon is missing") }
-        guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty, digits.utf8.count <= 9,
-            let port = UInt16(digits), port >= lowest
-        else { throw Problem(text: "the port must be \(lowest) to 65535") }
+        guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            throw Problem(text: "the port \(digits) is no number; write digits, as in :80")
+        }
+        guard digits.utf8.count <= 9, let port = UInt16(digits), port >= lowest else {
+            throw Problem(text: "the port must be \(lowest) to 65535")
+        }
         return port
+    }
+
+    private static func tooManyColons(_ text: String) -> String {
+        if let address = rest(of: text, after: "tcp:") { return "write tcp://\(address), or \(address)" }
+        let isNumeric = text.unicodeScalars.allSatisfy {
+            $0.properties.isASCIIHexDigit || ":.%".unicodeScalars.contains($0)
+        }
+        return isNumeric
+            ? "an IPv6 address stands in brackets, as in [::1]:80" : "there is a colon too many; write host:port"
     }
 
     private static func checkName(_ host: String) throws(Problem) {

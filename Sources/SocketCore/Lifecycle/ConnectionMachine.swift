@@ -6,7 +6,7 @@
 /// - The shell tells what happened (`didConnect`, `didReachEndOfStream`, bytes to the queues), then calls `next` until
 ///   it says `.none`, and performs each action before it asks again.
 /// - Operations queued while connecting are held back, so that their timeouts start when they can begin.
-package struct ConnectionMachine: Sendable {
+package struct ConnectionMachine: ~Copyable, Sendable {
     /// What the shell has to do next.
     package enum Action: Equatable {
         case none
@@ -66,9 +66,17 @@ package struct ConnectionMachine: Sendable {
     package var writing = WriteQueue()
     /// Whether the connection stays open for writing after the peer's end of stream.
     package var allowsHalfOpen: Bool
-    private(set) var state = State.connecting
-    private var input = Input.open
+    private(set) var state = State.connecting { didSet { stateChanged() } }
+    private var input = Input.open { didSet { inputChanged() } }
     private var output = Output.open
+
+    // Stored, because they are asked at every step: from another module, a computed one is a call with all of the machine.
+    package private(set) var isConnecting = true
+    package private(set) var isOpen = false
+    package private(set) var isLingering = false
+    package private(set) var isClosed = false
+    package private(set) var hasEndOfStream = false
+    package private(set) var hasReportedEndOfStream = false
     var held = OperationDeque<Held>()
     package var upgrade = TLSUpgrade()
     /// How the peer's stream ended, where that was no orderly end.
@@ -201,12 +209,18 @@ package struct ConnectionMachine: Sendable {
 
     // MARK: Facts
 
-    package var isConnecting: Bool { state == .connecting }
-    package var isOpen: Bool { state == .open }
-    package var isLingering: Bool { state == .lingering }
-    package var isClosed: Bool { state == .closed }
-    package var hasEndOfStream: Bool { input != .open }
-    package var hasReportedEndOfStream: Bool { input == .reported }
+    private mutating func stateChanged() {
+        isConnecting = state == .connecting
+        isOpen = state == .open
+        isLingering = state == .lingering
+        isClosed = state == .closed
+    }
+
+    private mutating func inputChanged() {
+        hasEndOfStream = input != .open
+        hasReportedEndOfStream = input == .reported
+    }
+
     package var isWriteShut: Bool { output == .shut || state == .lingering }
     /// Whether a half-close waits for the write queue.
     package var isShuttingWrite: Bool { output == .shutting }

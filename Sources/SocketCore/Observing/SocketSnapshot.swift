@@ -91,6 +91,8 @@ public struct ConnectSnapshot: Hashable, Sendable, Codable {
     public var addressCount: Int
     /// Those tried so far, in order.
     public var attempts: [Attempt]
+    /// When the connect will time out; nil: never, or it has ended.
+    public var deadline: MonotonicTime?
 
     /// Describes a connect.
     public init(resolvedIn: Duration? = nil, addressCount: Int = 0, attempts: [Attempt] = []) {

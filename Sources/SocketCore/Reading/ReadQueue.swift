@@ -6,7 +6,7 @@
 ///
 /// A standing read is the filler: it is in hand only while no other read is queued. When one is queued, it gives back
 /// the bytes it had gathered and waits; its time and its bytes then count anew.
-package struct ReadQueue: Sendable {
+package struct ReadQueue: ~Copyable, Sendable {
     /// nil: nothing is queued, or a read overran its limit.
     private(set) var inHand: ReadInHand?
     /// In order; a standing read is the last.

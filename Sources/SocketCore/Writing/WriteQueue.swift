@@ -3,7 +3,7 @@
 /// Their bytes go out in the order in which they were queued, and may go out together. The shell sends what
 /// `withUnsent` lends while `wantsToSend`, tells `wrote` how many bytes the kernel took, and performs what `advance`
 /// says until it says `.none`. It wakes at `deadline`, calls `advance` and then `expire`.
-package struct WriteQueue: Sendable {
+package struct WriteQueue: ~Copyable, Sendable {
     private(set) var inHand: WriteInHand?
     private(set) var waiting = OperationDeque<QueuedWrite>()
     /// Bytes written since the write in hand became full; they belong to those behind it, in order.

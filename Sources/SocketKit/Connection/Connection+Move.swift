@@ -5,7 +5,7 @@ struct MovedConnection: Sendable {
     let id: SocketID
     let former: SocketID
     let descriptor: Int32
-    let machine: ConnectionMachine
+    let machine: MovedMachine
     let role: SocketRole
     let parent: SocketID?
     let closeMode: CloseMode?
@@ -26,6 +26,22 @@ struct MovedConnection: Sendable {
     let tls: MovedTLS?
 }
 
+/// A machine between two connections: it cannot be copied, so it is taken out once.
+final class MovedMachine: Sendable {
+    private let machine: Lock<ConnectionMachine?>
+
+    init(_ machine: consuming sending ConnectionMachine) {
+        self.machine = Lock(machine)
+    }
+
+    /// Takes it out. Traps the second time.
+    func take() -> ConnectionMachine {
+        let taken = machine.withLock { $0.take() }
+        guard let taken else { preconditionFailure("a connection that moved was taken over twice") }
+        return taken
+    }
+}
+
 extension Connection {
     /// Leaves this engine as `id` of another one, with all its queues and bytes; nil when it is not connected, and then
     /// nothing changes.
@@ -40,15 +56,23 @@ extension Connection {
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
-            id: id, former: self.id, descriptor: descriptor, machine: machine, role: role, parent: parent,
+            id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
+            parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
             notices: engine.outbox.take(for: handle), target: target,
             configuration: configuration, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))
-        machine.didClose()
         self.handle = nil
         return moved
+    }
+
+    /// Gives the machine away; a closed one takes its place.
+    private func leaveMachine() -> ConnectionMachine {
+        var machine = ConnectionMachine(allowsHalfOpen: false)
+        machine.didClose()
+        swap(&machine, &self.machine)
+        return machine
     }
 }
 
@@ -63,7 +87,7 @@ extension EngineState {
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
         connection.isAdopted = moved.isAdopted
-        connection.machine = moved.machine
+        connection.machine = moved.machine.take()
         connection.socket = SocketHandle(moved.descriptor, kernel: kernel)
         connection.local = moved.local
         connection.peer = moved.peer

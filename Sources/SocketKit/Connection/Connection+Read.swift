@@ -208,10 +208,9 @@ extension Connection {
         guard traffic != nil, let current = machine.reading.currentOperation, current.operation == operation else {
             return
         }
-        let reading = machine.reading
         traffic?.record(
             operation, direction: .received, tag: current.tag, kind: .read(current.kind), done: current.done,
             total: ReadRequest(current.kind).total, state: .inProgress, now: engine.now
-        ) { reading.currentPrefix($0) }
+        ) { machine.reading.currentPrefix($0) }
     }
 }

@@ -16,9 +16,10 @@ extension Connection {
     /// Room for plaintext now: what reads want, or the read-ahead while there is none.
     private var plaintextWanted: Int {
         if isHeld { return 0 }
-        let reading = machine.reading
-        if reading.wanted > 0 { return reading.wanted }
-        let mayReadAhead = !reading.hasCurrent && !reading.isPausedByHand && reading.prebuffered == 0
+        let wanted = machine.reading.wanted
+        if wanted > 0 { return wanted }
+        let isPaused = machine.reading.isPausedByHand
+        let mayReadAhead = !machine.reading.hasCurrent && !isPaused && machine.reading.prebuffered == 0
         return mayReadAhead ? Self.readAheadLimit : 0
     }
 

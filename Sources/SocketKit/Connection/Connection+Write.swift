@@ -103,9 +103,9 @@ extension Connection {
         finishStep()
     }
 
-    /// Reports when the queue crosses a watermark.
+    /// Reports when the queue crosses a watermark; what is queued while connecting, once the connection stands.
     func updateWatermark() {
-        guard let marks = configuration.writeWatermarks else { return }
+        guard let marks = configuration.writeWatermarks, !machine.isConnecting else { return }
         let pending = machine.pendingWriteBytes
         if !isAboveHighMark, pending > marks.high {
             isAboveHighMark = true
@@ -151,10 +151,9 @@ extension Connection {
         guard traffic != nil, let current = machine.writing.currentOperation, current.operation == operation else {
             return
         }
-        let writing = machine.writing
         traffic?.record(
             operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
             state: .inProgress, now: engine.now
-        ) { writing.currentPrefix($0) }
+        ) { machine.writing.currentPrefix($0) }
     }
 }

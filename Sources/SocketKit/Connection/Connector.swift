@@ -55,6 +55,9 @@ final class Connector {
     }
 
     func snapshot(now: MonotonicTime) -> ConnectSnapshot {
-        summary ?? plan?.snapshot(resolvedIn: resolvedIn, now: now) ?? ConnectSnapshot(resolvedIn: resolvedIn)
+        if let summary { return summary }
+        var snapshot = plan?.snapshot(resolvedIn: resolvedIn, now: now) ?? ConnectSnapshot(resolvedIn: resolvedIn)
+        snapshot.deadline = timesOut
+        return snapshot
     }
 }

@@ -1,6 +1,8 @@
 import SocketCore
 
 /// All that an engine owns. It lives on the engine's queue and nowhere else; `Confined` sees to that.
+///
+/// As in `Connection`, what is used at every step is not checked for overlapping accesses.
 final class EngineState {
     let kernel: any Kernel
     let clock: any EngineClock
@@ -14,21 +16,21 @@ final class EngineState {
 
     /// The time of this turn: read once, the same for all that happens in it.
     var now: MonotonicTime
-    var connections: [SocketID: Connection] = [:]
-    var acceptors: [SocketID: Acceptor] = [:]
+    @exclusivity(unchecked) var connections: [SocketID: Connection] = [:]
+    @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
     var closed: ClosedSockets
-    var counters = EngineCounters()
+    @exclusivity(unchecked) var counters = EngineCounters()
     var meter = EngineMeter()
-    var ring: EventRing
+    @exclusivity(unchecked) var ring: EventRing
     var capturesTraffic: Bool
     /// What changed since viewers were last told; nil: nobody looks.
     var notes: ChangeNotes?
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
-    var unflushed: [Connection] = []
+    @exclusivity(unchecked) var unflushed: [Connection] = []
     /// Callbacks to run when all state is settled.
-    var outbox = Outbox()
-    var deadlines = DeadlineHeap()
+    @exclusivity(unchecked) var outbox = Outbox()
+    @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     var armedDeadline: MonotonicTime?
     /// Every receive goes here first, so that an idle connection needs no buffer of its own.

@@ -9,7 +9,7 @@ extension MonotonicTime {
 
 /// Does for a `ReadQueue` what the shell does: a pretended kernel holds what arrived, and at most what the queue wants
 /// is taken from it.
-struct ReadBench {
+struct ReadBench: ~Copyable {
     var queue = ReadQueue()
     /// What arrived and was not taken.
     private(set) var kernel: [UInt8] = []

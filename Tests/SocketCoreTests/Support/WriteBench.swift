@@ -1,7 +1,7 @@
 import SocketCore
 
 /// Does for a `WriteQueue` what the shell does: a pretended kernel takes as many bytes as it is told to.
-struct WriteBench {
+struct WriteBench: ~Copyable {
     var queue = WriteQueue()
     /// What the kernel took.
     private(set) var sent: [UInt8] = []

@@ -1,0 +1,114 @@
+extension Configuration {
+    /// Reads a configuration; what it does not say stays as it is without one.
+    /// - Returns: the first mistake, where there is one: an unknown name, a value that a name cannot have, a key that is
+    ///   bound twice, a command that is none.
+    package static func parse(_ text: String) -> Result<Configuration, TOML.Failure> {
+        do throws(TOML.Failure) {
+            let document = try TOML.parse(text).get()
+            var configuration = Configuration()
+            var bound: [BoundKey: Place] = [:]
+            for entry in document.entries { try configuration.take(entry, &bound) }
+            return .success(configuration)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private struct BoundKey: Hashable {
+        var key: Key
+        var context: KeyContext
+    }
+
+    /// Where a key was bound, and whether in all places at once.
+    private struct Place {
+        var line: Int
+        var isGeneral: Bool
+    }
+
+    private mutating func take(_ entry: TOML.Entry, _ bound: inout [BoundKey: Place]) throws(TOML.Failure) {
+        let path = entry.path
+        switch (path[0], path.count) {
+        case ("options", 2): try takeOption(entry)
+        case ("colors", 2): try takeColour(entry)
+        case ("keys", 3): try takeKey(entry, &bound)
+        case ("options", _), ("colors", _): throw TOML.Failure(entry.key, "\(path[0]) holds no tables")
+        case ("keys", _):
+            throw TOML.Failure(entry.key, "keys are bound in a place, as in [keys.list]")
+        default:
+            throw TOML.Failure(
+                entry.key, "no such table: \(path[0])" + Spelling.suggestion(for: path[0], among: Self.tables))
+        }
+    }
+
+    private static let tables = ["options", "keys", "colors"]
+
+    private mutating func takeOption(_ entry: TOML.Entry) throws(TOML.Failure) {
+        let name = entry.path[1]
+        guard let option = Self.options.first(where: { $0.name == name }) else {
+            throw TOML.Failure(
+                entry.key, "no such option: \(name)" + Spelling.suggestion(for: name, among: Self.options.map(\.name)))
+        }
+        guard option.set(entry.value, &self) else {
+            throw TOML.Failure(entry.position, "\(name) must be \(option.values)")
+        }
+    }
+
+    private mutating func takeColour(_ entry: TOML.Entry) throws(TOML.Failure) {
+        let name = entry.path[1]
+        guard let role = Role.allCases.first(where: { "\($0)" == name }) else {
+            throw TOML.Failure(
+                entry.key,
+                "no such colour: \(name)" + Spelling.suggestion(for: name, among: Role.allCases.map { "\($0)" }))
+        }
+        guard let text = entry.value.text else {
+            throw TOML.Failure(entry.position, "\(name) must be text, as in \"yellow bold\"")
+        }
+        let (colour, wrong) = ColourText.parse(text)
+        guard let colour else {
+            throw TOML.Failure(
+                entry.position,
+                "\(wrong) is no colour; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim")
+        }
+        colours[role] = colour
+    }
+
+    private mutating func takeKey(
+        _ entry: TOML.Entry, _ bound: inout [BoundKey: Place]
+    ) throws(TOML.Failure) {
+        let (place, name) = (entry.path[1], entry.path[2])
+        guard let key = Key(named: name) else {
+            throw TOML.Failure(entry.key, "no such key: \(name); write a character, Enter, F7, ^D, Alt-1...")
+        }
+        if KeyTable.fixed.contains(key) {
+            throw TOML.Failure(entry.key, "\(name) means the same everywhere, and stays")
+        }
+        guard let line = entry.value.text else {
+            throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty: nothing")
+        }
+        if !line.isEmpty, case .failure(let failure) = Instruction.parse(line) {
+            throw TOML.Failure(entry.position, failure.message)
+        }
+        for context in try contexts(place, entry) {
+            // What is said of one place wins over what is said of all of them, whichever stands first.
+            let isGeneral = place == Self.allViews
+            if let other = bound[BoundKey(key: key, context: context)] {
+                guard isGeneral != other.isGeneral else {
+                    throw TOML.Failure(entry.key, "\(name) is bound in \(place) already, in line \(other.line)")
+                }
+                if isGeneral { continue }
+            }
+            bound[BoundKey(key: key, context: context)] = Place(line: entry.key.line, isGeneral: isGeneral)
+            keys.bind(key, in: context, to: line.isEmpty ? nil : line)
+        }
+    }
+
+    private func contexts(_ place: String, _ entry: TOML.Entry) throws(TOML.Failure) -> [KeyContext] {
+        if place == Self.allViews { return KeyTable.rebindable }
+        if let context = KeyTable.rebindable.first(where: { $0.rawValue == place }) { return [context] }
+        if KeyContext(rawValue: place) != nil {
+            throw TOML.Failure(entry.key, "keys of prompts and dialogs are fixed: \(place)")
+        }
+        let places = KeyTable.rebindable.map(\.rawValue) + [Self.allViews]
+        throw TOML.Failure(entry.key, "no such place: \(place); \(places.joined(separator: ", "))")
+    }
+}

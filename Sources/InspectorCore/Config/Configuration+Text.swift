@@ -1,0 +1,57 @@
+extension Configuration {
+    /// The whole configuration in force, as a file that reads back to the same. `colour` says how a role looks that is
+    /// not set here; such a line is a comment.
+    package func text(colour: (Role) -> ColourText) -> String {
+        var lines = ["# socktui's configuration in force; a part of TOML 1.0.", "", "[options]"]
+        for option in Self.options {
+            lines.append("# \(option.help)")
+            lines.append("\(option.name) = \(Self.text(option.show(self)))")
+        }
+        for context in KeyTable.rebindable {
+            lines += ["", "# A command as : takes it; empty: nothing.", "[keys.\(context.rawValue)]"]
+            for (key, line) in bound(in: context) { lines.append("\(Self.quoted(key.label)) = \(Self.quoted(line))") }
+        }
+        lines += ["", "# red, bright-red, 0 to 255 or default; bold, reverse, underline, dim.", "[colors]"]
+        for role in Role.allCases {
+            let mark = colours[role] == nil ? "# " : ""
+            lines.append("\(mark)\(role) = \(Self.quoted((colours[role] ?? colour(role)).text))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Each key of a place that may be bound, with its line: those of the standard table in its order, whether they mean
+    /// something still or not, then those that a person has added.
+    private func bound(in context: KeyContext) -> [(key: Key, line: String)] {
+        func keysBound(_ bindings: [Binding]) -> [Key] {
+            bindings.filter { $0.contexts.contains(context) }.flatMap(\.keys)
+        }
+        let added = keysBound(keys.bindings).sorted { $0.label < $1.label }
+        var seen: Set<Key> = KeyTable.fixed
+        return (keysBound(Keymap.bindings) + added).filter { seen.insert($0).inserted }.map { key in
+            let binding = keys.binding(for: key, in: context)
+            return (key, binding.map { $0.line ?? $0.command.rawValue } ?? "")
+        }
+    }
+
+    private static func text(_ value: TOML.Value) -> String {
+        switch value {
+        case .string(let text): quoted(text)
+        case .integer(let number): String(number)
+        case .boolean(let isTrue): isTrue ? "true" : "false"
+        case .array(let values): "[" + values.map(text).joined(separator: ", ") + "]"
+        }
+    }
+
+    /// As a literal string where that can be, so that escapes of ours need not be escaped again.
+    private static func quoted(_ text: String) -> String {
+        let isLiteral = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "'" && $0.value != 0x7F }
+        if isLiteral { return text.contains("\\") || text.contains("\"") ? "'\(text)'" : "\"\(text)\"" }
+        let scalars = text.unicodeScalars.map { scalar -> String in
+            if scalar == "\"" || scalar == "\\" { return "\\\(scalar)" }
+            guard scalar.value < 0x20 || scalar.value == 0x7F else { return String(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+        return "\"\(scalars.joined())\""
+    }
+}

@@ -1,0 +1,79 @@
+/// What a person can set once and for all, in one file.
+package struct Configuration: Hashable, Sendable {
+    /// How many colours are used.
+    package enum Depth: String, Hashable, Sendable, CaseIterable {
+        case auto
+        case many = "256"
+        case sixteen = "16"
+        case eight = "8"
+        case none
+    }
+
+    package var isASCII = false
+    package var depth = Depth.auto
+    /// Whether the mouse works from the start.
+    package var mouse = false
+    /// Whether what was opened is remembered for the start screen.
+    package var recent = true
+    /// Whether lines that are sent are kept for other runs.
+    package var history = true
+    /// The file that the program's own log goes to; empty: none.
+    package var log = ""
+    package var keys = KeyTable.standard
+    package var colours: [Role: ColourText] = [:]
+
+    package init() {}
+
+    /// One line of `[options]`.
+    package struct Option: Sendable {
+        package var name: String
+        package var help: String
+        var show: @Sendable (Configuration) -> TOML.Value
+        /// False: the value is none of those it can have.
+        var set: @Sendable (TOML.Value, inout Configuration) -> Bool
+        /// What it can be, as the end of a sentence.
+        var values: String
+    }
+
+    package static let options: [Option] = [
+        flag("ascii", "draw with ASCII only", \.isASCII),
+        Option(
+            name: "color", help: "how many colours: auto, 256, 16, 8 or none", show: { .string($0.depth.rawValue) },
+            set: { value, configuration in
+                let word = if case .integer(let number) = value { String(number) } else { value.text }
+                guard let depth = word.flatMap(Depth.init) else { return false }
+                configuration.depth = depth
+                return true
+            }, values: "auto, 256, 16, 8 or none"),
+        flag("mouse", "let the mouse work from the start", \.mouse),
+        flag("recent", "remember what was opened, for the start screen", \.recent),
+        flag("history", "keep lines that were sent, for other runs", \.history),
+        Option(
+            name: "log", help: "a file for the program's own log; empty: none", show: { .string($0.log) },
+            set: { value, configuration in
+                guard let path = value.text, path.isEmpty || path.hasPrefix("/") else { return false }
+                configuration.log = path
+                return true
+            }, values: "a path from / on, or empty"),
+    ]
+
+    private static func flag(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<Configuration, Bool> & Sendable
+    ) -> Option {
+        Option(
+            name: name, help: help, show: { .boolean($0[keyPath: path]) },
+            set: { value, configuration in
+                guard case .boolean(let isOn) = value else { return false }
+                configuration[keyPath: path] = isOn
+                return true
+            }, values: "true or false")
+    }
+
+    /// What `[keys.views]` stands for.
+    static let allViews = "views"
+}
+
+extension TOML.Value {
+    /// The text of a string.
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+}

@@ -1,0 +1,98 @@
+/// A part of TOML 1.0: comments, tables, bare, quoted and dotted keys, and as values basic and literal strings of one
+/// line, whole numbers in decimal, booleans, and arrays. Every document that this reads is TOML and means the same there.
+package struct TOML: Hashable, Sendable {
+    package indirect enum Value: Hashable, Sendable {
+        case string(String)
+        case integer(Int)
+        case boolean(Bool)
+        case array([Value])
+    }
+
+    /// Where something stands, both counted from 1; columns are characters.
+    package struct Position: Hashable, Sendable {
+        package var line: Int
+        package var column: Int
+
+        package init(line: Int, column: Int) {
+            self.line = line
+            self.column = column
+        }
+    }
+
+    /// What is wrong, and where.
+    package struct Failure: Error, Hashable, Sendable {
+        package var position: Position
+        package var message: String
+
+        package init(_ position: Position, _ message: String) {
+            self.position = position
+            self.message = message
+        }
+    }
+
+    /// One key with its value, under the tables it stands in.
+    package struct Entry: Hashable, Sendable {
+        package var path: [String]
+        package var value: Value
+        /// Where the key and where the value begin.
+        package var key: Position
+        package var position: Position
+    }
+
+    /// In the order of the document.
+    package private(set) var entries: [Entry] = []
+
+    private var values: Set<[String]> = []
+    private var tables: Set<[String]> = []
+
+    /// Reads a document.
+    package static func parse(_ text: String) -> Result<TOML, Failure> {
+        var document = TOML()
+        var reader = TOMLReader(text)
+        do throws(Failure) {
+            try document.read(&reader)
+            return .success(document)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func read(_ reader: inout TOMLReader) throws(Failure) {
+        var table: [String] = []
+        while try reader.skipToContent() {
+            let begin = reader.position
+            if reader.take("[") {
+                if reader.next == "[" { throw Failure(begin, "arrays of tables mean nothing here") }
+                table = try reader.path()
+                guard reader.take("]") else {
+                    throw Failure(reader.position, "the ] after the table's name is missing")
+                }
+                guard !values.contains(table), tables.insert(table).inserted else {
+                    throw Failure(begin, "\(table.joined(separator: ".")) is defined twice")
+                }
+            } else {
+                let path = table + (try reader.path())
+                guard reader.take("=") else { throw Failure(reader.position, "the = after the key is missing") }
+                reader.skipBlanks()
+                let position = reader.position
+                try add(
+                    Entry(path: path, value: try reader.value(), key: begin, position: position), below: table.count)
+            }
+            try reader.endLine()
+        }
+    }
+
+    private mutating func add(_ entry: Entry, below table: Int) throws(Failure) {
+        let name = entry.path.joined(separator: ".")
+        guard !tables.contains(entry.path), values.insert(entry.path).inserted else {
+            throw Failure(entry.key, "\(name) is defined twice")
+        }
+        for length in 1..<entry.path.count {
+            let above = Array(entry.path.prefix(length))
+            if values.contains(above) { throw Failure(entry.key, "\(above.joined(separator: ".")) is no table") }
+            // A dotted key makes its tables, so that no heading can open them again.
+            if length > table { tables.insert(above) }
+        }
+        entries.append(entry)
+    }
+}

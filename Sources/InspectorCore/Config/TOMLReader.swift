@@ -1,0 +1,213 @@
+/// Reads the parts of a TOML document from left to right.
+struct TOMLReader {
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+    private var line = 1
+    private var lineStart = 0
+
+    init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+    var next: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+    var position: TOML.Position { TOML.Position(line: line, column: index - lineStart + 1) }
+
+    private func failure(_ message: String) -> TOML.Failure { TOML.Failure(position, message) }
+
+    mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        index += 1
+        return true
+    }
+
+    mutating func skipBlanks() {
+        while next == " " || next == "\t" { index += 1 }
+    }
+
+    /// Skips blanks, comments and line ends; false at the end of the document.
+    mutating func skipToContent() throws(TOML.Failure) -> Bool {
+        while true {
+            skipBlanks()
+            try skipComment()
+            guard next != nil else { return false }
+            guard try takeLineEnd() else { return true }
+        }
+    }
+
+    /// Behind a key's value or a table's name there is nothing else on a line.
+    mutating func endLine() throws(TOML.Failure) {
+        skipBlanks()
+        try skipComment()
+        guard next != nil else { return }
+        guard try takeLineEnd() else { throw failure("the line must end here") }
+    }
+
+    private mutating func takeLineEnd() throws(TOML.Failure) -> Bool {
+        if next == "\r" {
+            guard index + 1 < scalars.count, scalars[index + 1] == "\n" else { throw failure("a CR without its LF") }
+            index += 1
+        }
+        guard take("\n") else { return false }
+        line += 1
+        lineStart = index
+        return true
+    }
+
+    private mutating func skipComment() throws(TOML.Failure) {
+        guard take("#") else { return }
+        while let scalar = next, scalar != "\n", scalar != "\r" {
+            if Self.isControl(scalar) { throw failure("a control character") }
+            index += 1
+        }
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        (scalar.value < 0x20 && scalar != "\t") || scalar.value == 0x7F
+    }
+
+    // MARK: Keys
+
+    /// A key, and the blanks around it and its dots.
+    mutating func path() throws(TOML.Failure) -> [String] {
+        var path: [String] = []
+        repeat {
+            skipBlanks()
+            path.append(try key())
+            skipBlanks()
+        } while take(".")
+        return path
+    }
+
+    private mutating func key() throws(TOML.Failure) -> String {
+        switch next {
+        case "\"": return try basicString()
+        case "'": return try literalString()
+        default:
+            let begin = index
+            while let scalar = next, Self.isBare(scalar) { index += 1 }
+            guard index > begin else { throw failure("a key is missing; quote one that is no plain word") }
+            return text(begin..<index)
+        }
+    }
+
+    private static func isBare(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_": true
+        default: false
+        }
+    }
+
+    private func text(_ range: Range<Int>) -> String { String(String.UnicodeScalarView(scalars[range])) }
+
+    // MARK: Values
+
+    mutating func value(depth: Int = 0) throws(TOML.Failure) -> TOML.Value {
+        switch next {
+        case "\"": return .string(try basicString())
+        case "'": return .string(try literalString())
+        case "[":
+            guard depth < 8 else { throw failure("arrays are too deep") }
+            return .array(try array(depth: depth))
+        case "{": throw failure("inline tables mean nothing here")
+        case nil, "\n", "\r", "#": throw failure("a value is missing")
+        default: return try word()
+        }
+    }
+
+    private mutating func array(depth: Int) throws(TOML.Failure) -> [TOML.Value] {
+        let begin = position
+        _ = take("[")
+        var values: [TOML.Value] = []
+        while true {
+            guard try skipToContent() else { throw TOML.Failure(begin, "the ] of this array is missing") }
+            if take("]") { return values }
+            values.append(try value(depth: depth + 1))
+            guard try skipToContent() else { throw TOML.Failure(begin, "the ] of this array is missing") }
+            if take("]") { return values }
+            guard take(",") else { throw failure("a comma is missing") }
+        }
+    }
+
+    /// `true`, `false`, or a whole number.
+    private mutating func word() throws(TOML.Failure) -> TOML.Value {
+        let begin = position
+        let start = index
+        while let scalar = next, Self.isBare(scalar) || "+.:".unicodeScalars.contains(scalar) { index += 1 }
+        let word = text(start..<index)
+        if word == "true" { return .boolean(true) }
+        if word == "false" { return .boolean(false) }
+        guard let number = Self.integer(word) else {
+            if word.isEmpty { throw TOML.Failure(begin, "a value is missing") }
+            throw TOML.Failure(begin, "\(word) is no value; text stands in quotes")
+        }
+        return .integer(number)
+    }
+
+    private static func integer(_ word: String) -> Int? {
+        let digits = word.hasPrefix("+") || word.hasPrefix("-") ? word.dropFirst() : word[...]
+        let groups = digits.split(separator: "_", omittingEmptySubsequences: false)
+        guard groups.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            return nil
+        }
+        if digits.count > 1, digits.hasPrefix("0") { return nil }
+        return Int(word.filter { $0 != "_" })
+    }
+
+    private mutating func literalString() throws(TOML.Failure) -> String {
+        let begin = position
+        _ = take("'")
+        if next == "'", index + 1 < scalars.count, scalars[index + 1] == "'" {
+            throw TOML.Failure(begin, "strings of several lines mean nothing here")
+        }
+        let start = index
+        while let scalar = next, scalar != "'" {
+            if Self.isControl(scalar) { break }
+            index += 1
+        }
+        let text = text(start..<index)
+        guard take("'") else { throw TOML.Failure(begin, "the ' at the end is missing") }
+        return text
+    }
+
+    private mutating func basicString() throws(TOML.Failure) -> String {
+        let begin = position
+        _ = take("\"")
+        if next == "\"", index + 1 < scalars.count, scalars[index + 1] == "\"" {
+            throw TOML.Failure(begin, "strings of several lines mean nothing here")
+        }
+        var text = String.UnicodeScalarView()
+        while let scalar = next, scalar != "\"" {
+            if Self.isControl(scalar) { break }
+            text.append(scalar == "\\" ? try escape() : scalar)
+            if scalar != "\\" { index += 1 }
+        }
+        guard take("\"") else { throw TOML.Failure(begin, "the \" at the end is missing") }
+        return String(text)
+    }
+
+    private mutating func escape() throws(TOML.Failure) -> Unicode.Scalar {
+        let begin = position
+        index += 1
+        let letter = next
+        index += letter == nil ? 0 : 1
+        switch letter {
+        case "b": return "\u{8}"
+        case "t": return "\t"
+        case "n": return "\n"
+        case "f": return "\u{C}"
+        case "r": return "\r"
+        case "\"": return "\""
+        case "\\": return "\\"
+        case "u": return try codePoint(4, begin)
+        case "U": return try codePoint(8, begin)
+        default: throw TOML.Failure(begin, "no such escape; \\\\ writes a backslash, or quote with '")
+        }
+    }
+
+    private mutating func codePoint(_ count: Int, _ begin: TOML.Position) throws(TOML.Failure) -> Unicode.Scalar {
+        let digits = scalars[index..<min(index + count, scalars.count)]
+        guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit),
+            let value = UInt32(String(String.UnicodeScalarView(digits)), radix: 16), let scalar = Unicode.Scalar(value)
+        else { throw TOML.Failure(begin, "needs \(count) hex digits of a character") }
+        index += count
+        return scalar
+    }
+}

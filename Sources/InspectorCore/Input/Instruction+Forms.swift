@@ -1,0 +1,180 @@
+import SocketCore
+
+extension Instruction {
+    /// The verbs that take arguments, in the order of the help.
+    package static let forms: [Form] = [
+        Form(
+            verb: "connect", arguments: "ADDRESS [timeout 10s] [no-read] [half-open]", help: "connect to an address",
+            words: ["timeout", "no-read", "half-open"]
+        ) { (arguments) throws(Failure) in .connect(try open(arguments, listens: false)) },
+        Form(
+            verb: "listen", arguments: "ADDRESS [no-read] [half-open]", help: "listen on an address",
+            words: ["no-read", "half-open"]
+        ) { (arguments) throws(Failure) in .listen(try open(arguments, listens: true)) },
+        Form(
+            verb: "read", arguments: "any|length N|until \\r\\n|line [max 8K] [timeout 5s] [tag 7] [standing]",
+            help: "queue a read", words: ["any", "length", "until", "line", "max", "timeout", "tag", "standing"]
+        ) { (arguments) throws(Failure) in try read(arguments) },
+        Form(verb: "send", arguments: "TEXT", help: "send just these bytes; \\r \\n \\x00 are escapes") {
+            (arguments) throws(Failure) in
+            switch EscapedText.parse(arguments.whole) {
+            case .success(let bytes): return .send(bytes)
+            case .failure(let failure): throw Failure("send", "column \(failure.column): \(failure.message)")
+            }
+        },
+        Form(
+            verb: "close", arguments: closings.map(\.0).joined(separator: "|"), help: "close the connection",
+            words: closings.map(\.0)
+        ) { (arguments) throws(Failure) in
+            guard let mode = closings.first(where: { $0.0 == arguments.text }) else {
+                throw arguments.unknown(arguments.text, closings.map(\.0))
+            }
+            return .close(mode.1)
+        },
+        Form(
+            verb: "answer", arguments: "extend 30s|fail|close", help: "answer what timed out",
+            words: ["extend", "fail", "close"]
+        ) { (arguments) throws(Failure) in .answer(try verdict(arguments)) },
+        Form(verb: "filter", arguments: "WORDS", help: "list only what these words describe") {
+            (arguments) throws(Failure) in
+            switch Filter.parse(arguments.text) {
+            case .success(let filter): return .filter(filter)
+            case .failure(let failure): throw Failure("filter", failure.message)
+            }
+        },
+        Form(verb: "search", arguments: "TEXT", help: "look for a text in the events") {
+            (arguments) throws(Failure) in .search(arguments.whole)
+        },
+        Form(
+            verb: "sort", arguments: "COLUMN [reverse]", help: "order the list",
+            words: SortColumn.allCases.map(word) + ["reverse"]
+        ) { (arguments) throws(Failure) in .sort(try sorting(arguments)) },
+        Form(verb: "select", arguments: "ID", help: "put the cursor on a connection") {
+            (arguments) throws(Failure) in
+            guard let number = UInt64(arguments.text.drop { $0 == "#" }) else {
+                throw Failure(arguments.text, "select takes a connection's number, as in select 7")
+            }
+            return .select(SocketID(number))
+        },
+        Form(
+            verb: "view", arguments: ViewMode.allCases.map(\.rawValue).joined(separator: "|"),
+            help: "show traffic so", words: ViewMode.allCases.map(\.rawValue)
+        ) { (arguments) throws(Failure) in
+            guard let mode = ViewMode(rawValue: arguments.text) else {
+                throw arguments.unknown(arguments.text, ViewMode.allCases.map(\.rawValue))
+            }
+            return .view(mode)
+        },
+        Form(verb: "help", arguments: "WORD", help: "the help, what holds this word alone") {
+            (arguments) throws(Failure) in .help(arguments.text)
+        },
+        Form(verb: "mouse", arguments: "on|off", help: "let the mouse work here", words: ["on", "off"]) {
+            (arguments) throws(Failure) in
+            let word = arguments.text
+            guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }
+            return .mouse(arguments.text == "on")
+        },
+    ]
+
+    private static let closings: [(String, CloseMode?)] = [
+        ("now", .now), ("after-writes", .afterWriting), ("after-reads", .afterReading), ("after-both", .afterBoth),
+        ("half", nil), ("reset", .reset),
+    ]
+
+    /// A column as it is typed: `rx`, `peer`.
+    private static func word(_ column: SortColumn) -> String {
+        String(column.title.lowercased().prefix { $0 != "/" })
+    }
+
+    private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
+        var arguments = arguments
+        let address = try arguments.next(after: arguments.verb, "an address")
+        let endpoint: Endpoint
+        do throws(EndpointError) {
+            endpoint = try Endpoint.parse(address, allowsPortZero: listens)
+        } catch {
+            throw Failure(error.text, error.problem)
+        }
+        var request = OpenRequest(endpoint)
+        while let word = arguments.next() {
+            switch word {
+            case "timeout" where !listens: request.timeout = try arguments.duration(after: word)
+            case "no-read": request.standingRead = false
+            case "half-open": request.allowsHalfOpen = true
+            default: throw arguments.unknown(word, listens ? ["no-read", "half-open"] : ["timeout 10s", "no-read"])
+            }
+        }
+        return request
+    }
+
+    private static func read(_ arguments: Arguments) throws(Failure) -> Instruction {
+        var arguments = arguments
+        var request = ReadRequest(.available(limit: nil))
+        var limit: Int?
+        var hasTag = false
+        while let word = arguments.next() {
+            switch word {
+            case "any": request.kind = .available(limit: nil)
+            case "length": request.kind = .length(try arguments.size(after: word))
+            case "line": request.kind = .delimiter([0x0D, 0x0A], limit: nil)
+            case "until": request.kind = .delimiter(try terminator(&arguments), limit: nil)
+            case "max": limit = try arguments.size(after: word)
+            case "timeout": request.timeout = try arguments.duration(after: word)
+            case "standing": request.isStanding = true
+            case "tag":
+                let text = try arguments.next(after: word, "a number")
+                guard let tag = Int(text) else { throw Failure(text, "a tag is a whole number") }
+                (request.tag, hasTag) = (tag, true)
+            default: throw arguments.unknown(word, ["any", "length N", "until \\r\\n", "line", "max N", "timeout T"])
+            }
+        }
+        if let limit { request.kind = try limited(request.kind, limit) }
+        return .read(request, hasTag: hasTag)
+    }
+
+    private static func terminator(_ arguments: inout Arguments) throws(Failure) -> [UInt8] {
+        let text = try arguments.next(after: "until", "a delimiter such as \\r\\n")
+        switch EscapedText.parse(text) {
+        case .success(let bytes): return bytes
+        case .failure(let failure): throw Failure(text, "column \(failure.column): \(failure.message)")
+        }
+    }
+
+    private static func limited(_ kind: ReadRequest.Kind, _ limit: Int) throws(Failure) -> ReadRequest.Kind {
+        switch kind {
+        case .available: return .available(limit: limit)
+        case .delimiter(let bytes, _):
+            guard limit >= bytes.count else {
+                throw Failure("max", "the delimiter alone is longer than \(limit) bytes")
+            }
+            return .delimiter(bytes, limit: limit)
+        case .length, .frame: throw Failure("max", "goes with any, until and line only")
+        }
+    }
+
+    private static func verdict(_ arguments: Arguments) throws(Failure) -> TimeoutVerdict {
+        var arguments = arguments
+        let word = try arguments.next(after: arguments.verb, "an answer")
+        switch word {
+        case "fail": return .failOperation
+        case "close": return .close
+        case "extend":
+            guard let more = try arguments.duration(after: word) else { throw Failure(word, "how much longer?") }
+            return .extend(by: more)
+        default: throw arguments.unknown(word, ["extend 30s", "fail", "close"])
+        }
+    }
+
+    private static func sorting(_ arguments: Arguments) throws(Failure) -> Sorting {
+        var arguments = arguments
+        let name = try arguments.next(after: arguments.verb, "a column")
+        guard let column = SortColumn.allCases.first(where: { word($0) == name }) else {
+            throw arguments.unknown(name, SortColumn.allCases.map(word))
+        }
+        var sorting = Sorting(column)
+        guard let word = arguments.next() else { return sorting }
+        guard word == "reverse" else { throw arguments.unknown(word, ["reverse"]) }
+        sorting.descending.toggle()
+        return sorting
+    }
+}

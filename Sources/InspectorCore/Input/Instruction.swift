@@ -1,0 +1,112 @@
+import SocketCore
+
+/// What one line asks for that was typed behind `:`, bound to a key or written in a script: a command's name, as the
+/// help shows it, or a verb with its arguments.
+package enum Instruction: Hashable, Sendable {
+    /// What a key would do here.
+    case press(Command)
+    case connect(OpenRequest)
+    case listen(OpenRequest)
+    /// On the selected connection; without a tag of its own it gets the next one.
+    case read(ReadRequest, hasTag: Bool)
+    case send([UInt8])
+    /// nil: half, by FIN.
+    case close(CloseMode?)
+    case answer(TimeoutVerdict)
+    case filter(Filter)
+    case search(String)
+    case sort(Sorting)
+    case select(SocketID)
+    case view(ViewMode)
+    case help(String)
+    case mouse(Bool)
+
+    /// Why a line means nothing: one sentence that names the word.
+    package struct Failure: Error, Hashable, Sendable {
+        package var message: String
+
+        package init(_ word: String, _ problem: String) { message = "\(word): \(problem)" }
+    }
+
+    /// A verb that takes arguments.
+    package struct Form: Sendable {
+        package var verb: String
+        package var arguments: String
+        package var help: String
+        /// Words that can stand as an argument.
+        var words: [String] = []
+        var parse: @Sendable (Arguments) throws(Failure) -> Instruction
+    }
+
+    /// Reads a line.
+    package static func parse(_ line: String) -> Result<Instruction, Failure> {
+        let line = line.drop { $0 == " " }
+        let verb = String(line.prefix { $0 != " " })
+        let rest = String(line.dropFirst(verb.count).drop { $0 == " " })
+        do throws(Failure) {
+            if let form = forms.first(where: { $0.verb == verb }), !rest.isEmpty || Command(rawValue: verb) == nil {
+                return .success(try form.parse(Arguments(verb: verb, text: rest)))
+            }
+            guard let command = Command(rawValue: verb) else {
+                if verb.isEmpty { throw Failure("", "type a command; Tab completes it") }
+                throw Failure(verb, "no such command" + Spelling.suggestion(for: verb, among: names))
+            }
+            guard rest.isEmpty else { throw Failure(rest, "\(verb) takes no arguments") }
+            return .success(.press(command))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Every word that a line can begin with, in alphabetical order.
+    package static let names: [String] = Set(Command.allCases.map(\.rawValue) + forms.map(\.verb)).sorted()
+
+    /// What follows a verb.
+    struct Arguments {
+        let verb: String
+        /// As it was typed, without the blanks before it.
+        let whole: String
+        private var words: [String]
+
+        init(verb: String, text: String) {
+            self.verb = verb
+            whole = text
+            words = text.split(separator: " ").map(String.init)
+        }
+
+        /// What is left, with one blank between words.
+        var text: String { words.joined(separator: " ") }
+
+        /// The next word; nil: there is none.
+        mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
+
+        /// The next word; `what` says what it would be, as in `a number of bytes`.
+        mutating func next(after word: String, _ what: String) throws(Failure) -> String {
+            guard let next = next() else { throw Failure(word, "needs \(what) after it") }
+            return next
+        }
+
+        /// A number of bytes: `512`, `8K`, `1M`.
+        mutating func size(after word: String) throws(Failure) -> Int {
+            let text = try next(after: word, "a number of bytes")
+            let scales: [Character: Int] = ["k": 10, "m": 20, "g": 30]
+            let scale = text.last.flatMap { scales[Character($0.lowercased())] }
+            guard let number = Int(scale == nil ? text[...] : text.dropLast()), number > 0,
+                number <= Int.max >> (scale ?? 0)
+            else { throw Failure(text, "\(word) needs a number of bytes such as 512 or 8K") }
+            return number << (scale ?? 0)
+        }
+
+        mutating func duration(after word: String) throws(Failure) -> Duration? {
+            let text = try next(after: word, "a length of time")
+            guard let duration = DurationText.parse(text) else {
+                throw Failure(text, "is no length of time, as 30s or 500ms are")
+            }
+            return duration
+        }
+
+        func unknown(_ word: String, _ known: [String]) -> Failure {
+            Failure(word, "\(verb) takes \(known.joined(separator: ", "))")
+        }
+    }
+}

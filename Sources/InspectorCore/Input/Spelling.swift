@@ -1,0 +1,28 @@
+/// Finds what was meant.
+package enum Spelling {
+    /// The known word that is at most two slips of the finger away, as the end of a sentence; empty: none is.
+    package static func suggestion(for word: String, among known: [String]) -> String {
+        // Of two that are as near, the one that begins alike.
+        let nearest = known.map { ($0, distance($0, word)) }.min { left, right in
+            left.1 != right.1 ? left.1 < right.1 : left.0.first == word.first && right.0.first != word.first
+        }
+        guard let (name, slips) = nearest, slips <= 2, slips < name.count else { return "" }
+        return "; did you mean \(name)?"
+    }
+
+    /// Characters to add, drop or change until one word is the other.
+    package static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (line, character) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = line + 1
+            for (column, other) in right.enumerated() {
+                let changed = diagonal + (character == other ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(changed, diagonal + 1, row[column] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,112 @@
+import SocketCore
+
+/// A message with a name, kept in a file: what to write, how it is read, and what to read after it.
+package struct Template: Hashable, Sendable {
+    package var name: String
+    package var mode: Composer.Mode
+    package var body: String
+    package var ending: LineEnding
+    /// Queued behind the message; nil: nothing is.
+    package var readAfter: ReadRequest.Kind?
+
+    package init(
+        name: String, mode: Composer.Mode, body: String, ending: LineEnding, readAfter: ReadRequest.Kind? = nil
+    ) {
+        self.name = name
+        self.mode = mode
+        self.body = body
+        self.ending = ending
+        self.readAfter = readAfter
+    }
+
+    /// Reads the templates of a document: a table each, with `body`, and where wanted `mode`, `eol` and `read-after`.
+    /// - Returns: the first mistake, where there is one.
+    package static func all(in text: String) -> Result<[Template], TOML.Failure> {
+        do throws(TOML.Failure) {
+            var templates: [Template] = []
+            for entry in try TOML.parse(text).get().entries {
+                guard entry.path.count == 2 else {
+                    throw TOML.Failure(entry.key, "each template is a table: [name], then body = \"...\"")
+                }
+                let index = templates.firstIndex { $0.name == entry.path[0] } ?? templates.count
+                if index == templates.count {
+                    templates.append(Template(name: entry.path[0], mode: .escapes, body: "", ending: .crlf))
+                }
+                try templates[index].set(entry)
+            }
+            return .success(templates)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func set(_ entry: TOML.Entry) throws(TOML.Failure) {
+        guard case .string(let value) = entry.value else {
+            throw TOML.Failure(entry.position, "\(entry.path[1]) is a text in quotes")
+        }
+        switch entry.path[1] {
+        case "body": body = value
+        case "mode":
+            guard let mode = Composer.Mode(rawValue: value) else {
+                throw TOML.Failure(entry.position, "mode is text, escapes, hex or file, not \(value)")
+            }
+            self.mode = mode
+        case "eol":
+            guard let ending = ["crlf": LineEnding.crlf, "lf": .lf, "none": .none][value] else {
+                throw TOML.Failure(entry.position, "eol is crlf, lf or none, not \(value)")
+            }
+            self.ending = ending
+        case "read-after":
+            guard let kind = Self.read(value) else {
+                throw TOML.Failure(
+                    entry.position, "read-after is any, length 4096, until \\r\\n or frame u32, not \(value)")
+            }
+            readAfter = kind
+        default:
+            throw TOML.Failure(entry.key, "a template has body, mode, eol and read-after, no \(entry.path[1])")
+        }
+    }
+
+    /// `any`, `length 4096`, `until \r\n`, `frame u32`.
+    private static func read(_ text: String) -> ReadRequest.Kind? {
+        let word = text.prefix { $0 != " " }
+        let rest = String(text.dropFirst(word.count + 1))
+        switch word {
+        case "any" where rest.isEmpty: return .available(limit: nil)
+        case "length": return Int(rest).flatMap { $0 > 0 ? .length($0) : nil }
+        case "until":
+            guard case .success(let bytes) = EscapedText.parse(rest), !bytes.isEmpty else { return nil }
+            return .delimiter(bytes, limit: 1 << 20)
+        case "frame":
+            let widths: [String: LengthPrefix.Width] = ["u8": .u8, "u16": .u16, "u32": .u32, "u64": .u64]
+            return widths[rest].map { .frame(LengthPrefix($0)) }
+        default: return nil
+        }
+    }
+}
+
+extension Model {
+    /// Asks which template shall go to the composer.
+    mutating func openTemplates() {
+        guard canCompose, let id = list.selected else { return }
+        guard !templates.isEmpty else {
+            notice = hint("there are no templates in ~/.config/socktui/templates")
+            return
+        }
+        let items = templates.enumerated().map { index, template in
+            Menu.Item(
+                key: index < 9 ? Character(String(index + 1)) : nil,
+                label: "\(template.name)   \(template.body.prefix(40))", choice: .template(id, template))
+        }
+        dialog = .menu(Menu(title: "templates", items: items))
+    }
+
+    /// Puts a template into the composer; what was there is in the history only if it was sent.
+    mutating func use(_ template: Template, on id: SocketID) -> [Effect] {
+        var composer = composer(of: id)
+        (composer.mode, composer.ending, composer.readAfter) = (template.mode, template.ending, template.readAfter)
+        composer.editor.set(template.body)
+        composers[id] = composer
+        return examineFile()
+    }
+}

@@ -1,0 +1,140 @@
+import SocketCore
+
+extension Model {
+    /// Does what a line asks for; a line that means nothing is said so, and nothing is done.
+    mutating func run(_ line: String) -> [Effect] {
+        switch Instruction.parse(line) {
+        case .failure(let failure):
+            notice = error(failure.message)
+            return []
+        case .success(let instruction): return perform(instruction)
+        }
+    }
+
+    private mutating func perform(_ instruction: Instruction) -> [Effect] {
+        switch instruction {
+        case .press(let command): return pressFor(command)
+        case .connect(let request): return [.connect(request)]
+        case .listen(let request): return [.listen(request)]
+        case .read, .send, .close, .answer: return act(instruction)
+        case .filter(let filter): tab == .events ? setEventFilter(filter) : setFilter(filter)
+        case .search(let text):
+            if tab != .events { show(.events) }
+            events.search = text
+            searchEvents(-1)
+        case .sort(let sorting): sort(sorting)
+        case .select(let id):
+            guard shown?.socket(id) != nil else {
+                notice = error("\(id) is not listed")
+                return []
+            }
+            select(id)
+            if tab == .start { show(.list) }
+        case .view(let mode): viewMode = mode
+        case .help(let word): help = HelpState(context: context, filter: word)
+        case .mouse(let isOn): return [.mouse(isOn)]
+        }
+        return []
+    }
+
+    /// What is done to the selected connection.
+    private mutating func act(_ instruction: Instruction) -> [Effect] {
+        guard let selected, selected.isLive else {
+            notice = error(list.selected == nil ? "nothing is selected" : "the selected connection is closed")
+            return []
+        }
+        let id = selected.id
+        switch instruction {
+        case .close(let mode): return [.send(mode.map { .close(id, $0) } ?? .halfClose(id))]
+        case .read(var request, let hasTag):
+            guard selected.role != .listener else { return refuse("a listener reads nothing") }
+            if !hasTag { request.tag = takeTag(of: id) }
+            return [.send(.read(id, request))]
+        case .send(let bytes):
+            if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
+            return [.send(.write(id, WriteRequest(bytes, tag: takeTag(of: id))))]
+        case .answer(let verdict):
+            guard let operation = selected.asking else { return refuse("nothing waits for an answer here") }
+            return [.send(.answerTimeout(id, operation.id, verdict))]
+        default: return []
+        }
+    }
+
+    private mutating func refuse(_ sentence: String) -> [Effect] {
+        notice = error(sentence)
+        return []
+    }
+
+    private mutating func takeTag(of id: SocketID) -> Int {
+        var composer = composers[id] ?? Composer()
+        defer { composers[id] = composer }
+        composer.nextTag += 1
+        return composer.nextTag - 1
+    }
+
+    /// Does what the command's own key does here, or would do where it is not bound.
+    private mutating func pressFor(_ command: Command) -> [Effect] {
+        if let effects = everywhere(command) { return effects }
+        let place = context
+        let places: [KeyContext] = place == .composer ? [.composer, .talk] : [place]
+        let binding = places.lazy.compactMap { place in
+            Keymap.bindings.first { $0.command == command && $0.contexts.contains(place) }
+        }.first
+        guard let binding, let key = binding.keys.first else {
+            return refuse("\(command.rawValue) means nothing here (\(place.title))")
+        }
+        return dispatch(key, command, in: binding.contexts.contains(place) ? place : .talk)
+    }
+
+    /// The command line opens above the footer, wherever the cursor is.
+    mutating func openCommandLine() {
+        field = OpenField(purpose: .command, editor: LineEditor(), before: "")
+        field?.editor.remember(commandHistory)
+    }
+
+    /// Ends the command line and does what it says; one that means nothing stays to be mended.
+    mutating func acceptCommandLine() -> [Effect] {
+        guard let line = field?.editor.text, line.contains(where: { $0 != " " }) else {
+            field = nil
+            return []
+        }
+        if case .failure(let failure) = Instruction.parse(line) {
+            field?.error = failure.message
+            return []
+        }
+        field = nil
+        commandHistory.removeAll { $0 == line }
+        commandHistory = (commandHistory + [line]).suffix(LineEditor.historyLimit)
+        return run(line)
+    }
+
+    /// What the word at the end of the command line can become.
+    package var commandCandidates: [String] {
+        guard let field, field.purpose == .command else { return [] }
+        let text = field.editor.text
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard words.count > 1, let last = words.last else { return Instruction.names.filter { $0.hasPrefix(text) } }
+        return arguments(of: words[0]).filter { $0.hasPrefix(last) }
+    }
+
+    private func arguments(of verb: String) -> [String] {
+        let known = Instruction.forms.first { $0.verb == verb }?.words ?? []
+        switch verb {
+        case "connect": return start.offers.recent.map(\.text) + start.offers.listening.map(\.address) + known
+        case "select": return shown?.sockets.map { "\($0.id.number)" } ?? []
+        default: return known
+        }
+    }
+
+    /// Completes the last word to what all that it can become have in common.
+    mutating func completeCommand() {
+        let candidates = commandCandidates
+        guard var common = candidates.first, let text = field?.editor.text else { return }
+        for candidate in candidates {
+            while !candidate.hasPrefix(common) { common.removeLast() }
+        }
+        let head = text.lastIndex(of: " ").map { String(text[...$0]) } ?? ""
+        field?.editor.set(head + common + (candidates.count == 1 ? " " : ""))
+        field?.error = nil
+    }
+}

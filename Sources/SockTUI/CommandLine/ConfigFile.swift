@@ -1,0 +1,40 @@
+import Glibc
+import InspectorCore
+
+/// The file in which a person says how the program shall be.
+enum ConfigFile {
+    /// `$XDG_CONFIG_HOME/socktui/config`, or below `~/.config`; nil without a home.
+    static var usual: String? {
+        if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
+            return folder + "/socktui/config"
+        }
+        guard let home = TerminalEnvironment.variable("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.config/socktui/config"
+    }
+
+    /// Reads the file that was asked for, or the usual one where it is there; then what the command line says on top.
+    /// - Throws: what is wrong with the file, with its line and column.
+    static func configuration(_ invocation: Invocation) throws(UsageError) -> Configuration {
+        var configuration = Configuration()
+        if let path = invocation.configuration ?? usual {
+            if let text = TextFile.read(path) {
+                configuration = try read(text, path)
+            } else if invocation.configuration != nil || errno != ENOENT {
+                throw UsageError(path, String(cString: strerror(errno)))
+            }
+        }
+        configuration.isASCII = invocation.isASCII ?? configuration.isASCII
+        configuration.depth = invocation.depth ?? configuration.depth
+        configuration.log = invocation.log ?? configuration.log
+        return configuration
+    }
+
+    private static func read(_ text: String, _ path: String) throws(UsageError) -> Configuration {
+        switch Configuration.parse(text) {
+        case .success(let configuration): return configuration
+        case .failure(let failure):
+            let place = failure.position
+            throw UsageError(sentence: "\(path):\(place.line):\(place.column): \(failure.message)")
+        }
+    }
+}

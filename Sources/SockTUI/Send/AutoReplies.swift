@@ -1,0 +1,50 @@
+import InspectorCore
+import SocketKit
+
+/// The rules by which sockets reply by themselves. A rule of a listener holds for each connection that it takes.
+///
+/// They are applied where a read is delivered, on the engine's queue, so that no reply overtakes another and what comes
+/// faster than it can be answered waits in the kernel.
+struct AutoReplies {
+    /// Bytes of a read that are looked at.
+    private static let lookedAt = 64 << 10
+
+    private var rules: [SocketID: [ReplyRule]] = [:]
+    private var parents: [SocketID: SocketID] = [:]
+    private var sent: [SocketID: Int] = [:]
+
+    /// Why rules cannot be kept; nil: they can.
+    static func problem(_ rules: [ReplyRule]) -> String? {
+        for rule in rules {
+            if let problem = RegularExpression.problem(rule.pattern) { return "/\(rule.pattern)/: \(problem)" }
+            do throws(MessageText.Unsendable) {
+                _ = try MessageText.bytes(rule.reply, .now(sequence: 1))
+            } catch {
+                return error.sentence
+            }
+        }
+        return nil
+    }
+
+    mutating func set(_ rules: [ReplyRule], of id: SocketID) { self.rules[id] = rules.isEmpty ? nil : rules }
+
+    mutating func accepted(_ id: SocketID, by listener: SocketID) { parents[id] = listener }
+
+    mutating func forget(_ id: SocketID) {
+        rules[id] = nil
+        parents[id] = nil
+        sent[id] = nil
+    }
+
+    /// What a connection replies to the bytes of one read, in the order of its rules.
+    mutating func replies(of id: SocketID, to bytes: [UInt8]) -> [[UInt8]] {
+        let all = (rules[id] ?? []) + (parents[id].flatMap { rules[$0] } ?? [])
+        guard !all.isEmpty else { return [] }
+        let looked = bytes.count > Self.lookedAt ? Array(bytes[..<Self.lookedAt]) : bytes
+        return all.compactMap { rule in
+            guard RegularExpression.matches(rule.pattern, looked) else { return nil }
+            sent[id, default: 0] += 1
+            return try? MessageText.bytes(rule.reply, .now(sequence: sent[id] ?? 1))
+        }
+    }
+}

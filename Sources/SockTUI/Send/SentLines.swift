@@ -1,0 +1,53 @@
+import Glibc
+import InspectorCore
+
+/// The lines that this user sent, by whom they were sent to, in a file for its owner only: `mode, ending, peer, line`
+/// with tabs between, oldest first, the line escaped. Nothing goes wrong when it cannot be read or written.
+struct SentLines: Sendable {
+    /// The file.
+    let path: String
+    /// Lines kept of one peer, and in all; longer lines are not kept.
+    static let perPeer = 100
+    static let limit = 2_000
+    static let longest = 4_096
+
+    /// `$XDG_STATE_HOME/socktui/sent`; nil without a home.
+    static func ofThisUser() -> SentLines? { StateFolder.path("sent").map(SentLines.init) }
+
+    /// Everything that is kept, oldest first.
+    func all() -> [(peer: String, line: SentLine)] {
+        (TextFile.read(path, limit: 16 << 20) ?? "").split(separator: "\n").compactMap { row in
+            let parts = row.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 4, let mode = Composer.Mode(rawValue: parts[0]),
+                let ending = LineEnding(rawValue: parts[1]),
+                case .success(let bytes) = EscapedText.parse(parts[3])
+            else { return nil }
+            return (parts[2], SentLine(text: String(decoding: bytes, as: UTF8.self), mode: mode, ending: ending))
+        }
+    }
+
+    /// By peer.
+    func byPeer() -> [String: [SentLine]] {
+        Dictionary(grouping: all(), by: \.peer).mapValues { $0.map(\.line) }
+    }
+
+    /// Adds a line; the same one said before to that peer goes.
+    func add(_ line: SentLine, to peer: String) {
+        guard line.text.utf8.count <= Self.longest, !peer.contains(where: { $0 == "\t" || $0.isNewline }) else {
+            return
+        }
+        var lines = all().filter { $0.peer != peer || $0.line.text != line.text }
+        lines.append((peer, line))
+        var surplus = lines.count { $0.peer == peer } - Self.perPeer
+        lines.removeAll { entry in
+            guard entry.peer == peer, surplus > 0 else { return false }
+            surplus -= 1
+            return true
+        }
+        let rows = lines.suffix(Self.limit).map { entry in
+            let text = EscapedText.show(Array(entry.line.text.utf8))
+            return "\(entry.line.mode.rawValue)\t\(entry.line.ending.rawValue)\t\(entry.peer)\t\(text)\n"
+        }
+        StateFolder.replace(path, with: rows.joined())
+    }
+}

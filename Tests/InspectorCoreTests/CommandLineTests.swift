@@ -1,0 +1,177 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("The command line behind :")
+struct CommandLineTests {
+    private let seven = SocketID(7)
+
+    private func model(_ line: String) -> (Model, [Effect]) {
+        var model = World.model()
+        let effects = model.update(.command(line))
+        return (model, effects)
+    }
+
+    private func effects(_ line: String) -> [Effect] { model(line).1 }
+
+    @Test("commands with arguments act on the selected connection")
+    func acts() {
+        #expect(effects("close reset") == [.send(.close(seven, .reset))])
+        #expect(effects("close half") == [.send(.halfClose(seven))])
+        #expect(effects(#"send PING\r\n"#) == [.send(.write(seven, WriteRequest(Array("PING\r\n".utf8), tag: 1)))])
+        #expect(
+            effects(#"read until \r\n max 8K timeout 5s tag 9"#) == [
+                .send(
+                    .read(
+                        seven, ReadRequest(.delimiter([13, 10], limit: 8192), timeout: .seconds(5), tag: 9)))
+            ])
+        #expect(
+            effects("read length 4K standing") == [
+                .send(.read(seven, ReadRequest(.length(4096), tag: 1, isStanding: true)))
+            ])
+        #expect(
+            effects("answer extend 2s") == [.send(.answerTimeout(seven, OperationID(101), .extend(by: .seconds(2))))])
+        var request = OpenRequest(.tcp(host: "h", port: 1), timeout: .seconds(3), standingRead: false)
+        request.allowsHalfOpen = true
+        #expect(effects("connect h:1 timeout 3s no-read half-open") == [.connect(request)])
+        #expect(effects("mouse on") == [.mouse(true)])
+        #expect(effects("suspend") == [.suspend])
+    }
+
+    @Test("commands without arguments are what their keys do")
+    func presses() {
+        #expect(model("detail").0.tab == .detail)
+        #expect(model("close").0.dialog != nil)
+        #expect(model("select 9").0.list.selected == SocketID(9))
+        #expect(model("sort peer reverse").0.list.sorting.column == .peer)
+        #expect(model("filter  port:8080 role:listener").0.list.rows == [SocketID(3)])
+        #expect(model("view escaped").0.viewMode == .escaped)
+        #expect(model("help delimiter").0.help?.filter == "delimiter")
+    }
+
+    @Test(
+        "what means nothing is said, and nothing is done",
+        arguments: [
+            ("clse", "clse: no such command; did you mean close?"),
+            ("send a\\q", "send: column 2: \\q is no escape; \\\\ writes a backslash"),
+            ("connect", nil), ("connect h", "h: the port is missing; write h:80"), ("select 99", "#99 is not listed"),
+            ("read max 1 until \\r\\n", "max: the delimiter alone is longer than 1 bytes"),
+            ("read length", "length: needs a number of bytes after it"),
+            ("accept", "accept means nothing here (connection list)"),
+            ("answer later", "later: answer takes extend 30s, fail, close"),
+        ] as [(String, String?)])
+    func refusals(line: String, sentence: String?) {
+        let (model, effects) = model(line)
+        #expect(effects.isEmpty && model.notice?.text == sentence)
+    }
+
+    @Test("a line is typed, completed with Tab, corrected and remembered")
+    func typing() {
+        var model = World.model()
+        model.press(.character(":"))
+        for character in "clo" { model.press(.character(character)) }
+        #expect(model.commandCandidates == ["close"])
+        model.press(.tab)
+        #expect(model.field?.editor.text == "close ")
+        model.press(.character("x"))
+        model.press(.enter)
+        #expect(model.field?.error?.hasPrefix("x: close takes now") == true)
+        model.press(.backspace)
+        for character in "aft" { model.press(.character(character)) }
+        model.press(.tab)
+        #expect(model.field?.editor.text == "close after-")
+        for character in "b" { model.press(.character(character)) }
+        model.press(.tab)
+        #expect(model.update(.key(.enter)) == [.send(.close(seven, .afterBoth))])
+        #expect(model.field == nil)
+        model.press(.character(":"))
+        model.press(.up)
+        #expect(model.field?.editor.text == "close after-both ")
+        model.press(.escape)
+        #expect(model.field == nil && model.tab == .list)
+    }
+
+    @Test("every command can be typed, and every verb is in the help")
+    func complete() {
+        for command in Command.allCases {
+            #expect(Instruction.names.contains(command.rawValue))
+            if case .failure(let failure) = Instruction.parse(command.rawValue) { Issue.record("\(failure.message)") }
+        }
+        let help = HelpView.lines(World.model(), Model.HelpState(context: .list)).map(\.text)
+        for form in Instruction.forms { #expect(help.contains { $0.hasPrefix(form.verb + " ") }, "\(form.verb)") }
+    }
+
+    @Test("the help shows what holds a word, and only that")
+    func help() {
+        var model = World.model()
+        model.press(.character("?"))
+        model.press(.character("/"))
+        for character in "reset" { model.press(.character(character)) }
+        let lines = model.help.map { HelpView.lines(model, $0).map(\.text) } ?? []
+        #expect(lines.count >= 2 && lines.contains { $0.contains("half|reset") })
+        #expect(lines.allSatisfy { $0.isEmpty || $0.contains("reset") || $0.contains("commands") })
+        model.press(.enter)
+        #expect(model.help?.filter == "reset" && model.field == nil)
+        model.press(.escape)
+        #expect(model.help == nil)
+    }
+
+    @Test("a key bound to a line runs it; the footer and the help show it")
+    func bound() {
+        var options = Model.Options(ascii: true, version: "0")
+        options.keys.bind(.character("z"), in: .list, to: "close reset")
+        options.keys.bind(.character("s"), in: .list, to: nil)
+        var model = Model(options: options)
+        _ = model.update(.resized(Size(80, 24)))
+        _ = model.update(.snapshot(World.full))
+        model.press(.character("1"))
+        #expect(model.update(.key(.character("z"))) == [.send(.close(seven, .reset))])
+        let before = model.list.sorting
+        model.press(.character("s"))
+        #expect(model.list.sorting == before)
+        let help = HelpView.lines(model, Model.HelpState(context: .list)).map(\.text)
+        #expect(help.contains { $0.hasPrefix("z ") && $0.contains("close reset") })
+    }
+
+    @Test("the program's own log stands among the events, in its place")
+    func log() {
+        var model = World.model()
+        _ = model.update(.note("config read \u{1B}[2J"))
+        model.press(.character("4"))
+        let text = draw(model, Size(80, 24)).text
+        #expect(text.contains("socktui        -    config read \\x1b[2J"))
+        model.press(.character("f"))
+        for character in "config" { model.press(.character(character)) }
+        #expect(model.shownEvents.count >= 1)
+    }
+
+    @Test("a paste over a list is asked about, and goes into the line only then")
+    func paste() {
+        var model = World.model()
+        #expect(model.update(.paste("q\nx")).isEmpty)
+        #expect(model.context == .menu && model.list.selected == seven)
+        model.press(.character("n"))
+        #expect(model.dialog == nil && model.composer.editor.isEmpty)
+        _ = model.update(.paste("q\nx"))
+        model.press(.character("y"))
+        #expect(model.context == .composer && model.composer.editor.text == "q\nx")
+    }
+
+    @Test("the mouse selects a row and opens it with a second press, chooses tabs, and scrolls")
+    func mouse() {
+        var model = World.model()
+        let row = ScreenLayout(model.size, .list).list.y + 1
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 2)))
+        #expect(model.list.selected == SocketID(9) && model.tab == .list)
+        _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row)))
+        #expect(model.list.selected == SocketID(10))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
+        #expect(model.tab == .talk)
+        _ = model.update(.mouse(MouseEvent(.press, x: 30, y: 1)))
+        #expect(model.tab == .events)
+        model.press(.character("?"))
+        _ = model.update(.mouse(MouseEvent(.press, x: 2, y: 1)))
+        #expect(model.tab == .events, "what is over the screen keeps the mouse off it")
+    }
+}

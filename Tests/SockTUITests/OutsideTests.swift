@@ -1,0 +1,122 @@
+import Glibc
+import InspectorCore
+import SocketKit
+import SocketTestSupport
+import Testing
+
+@testable import SockTUI
+
+@Suite("What goes outside", .timeLimit(.minutes(2)))
+struct OutsideTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(
+        "base64 as RFC 4648 section 10 has it",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func base64(_ text: String, _ expected: String) {
+        #expect(Base64.text(Array(text.utf8)) == expected)
+    }
+
+    @Test("bytes are saved unaltered to a new file of its owner's; a file that is there is left alone")
+    func save() throws {
+        let path = folder.path + "/bytes"
+        let bytes = Array(UInt8.min ... .max)
+        #expect(
+            SavedBytes.save(path, bytes, missing: 4, droppedItems: 1)
+                == .success("saved 256 bytes to \(path); 4 more were not kept; 1 older item had been dropped"))
+        var facts = stat()
+        #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+        #expect(try ReadFile(path).next(1_000) == bytes)
+        guard case .failure(let problem) = SavedBytes.save(path, [1], missing: 0, droppedItems: 0) else {
+            Issue.record("it was overwritten")
+            return
+        }
+        #expect(problem.sentence == "\(path): is there already; choose another name")
+        #expect(try ReadFile(path).next(1_000) == bytes)
+    }
+
+    @Test("lines that were sent are kept by peer, for their owner only, and bounded")
+    func sentLines() {
+        let lines = SentLines(path: folder.path + "/state/sent")
+        #expect(lines.byPeer().isEmpty)
+        lines.add(SentLine(text: "a\tb\nc\\", mode: .escapes, ending: .lf), to: "host:1")
+        for number in 0..<(SentLines.perPeer + 5) {
+            lines.add(SentLine(text: "\(number)", mode: .text, ending: .crlf), to: "host:2")
+        }
+        lines.add(SentLine(text: "50", mode: .hex, ending: .none), to: "host:2")
+        lines.add(SentLine(text: String(repeating: "x", count: 5_000), mode: .text, ending: .none), to: "host:1")
+        let all = lines.byPeer()
+        #expect(all["host:1"] == [SentLine(text: "a\tb\nc\\", mode: .escapes, ending: .lf)])
+        #expect(all["host:2"]?.count == SentLines.perPeer)
+        #expect(all["host:2"]?.last == SentLine(text: "50", mode: .hex, ending: .none))
+        #expect(all["host:2"]?.count { $0.text == "50" } == 1)
+        var facts = stat()
+        #expect(stat(lines.path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("a file of lines that somebody else wrote into is read as far as it makes sense")
+    func foreignLines() {
+        folder.write("text\tCRLF\thost:1\tgood\nnonsense\n\t\t\t\ntext\tCRLF\thost:1\t\\q\n", to: "sent")
+        let all = SentLines(path: folder.path + "/sent").byPeer()
+        #expect(all == ["host:1": [SentLine(text: "good", mode: .text, ending: .crlf)]])
+    }
+
+    @Test("regular expressions match bytes, zero bytes among them")
+    func expressions() {
+        #expect(RegularExpression.matches("^PING", Array("PING x".utf8)))
+        #expect(!RegularExpression.matches("^PING", Array(" PING".utf8)))
+        #expect(RegularExpression.matches("b+c$", [0, 0x62, 0x62, 0x63]))
+        #expect(!RegularExpression.matches("x", []))
+        #expect(RegularExpression.problem("a(b") != nil && RegularExpression.problem("a(b)") == nil)
+    }
+
+    @Test("a listener replies by its rules to those who connect, and stops when they go")
+    func replies() throws {
+        let engine = InspectedEngine()
+        let opened = Lock<SocketID?>(nil)
+        let port = try Peer.freePort()
+        engine.listen(OpenRequest(.tcp(host: "127.0.0.1", port: port))) { result in
+            opened.withLock { $0 = try? result.get() }
+        }
+        #expect(eventually { opened.withLock { $0 } != nil })
+        let id = try #require(opened.withLock { $0 })
+        let answers = Lock<[String]>([])
+        func set(_ rules: [ReplyRule]) {
+            engine.setReplies(id, rules) { error in answers.withLock { $0.append(error?.detail ?? "") } }
+        }
+        set([ReplyRule(pattern: "(", text: "x", reply: [.bytes([0x78])])])
+        #expect(eventually { answers.withLock { $0.count } == 1 })
+        #expect(answers.withLock { $0[0] }.hasPrefix("/(/: "))
+        set([
+            ReplyRule(pattern: "^PING", text: "", reply: [.bytes(Array("PONG ".utf8)), .sequence, .bytes([10])]),
+            ReplyRule(pattern: "!", text: "", reply: [.bytes([0x3F])]),
+        ])
+        #expect(eventually { answers.withLock { $0.last } == "" })
+        let recorder = Recorder()
+        let client = AsyncSocket(engine: SocketEngine(), delegate: recorder)
+        try client.connect(toHost: "127.0.0.1", port: port)
+        client.read(ReadRequest(.available(limit: nil), isStanding: true))
+        client.write(Array("PING".utf8))
+        #expect(eventually { recorder.received == Array("PONG 1\n".utf8) })
+        client.write(Array("PING!".utf8))
+        #expect(eventually { recorder.received == Array("PONG 1\nPONG 2\n?".utf8) })
+        engine.setReplies(SocketID(9_999), []) { error in answers.withLock { $0.append(error?.detail ?? "") } }
+        #expect(eventually { answers.withLock { $0.last?.contains("#9999") } == true })
+    }
+
+    @Test("a script has no terminal for an editor or a clipboard, and says so")
+    func noTerminal() {
+        let screen = ScriptScreen(Size(80, 24))
+        #expect(throws: MessageText.Unsendable("there is no terminal here for an editor")) {
+            try Editor.edit([1], on: screen)
+        }
+        #expect(!screen.copy([1]))
+    }
+}
