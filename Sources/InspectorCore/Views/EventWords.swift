@@ -139,8 +139,8 @@ package enum EventWords {
         case .peerClosed: return detail.isEmpty ? "peer sent FIN" : "peer sent FIN; \(detail)"
         case .halfClosed: return event.first == 1 ? "we sent FIN; what still comes is thrown away" : detail
         case .closeAsked: return "close asked, \(detail)"
-        case .readingPaused: return "reading paused by hand"
-        case .readingResumed: return "reading resumed"
+        case .readingPaused: return socket?.role == .listener ? "accepting is paused" : "reading paused by hand"
+        case .readingResumed: return socket?.role == .listener ? "accepting goes on" : "reading resumed"
         case .accepted: return "accepted \(detail)"
         case .connectRefused: return "connect: \(detail)"
         case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:

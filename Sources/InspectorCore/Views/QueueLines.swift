@@ -65,14 +65,14 @@ package struct QueueLines {
         var first = label("LISTEN")
         first.append(safe(socket.peerText))
         if socket.isReadingPaused {
-            first.append("  accepting is paused: P accepts again", Style(.warn))
+            first.append("  accepting is paused (P)", Style(.warn))
         } else {
             first.append("  waiting for connections", Style(.dim))
         }
         var second = label("TAKEN")
         second.append(Format.count(Int(clamping: socket.accepted), "connection"))
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append("  \(waiting) wait in the kernel: A takes or refuses one", Style(.warn))
+            second.append("  \(waiting) wait in the kernel (A)", Style(.warn))
         }
         var third = Line()
         let rules = model.replies(for: socket)

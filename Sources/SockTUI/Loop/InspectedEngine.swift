@@ -157,6 +157,7 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
                 kept.sockets.values.contains { $0.session == id }
                 || kept.listeners.values.contains { $0.0.session == id }
             if isKept { kept.replies.set(rules, of: id) }
+            if let (key, _) = kept.sockets.first(where: { $0.value.session == id }) { kept.names[key] = id }
             return isKept
         }
     }
