@@ -13,6 +13,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "SocketKitServer", dependencies: [.product(name: "SocketKit", package: "socktui")],
-            swiftSettings: strict)
+            swiftSettings: strict),
+        .executableTarget(
+            name: "DatagramServer", dependencies: [.product(name: "SocketKit", package: "socktui")],
+            swiftSettings: strict),
     ]
 )

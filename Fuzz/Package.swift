@@ -9,16 +9,22 @@ let strict: [SwiftSetting] = [
 // libFuzzer brings its own `main`.
 let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
 
-// A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore` is a link to the
-// target, since a package cannot import the targets of another that are no products.
+// A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore` and
+// `Sources/InspectorCore` are links to the targets, since a package cannot import the targets of another that are no
+// products.
 let package = Package(
     name: "fuzz",
     targets: [
         .target(name: "SocketCore", swiftSettings: strict),
+        .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzInspection", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(
+            name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(
+            name: "FuzzText", dependencies: ["InspectorCore", "SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
     ]
 )

@@ -66,7 +66,8 @@ enum Program {
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         let inspected = makeInspected()
-        let ending = ReportRun(form, isOnce: isOnce, inspected: inspected).run(invocation.opening)
+        let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, inspected: inspected)
+        let ending = run.run(invocation.opening)
         inspected.close()
         switch ending {
         case .status(let status): return status

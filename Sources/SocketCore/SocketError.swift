@@ -12,6 +12,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case readTimeout
         /// The write in hand took longer than its timeout, and nobody extended it.
         case writeTimeout
+        /// A datagram could not be sent within its timeout (GCDAsyncUdpSocketSendTimeoutError).
+        case sendTimeout
         /// No byte passed either way for the idle timeout.
         case idleTimeout
         /// A delimiter read reached its limit without its delimiter.
@@ -68,12 +70,13 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         self.attempts = attempts
     }
 
-    /// The NSError domain that GCDAsyncSocket would have used.
+    /// The NSError domain that GCDAsyncSocket, or for datagrams GCDAsyncUdpSocket, would have used.
     public var domain: String {
         switch reason {
         case .system: "NSPOSIXErrorDomain"
         case .resolver: "kCFStreamErrorDomainNetDB"
         case .tls: "kCFStreamErrorDomainSSL"
+        case .sendTimeout: "GCDAsyncUdpSocketErrorDomain"
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
             .readMaxedOut,
             .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
@@ -87,7 +90,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .disconnected, .cancelled, .notConnected: 0
         case .badConfiguration: 1
         case .badParameter: 2
-        case .connectTimeout: 3
+        case .connectTimeout, .sendTimeout: 3
         case .readTimeout: 4
         case .writeTimeout: 5
         case .readMaxedOut: 6

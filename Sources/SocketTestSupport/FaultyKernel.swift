@@ -1,10 +1,11 @@
+import Glibc
 import SocketKit
 
 /// The real kernel, save for the answers that a test puts in its place.
 package final class FaultyKernel: Kernel {
     /// A call whose answer can be forced.
     package enum Call: Hashable, Sendable {
-        case openStream, accept, receive, send
+        case openStream, accept, receive, send, openDatagram, receiveDatagrams, sendDatagrams
     }
 
     private struct State {
@@ -72,6 +73,27 @@ package final class FaultyKernel: Kernel {
         return withUnsafePointer(to: short) { real.send(descriptor, UnsafeBufferPointer(start: $0, count: 1)) }
     }
 
+    package func openDatagram(for address: SocketAddress) -> IOResult {
+        let result = fault(.openDatagram).map { .failed(errno: $0) } ?? real.openDatagram(for: address)
+        if case .bytes(let descriptor) = result { _ = state.withLock { $0.open.insert(Int32(descriptor)) } }
+        return result
+    }
+
+    package func receiveDatagrams(
+        _ descriptor: Int32, into inbox: DatagramInbox, most: Int, limit: Int
+    ) -> IOResult {
+        fault(.receiveDatagrams).map(Self.result)
+            ?? real.receiveDatagrams(descriptor, into: inbox, most: most, limit: limit)
+    }
+
+    package func sendDatagrams(
+        _ descriptor: Int32, _ datagrams: UnsafeBufferPointer<OutgoingDatagram>
+    ) -> IOResult {
+        fault(.sendDatagrams).map(Self.result) ?? real.sendDatagrams(descriptor, datagrams)
+    }
+
+    private static func result(_ errno: Int32) -> IOResult { errno == EAGAIN ? .wouldBlock : .failed(errno: errno) }
+
     package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 { real.bind(descriptor, to: address) }
     package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 { real.listen(descriptor, backlog: backlog) }
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
@@ -91,5 +113,7 @@ package final class FaultyKernel: Kernel {
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
         real.describe(descriptor, isTCP: isTCP)
     }
+    package func dissolve(_ descriptor: Int32) -> Int32 { real.dissolve(descriptor) }
+    package func describeDatagrams(_ descriptor: Int32) -> KernelSnapshot { real.describeDatagrams(descriptor) }
     package func removeSocketFile(_ path: String) -> Int32 { real.removeSocketFile(path) }
 }

@@ -8,12 +8,18 @@ final class Inspection {
     let process: pid_t
     private let folder: TemporaryFolder
 
-    /// Starts it and waits until it has the screen.
-    init(_ arguments: String, width: Int = 80, height: Int = 24) throws {
+    /// Starts it and waits until it has the screen; `recent` is what it opened before, `editor` its $EDITOR.
+    init(
+        _ arguments: String, width: Int = 80, height: Int = 24, recent: String? = nil, editor: String? = nil
+    ) throws {
         folder = try TemporaryFolder()
+        if let recent {
+            mkdir(folder.path + "/socktui", 0o700)
+            folder.write(recent, to: "socktui/recent")
+        }
         tmux = try Tmux(
             "exec \(Program.path) \(arguments)", width: width, height: height,
-            environment: Program.environment(folder.path))
+            environment: Program.environment(folder.path).merging(["EDITOR": editor, "VISUAL": nil]) { $1 })
         process = try tmux.process()
         try tmux.waitForScreen()
     }

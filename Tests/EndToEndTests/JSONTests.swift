@@ -106,6 +106,22 @@ struct JSONTests {
         #expect(kernel["notsent"].number == theirs.facts["notsent"].flatMap { Double($0) } ?? 0)
     }
 
+    @Test(
+        "what is likely wrong is told once, in words, and stands with the connection as long as it holds",
+        .enabled(if: Peer.isUsable("redis-server"), "redis-server is missing"))
+    func warning() throws {
+        let redis = try Peer.redis()
+        let client = try Peer([
+            Program.path, "connect", "127.0.0.1:\(redis.port)", "--no-read", "--json", "--send", "PING\\r\\n",
+        ])
+        func lints() throws -> [Value] { try Report(client.text).sockets.last?["lints"].array ?? [] }
+        #expect(try eventually { try lints().contains(.string("read-starved")) })
+        let warnings = try Report(client.text).lines("warning").filter { $0["lint"].string == "read-starved" }
+        #expect(warnings.count == 1)
+        #expect(warnings.first?["sentence"].string?.contains("7 B unread") == true)
+        #expect(warnings.first?["remedy"].string?.isEmpty == false)
+    }
+
     @Test("an ended connection that failed has status 1 and its reason on stderr")
     func failed() throws {
         let outcome = try run("connect", "127.0.0.1:\(try Peer.freePort())", "--json")

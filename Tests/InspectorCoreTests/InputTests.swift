@@ -98,12 +98,20 @@ struct InputTests {
     @Test(
         "Addresses",
         arguments: [
-            ("localhost:80", AddressLine.connect(.tcp(host: "localhost", port: 80))),
-            (" [::1]:8080 ", .connect(.tcp(host: "::1", port: 8080))),
-            ("host 25", .connect(.tcp(host: "host", port: 25))),
-            (":80", .connect(.tcp(host: "", port: 80))), ("unix:/run/a", .connect(.unix(path: "/run/a"))),
-            ("unix:@name", .connect(.abstract(name: "name"))), ("listen :8080", .listen(.tcp(host: "", port: 8080))),
-            ("listen unix:/x", .listen(.unix(path: "/x"))), ("demo", .demo),
+            ("localhost:80", AddressLine.connect(.stream(.tcp(host: "localhost", port: 80)))),
+            (" [::1]:8080 ", .connect(.stream(.tcp(host: "::1", port: 8080)))),
+            ("host 25", .connect(.stream(.tcp(host: "host", port: 25)))),
+            (":80", .connect(.stream(.tcp(host: "", port: 80)))),
+            ("unix:/run/a", .connect(.stream(.unix(path: "/run/a")))),
+            ("unix:@name", .connect(.stream(.abstract(name: "name")))),
+            ("listen :8080", .listen(.stream(.tcp(host: "", port: 8080)))),
+            ("listen unix:/x", .listen(.stream(.unix(path: "/x")))), ("demo", .demo),
+            ("udp://h:53", .connect(.datagram(DatagramTarget(.udp(host: "h", port: 53))))),
+            (
+                "listen udp://239.1.2.3:9?interface=lo",
+                .listen(.datagram(DatagramTarget(.udp(host: "239.1.2.3", port: 9), interface: "lo")))
+            ),
+            ("listen unixgram:/x", .listen(.datagram(DatagramTarget(.unix(path: "/x"))))),
         ])
     func addresses(_ text: String, _ expected: AddressLine) {
         #expect(AddressLine.parse(text) == .success(expected))

@@ -13,7 +13,9 @@ struct ReportTests {
     }
 
     private func socket(_ number: UInt64) -> SocketSnapshot {
-        SocketSnapshot(id: SocketID(number), role: .client, phase: .connecting, target: "h:1", opened: .zero)
+        // Just begun, so that nothing is wrong with it yet.
+        let now = MonotonicTime(nanoseconds: 3_000_000_000)
+        return SocketSnapshot(id: SocketID(number), role: .client, phase: .connecting, target: "h:1", opened: now)
     }
 
     @Test(

@@ -1,5 +1,6 @@
 // Linux calls and constants that Swift's Glibc module does not show. No logic.
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -48,3 +49,46 @@ int csystem_diag_tcp(int descriptor, int family, const void *local, uint16_t loc
 
 // The Unix-domain socket with this inode. 0, or errno.
 int csystem_diag_unix(int descriptor, uint64_t inode, struct csystem_diag *out);
+
+// Memory into which datagrams are received, 64 at a time, and what the kernel said of each.
+struct csystem_inbox;
+
+// One datagram: its first and its further bytes, its own length (longer where its end was cut off), a struct sockaddr,
+// and of IP_PKTINFO the interface's index (0: not known), the family (0: not known) and the destination.
+struct csystem_arrival {
+  const void *head, *tail;
+  unsigned head_length, tail_length, length;
+  const void *source;
+  unsigned source_length, interface;
+  int family;
+  uint64_t destination[2];
+};
+
+// `tails_size`: bytes for what goes beyond the first 2,048 of each datagram. NULL: no memory.
+struct csystem_inbox *csystem_inbox_make(size_t tails_size);
+void csystem_inbox_free(struct csystem_inbox *inbox);
+
+// recvmmsg(2): how many came, at most `most`, of each no more than `limit` bytes; or -1 with errno.
+int csystem_inbox_receive(struct csystem_inbox *inbox, int descriptor, unsigned most, unsigned limit);
+const struct csystem_arrival *csystem_inbox_arrival(const struct csystem_inbox *inbox, unsigned index);
+
+// A datagram to be sent; `destination` is a struct sockaddr, NULL: the connected peer.
+struct csystem_departure {
+  const void *bytes, *destination;
+  size_t length;
+  unsigned destination_length;
+};
+
+// sendmmsg(2): how many the kernel took, of at most 64; or -1 with errno.
+int csystem_send_datagrams(int descriptor, const struct csystem_departure *departures, unsigned count);
+
+// connect(2) to AF_UNSPEC: the socket has no peer any more. 0, or -1 with errno.
+int csystem_dissolve(int descriptor);
+
+// SO_MEMINFO.
+struct csystem_memory {
+  unsigned received, receive_buffer, drops;
+};
+
+// 0, or errno.
+int csystem_memory(int descriptor, struct csystem_memory *out);

@@ -1,10 +1,10 @@
 import SocketCore
 
-/// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`, `listen :8080`,
-/// `relay :9000 host:80`, `attach 4242`, `demo`.
+/// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`,
+/// `udp://host:port`, `listen :8080`, `relay :9000 host:80`, `attach 4242`, `demo`.
 package enum AddressLine: Hashable, Sendable {
-    case connect(Endpoint)
-    case listen(Endpoint)
+    case connect(OpenTarget)
+    case listen(OpenTarget)
     case relay(RelayRequest)
     case attach(String)
     case demo
@@ -65,7 +65,7 @@ package enum AddressLine: Hashable, Sendable {
         let host = first.contains(":") ? "[\(first)]" : first
         let text = words.count == 2 ? "\(host):\(last)" : first
         do throws(EndpointError) {
-            let endpoint = try Endpoint.parse(text, allowsPortZero: listens)
+            let endpoint = try OpenTarget.parse(text, allowsPortZero: listens)
             return .success(listens ? .listen(endpoint) : .connect(endpoint))
         } catch {
             return .failure(Failure(message: error.description))

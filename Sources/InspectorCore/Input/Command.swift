@@ -45,6 +45,8 @@ package enum Command: String, Hashable, Sendable, CaseIterable {
     case inputMode = "input-mode"
     /// How what is sent goes out.
     case pace
+    /// To whom datagrams go.
+    case destination
     /// The queued operations of a connection.
     case operations
     case watermarks

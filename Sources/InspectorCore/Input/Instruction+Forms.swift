@@ -89,13 +89,13 @@ extension Instruction {
     private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
         var arguments = arguments
         let address = try arguments.next(after: arguments.verb, "an address")
-        let endpoint: Endpoint
+        let target: OpenTarget
         do throws(EndpointError) {
-            endpoint = try Endpoint.parse(address, allowsPortZero: listens)
+            target = try OpenTarget.parse(address, allowsPortZero: listens)
         } catch {
             throw Failure(error.text, error.problem)
         }
-        var request = OpenRequest(endpoint)
+        var request = OpenRequest(target)
         while let word = arguments.next() {
             switch word {
             case "timeout" where !listens: request.timeout = try arguments.duration(after: word)

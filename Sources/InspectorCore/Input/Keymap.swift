@@ -108,6 +108,7 @@ package enum Keymap {
         bind([.composer], [.alt("o")], .template, "a template from your file"),
         bind([.composer], [.control("x")], .chord, "^X^E: the line in $EDITOR"),
         bind([.composer], [.alt("r")], .pace, "repeat, or dribble; stop that"),
+        bind([.composer], [.alt("d")], .destination, "to whom datagrams go"),
         bind([.composer], [.alt("v")], .cycleView, "view as text, hex and text, or escapes"),
         bind([.composer], [.alt("a")], .answer, "answer what timed out"),
         bind([.start], [.enter], .accept, "open", label: "open"),

@@ -56,6 +56,8 @@ package struct Composer: Hashable, Sendable {
     package var sequence = 1
     /// How what is sent goes out.
     package var pace = Pace()
+    /// To whom datagrams go; nil: to the connected peer, and streams.
+    package var destination: DatagramEndpoint?
 
     /// What is read after the line, as its template has it; nil: nothing is queued.
     package var readAfter: ReadRequest.Kind?

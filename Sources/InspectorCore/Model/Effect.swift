@@ -2,7 +2,7 @@ import SocketCore
 
 /// What a person asked to open.
 package struct OpenRequest: Hashable, Sendable {
-    package var endpoint: Endpoint
+    package var target: OpenTarget
     /// Of a connect: how long it may take; nil: for ever.
     package var timeout: Duration?
     /// Whether a standing read of kind "any" is queued at once, on each accepted connection too.
@@ -17,14 +17,23 @@ package struct OpenRequest: Hashable, Sendable {
     package var replies: [ReplyRule] = []
 
     package init(
-        _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
+        _ target: OpenTarget, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
         holdsConnections: Bool = false
     ) {
-        self.endpoint = endpoint
+        self.target = target
         self.timeout = timeout
         self.standingRead = standingRead
         self.allowsHalfOpen = allowsHalfOpen
         self.holdsConnections = holdsConnections
+    }
+
+    package init(
+        _ endpoint: Endpoint, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
+        holdsConnections: Bool = false
+    ) {
+        self.init(
+            .stream(endpoint), timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
+            holdsConnections: holdsConnections)
     }
 }
 
@@ -45,6 +54,8 @@ package enum Effect: Hashable, Sendable {
     case stopTransmission(SocketID)
     /// How the lines of a composer go out from now on; a form asks for it, and the reducer does it itself.
     case setPace(SocketID, Pace)
+    /// To whom a composer's datagrams go from now on; likewise.
+    case setDestination(SocketID, DatagramEndpoint)
     /// Find out how large the file at a path is.
     case examine(String)
     /// To the terminal's clipboard, or to a file where it has none.

@@ -53,6 +53,8 @@ package struct Form: Hashable, Sendable {
         case pace(SocketID)
         /// Where to save what passed; the item that the cursor was on.
         case save(SocketID, item: UInt64)
+        /// To whom a composer's datagrams go.
+        case destination(SocketID)
     }
 
     package var purpose: Purpose
@@ -80,6 +82,7 @@ package struct Form: Hashable, Sendable {
         case .reply(let id, _): "\(id): reply by itself"
         case .save(let id, _): "save bytes of \(id)"
         case .pace(let id): "how lines go out on \(id)"
+        case .destination(let id): "to whom datagrams of \(id) go"
         }
     }
 
@@ -116,7 +119,9 @@ package struct Form: Hashable, Sendable {
             case (.pace, .gap): !text(.pieces).isEmpty
             case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _): true
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _),
+                (.destination, _):
+                true
             }
         }
     }

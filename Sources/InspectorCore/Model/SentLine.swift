@@ -18,7 +18,7 @@ extension Model {
     func historyKey(_ id: SocketID) -> String? {
         guard let socket = latest?.socket(id), !socket.target.isEmpty else { return nil }
         switch socket.role {
-        case .client: return socket.target
+        case .client, .datagram: return socket.target
         case .accepted: return "listen \(socket.target)"
         case .listener: return nil
         }

@@ -9,7 +9,7 @@ extension SocketSnapshot {
     package var acceptsWrites: Bool {
         guard role != .listener, !isWriteShut, !flags.contains(.forbidReadsWrites) else { return false }
         switch phase {
-        case .resolving, .connecting, .connected: return true
+        case .resolving, .connecting, .connected, .open: return true
         case .listening, .lingering, .closed: return false
         }
     }
@@ -19,6 +19,8 @@ extension SocketSnapshot {
         switch phase {
         case .closed: return "closed"
         case .resolving: return "RESOLVING"
+        // As ss says of a datagram socket without a peer.
+        case .open: return "UNCONN"
         case .connecting, .listening, .connected, .lingering: break
         }
         if let state = kernel?.state, !state.isEmpty { return state }
@@ -26,19 +28,20 @@ extension SocketSnapshot {
         case .resolving, .connecting: return "SYN-SENT"
         case .listening: return "LISTEN"
         case .lingering: return "FIN-WAIT"
-        case .connected, .closed: break
+        case .connected, .open, .closed: break
         }
         let peerEnded = flags.contains(.socketHasReadEOF)
         if peerEnded { return isWriteShut ? "LAST-ACK" : "CLOSE-WAIT" }
         return isWriteShut ? "FIN-WAIT" : "ESTAB"
     }
 
-    /// `>` it connected, `<` it was accepted, `=` it listens.
+    /// `>` it connected, `<` it was accepted, `=` it listens, `~` it exchanges datagrams.
     package var roleMark: String {
         switch role {
         case .client: ">"
         case .accepted: "<"
         case .listener: "="
+        case .datagram: "~"
         }
     }
 
@@ -48,6 +51,7 @@ extension SocketSnapshot {
         case .client: "client"
         case .accepted: "accepted"
         case .listener: "listener"
+        case .datagram: "datagram"
         }
     }
 
@@ -58,7 +62,8 @@ extension SocketSnapshot {
         case .accepted:
             guard let peer else { return "-" }
             return peer == .unnamed ? "unix: (unnamed)" : peer.description
-        case .listener:
+        case .datagram where peer != nil || local == nil: return target.isEmpty ? peer?.description ?? "-" : target
+        case .listener, .datagram:
             guard let local else { return target.isEmpty ? "-" : target }
             guard let port = local.port, let host = local.host, host == "0.0.0.0" || host == "::" else {
                 return local.description
@@ -137,7 +142,7 @@ package enum CloseWords {
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
         case .tls(let failure): return TLSWords.short(failure)
-        case .badConfiguration, .badParameter, .notConnected, .cancelled, .other: return error.detail
+        case .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .other: return error.detail
         }
     }
 
@@ -165,7 +170,7 @@ package enum CloseWords {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
-                .badConfiguration, .badParameter, .notConnected, .cancelled, .tls, .other:
+                .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .tls, .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }

@@ -51,6 +51,7 @@ extension Model {
         case .pace: return openPace()
         case .template: openTemplates()
         case .chord: awaitsChord = canCompose
+        case .destination: openDestination()
         case .cycleView: viewMode = viewMode.next
         case .leave: isComposing = false
         case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
@@ -97,6 +98,10 @@ extension Model {
             return []
         }
         guard let selected, selected.acceptsWrites else { return [] }
+        guard selected.role != .datagram else {
+            notice = hint("datagrams have no FIN: x closes the socket")
+            return []
+        }
         // The cursor stays: what is typed next would turn into commands.
         notice = hint("FIN goes out behind the queued writes; reading goes on")
         return [.send(.halfClose(selected.id))]

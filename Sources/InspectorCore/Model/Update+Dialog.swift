@@ -70,12 +70,14 @@ extension Model {
                 Menu.Item(key: "r", label: "after the queued reads", choice: .close(id, .afterReading)),
                 Menu.Item(key: "b", label: "after both", choice: .close(id, .afterBoth)),
             ]
-            if selected.acceptsWrites {
+            if selected.acceptsWrites, selected.role != .datagram {
                 items.append(
                     Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id)))
             }
-            items.append(
-                Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)))
+            if selected.role != .datagram {
+                items.append(
+                    Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)))
+            }
         }
         dialog = .menu(Menu(title: "close \(id) \(selected.peerText)", items: items))
     }
@@ -123,6 +125,9 @@ extension Model {
             case .send(.read(let id, _)): editComposerTag(id)
             case .setPace(let id, let pace):
                 composers[id, default: Composer()].pace = pace
+                return []
+            case .setDestination(let id, let destination):
+                composers[id, default: Composer()].destination = destination
                 return []
             default: break
             }

@@ -5,7 +5,7 @@ extension Model {
     static func openFields(
         _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
     ) -> [FormField] {
-        var fields = [FormField.text(.address, "Address", address, hint: "host:port  [::1]:port  unix:/path")]
+        var fields = [FormField.text(.address, "Address", address, hint: "host:port  unix:/path  udp://host:port")]
         if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
         fields += [
             FormField(
@@ -36,6 +36,7 @@ extension Model {
             return
         }
         let tag = (composers[selected.id] ?? Composer()).nextTag
+        guard selected.role != .datagram else { return openReceiveForm(selected.id, tag: tag) }
         dialog = .form(
             Form(
                 .read(selected.id),
@@ -93,6 +94,7 @@ extension Form {
             case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
             case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
             case .pace(let id): return .success(.setPace(id, try pace()))
+            case .destination(let id): return .success(.setDestination(id, try destination()))
             }
         } catch {
             return .failure(error)
@@ -121,7 +123,7 @@ extension Form {
         case .failure(let failure): throw Problem(field: .address, message: failure.message)
         }
         let timeout = try duration(.timeout)
-        func request(_ endpoint: Endpoint) -> OpenRequest {
+        func request(_ endpoint: OpenTarget) -> OpenRequest {
             OpenRequest(
                 endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen),
                 holdsConnections: isOn(.hold))

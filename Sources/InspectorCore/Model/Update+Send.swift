@@ -21,6 +21,7 @@ extension Model {
             notice = hint("\(running.words); Alt-r stops it")
             return []
         }
+        if selected?.role == .datagram { return sendDatagram(message, transmission, composer) }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id)
         editComposer { $0.sent() }

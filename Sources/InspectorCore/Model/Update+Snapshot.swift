@@ -15,6 +15,7 @@ extension Model {
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refresh() }
+        adoptDestination(snapshot)
         leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
@@ -81,7 +82,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         lastOpened = request
         if frozen != nil { thaw() }
-        inheritComposer(id, target: request.endpoint.description)
+        inheritComposer(id, target: request.target.description)
         start.editor.commit()
         start.error = nil
         notice = nil
@@ -120,6 +121,7 @@ extension Model {
         expected = nil
         guard tab == .talk, list.selected == socket.id else { return }
         if socket.role == .listener { awaiting = socket.id }
+        if socket.role == .datagram { greetDatagrams(socket) }
         if TalkWords.whyNoWriting(socket) != nil { isComposing = false }
     }
 

@@ -14,7 +14,7 @@ extension SocketJSON {
         let (first, second) = (event.first, event.second)
         switch event.kind {
         case .resolving, .connected, .listening, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
-            .writeUnblocked, .turnedAway, .closed:
+            .writeUnblocked, .turnedAway, .bound, .groupJoined, .groupLeft, .dissolved, .closed:
             return []
         case .resolved: return [("addresses", JSON(first))]
         case .connectAttempt: return address(first, of: socket)
@@ -37,6 +37,13 @@ extension SocketJSON {
         case .closeAsked:
             let modes = CloseMode.allCases
             return [("mode", modes.indices.contains(first) ? JSON(word: modes[first].rawValue) : .null)]
+        case .datagramsReceived: return [("datagrams", JSON(first)), ("bytes", JSON(second))]
+        case .datagramSent: return [("bytes", JSON(first))]
+        case .datagramFailed: return [("bytes", JSON(first))] + (second == 0 ? [] : failure(second))
+        case .datagramsDropped:
+            return [("datagrams", JSON(first)), ("reason", JSON(DatagramWords.reason(second)))]
+        case .datagramsTruncated: return [("datagrams", JSON(first))]
+        case .datagramError: return failure(first)
         case .movedAway, .movedHere: return [("other_id", JSON(first))]
         case .tlsQueued: return [("reads_ahead", JSON(first)), ("writes_ahead", JSON(second))]
         case .tlsBegan: return [("read_ahead_bytes", JSON(first))]

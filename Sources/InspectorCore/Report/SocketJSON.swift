@@ -28,7 +28,8 @@ package struct SocketJSON {
             "sent_bytes": JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
             "sent_bytes_per_s": JSON(socket.sendRate), "accepted": JSON(socket.accepted),
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
-            "tls": socket.tls.map(tls) ?? .null, "closed": socket.closed.map(closed) ?? .null,
+            "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
+            "closed": socket.closed.map(closed) ?? .null,
         ]
     }
 
@@ -132,6 +133,7 @@ package struct SocketJSON {
             "cwnd": JSON(kernel.congestionWindow), "retrans": JSON(kernel.retransmits),
             "rwnd_limited_share": JSON(kernel.receiverWindowLimited), "bytes_sent": JSON(kernel.bytesSent),
             "bytes_received": JSON(kernel.bytesReceived),
+            "drops": JSON(kernel.drops), "rcvbuf": JSON(kernel.receiveBuffer),
             "delivery_rate_bps": JSON(kernel.deliveryRate.map { $0.multipliedReportingOverflow(by: 8).partialValue }),
         ]
     }

@@ -81,7 +81,7 @@ extension TrafficDocument {
         var line = Line(clock.text(item.time), Style(.dim))
         line.append(item.direction == .sent ? " > " : " < ", style)
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
-        sanitizer.append(Self.words(item), to: &line)
+        sanitizer.append(item.address.map { DatagramWords.traffic(item, $0) } ?? Self.words(item), to: &line)
         guard let gap else { return line }
         let words = gap.isReply ? "reply after \(Format.duration(gap.time))" : "+\(Format.duration(gap.time))"
         if line.width + words.count + 3 <= width {

@@ -120,11 +120,14 @@ package struct TrafficDocument {
             .writeTimedOut,
             .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
             .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
-            .trustAnswered, .secured, .alertReceived, .alertSent:
+            .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsDropped, .datagramError,
+            .groupJoined, .groupLeft,
+            .dissolved:
             true
         case .closed: !closed
         case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,
-            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked:
+            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
+            .datagramsReceived, .datagramSent, .datagramFailed, .datagramsTruncated:
             false
         }
     }

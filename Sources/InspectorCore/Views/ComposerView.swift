@@ -50,7 +50,7 @@ package enum ComposerView {
 
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
-        let right = settings(composer)
+        let right = settings(composer, model.selected)
         let title = Line("send", Style(.heading))
         canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
@@ -65,7 +65,7 @@ package enum ComposerView {
     }
 
     /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys.
-    private static func settings(_ composer: Composer) -> Line {
+    private static func settings(_ composer: Composer, _ socket: SocketSnapshot?) -> Line {
         let pace = composer.pace.words
         func key(_ name: String) -> String { pace == nil ? " (\(name))" : "" }
         var line = Line(composer.mode.rawValue + key("Alt-t"), Style(.dim))
@@ -75,6 +75,13 @@ package enum ComposerView {
             line.append(composer.ending.rawValue)
             line.append(key("Alt-e"), Style(.dim))
         case .hex, .file: break
+        }
+        if let socket, socket.role == .datagram {
+            let place = socket.peer.flatMap { DatagramEndpoint($0) } ?? composer.destination
+            line.append("   to ", Style(.dim))
+            line.append(DatagramWords.bare(place) ?? "nobody yet", Style(place == nil ? .warn : .plain))
+            if socket.peer == nil { line.append(key("Alt-d"), Style(.dim)) }
+            return line
         }
         if let pace { line.append("   \(pace)") }
         if let read = composer.readAfter { line.append("   then reads \(read.words)") }

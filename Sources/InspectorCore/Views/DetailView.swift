@@ -37,7 +37,7 @@ package enum DetailView {
 
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let live = socket.isLive ? builder.flags + builder.queues : socket.role == .listener ? builder.queues : []
-        return builder.identity + builder.warnings + live + builder.minute + builder.totals
+        return builder.identity + builder.warnings + builder.datagrams + live + builder.minute + builder.totals
     }
 }
 
@@ -94,8 +94,8 @@ struct DetailBuilder {
         var first = Line("\(socket.id) \(socket.roleWord) ", Style(.heading))
         switch socket.role {
         case .listener: first.append(safe(socket.local?.description ?? socket.target))
-        case .client, .accepted:
-            let peer = socket.peer?.description ?? socket.target
+        case .client, .accepted, .datagram:
+            let peer = socket.peer?.description ?? (socket.role == .datagram ? "any" : socket.target)
             first.append(safe(socket.local.map { "\($0.description) > \(peer)" } ?? peer))
         }
         var words = [first]
@@ -142,11 +142,14 @@ struct DetailBuilder {
             $0.isFinite ? "\(Int(min(max($0, 0), 1) * 100 + 0.5))%" : nil
         }
         add("rwnd-limited", limited)
+        add("drops", kernel.drops.map { Format.number($0) }, (kernel.drops ?? 0) > 0 ? .warn : .plain)
+        add("rcvbuf", kernel.receiveBuffer.map { Format.bytes($0) })
         add("delivery", kernel.deliveryRate.map { Format.bytes($0) + "/s" })
         return words
     }
 
     var flags: [Row] {
+        if let facts = socket.datagrams { return datagramFlags(facts) }
         let lit = FlagWords.lit(socket.flags)
         var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) lit")]
         rows += wrapped(lit.map { Line($0, Style(.lit)) }, separator: "  ")

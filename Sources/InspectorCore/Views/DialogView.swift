@@ -57,7 +57,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .read, .answer, .timeout, .watermarks, .pace, .save, .reply: false
+        case .read, .answer, .timeout, .watermarks, .pace, .save, .reply, .destination: false
         }
     }
 
@@ -67,7 +67,7 @@ package enum DialogView {
         case .listen: "listen"
         case .read: "queue it"
         case .answer: "answer"
-        case .timeout, .watermarks, .pace, .reply: "set it"
+        case .timeout, .watermarks, .pace, .reply, .destination: "set it"
         case .save: "save"
         }
     }

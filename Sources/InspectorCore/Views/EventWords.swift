@@ -46,6 +46,16 @@ package enum EventWords {
         case .secured: "secure"
         case .alertReceived: "alert in"
         case .alertSent: "alert out"
+        case .bound: "bound"
+        case .datagramsReceived: "received"
+        case .datagramSent: "sent"
+        case .datagramFailed: "not sent"
+        case .datagramsDropped: "dropped"
+        case .datagramsTruncated: "cut off"
+        case .datagramError: "error"
+        case .groupJoined: "group joined"
+        case .groupLeft: "group left"
+        case .dissolved: "disconnected"
         case .closed: "closed"
         }
     }
@@ -54,12 +64,15 @@ package enum EventWords {
     package static func hasTag(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
         case .readQueued, .readPartial, .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed,
-            .readTimedOut, .writeTimedOut, .timeoutExtended, .timeoutChanged:
+            .readTimedOut, .writeTimedOut, .timeoutExtended, .timeoutChanged, .datagramSent,
+            .datagramFailed:
             true
         case .resolving, .resolved, .connectAttempt, .connectRefused, .connected, .listening, .accepted, .acceptFailed,
             .readingPaused, .readingResumed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
             .peerClosed, .halfClosed, .closeAsked, .movedAway, .movedHere, .closed, .turnedAway, .aboveHighMark,
-            .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
+            .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent,
+            .bound, .datagramsReceived, .datagramsDropped, .datagramsTruncated, .datagramError, .groupJoined,
+            .groupLeft, .dissolved:
             false
         }
     }
@@ -106,6 +119,9 @@ package enum EventWords {
         case .closeAsked: mode(event.first)
         case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
             TLSWords.detail(event)
+        case .bound, .datagramsReceived, .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated,
+            .datagramError, .groupJoined, .groupLeft, .dissolved:
+            DatagramWords.detail(event, of: socket)
         }
     }
 
@@ -147,7 +163,9 @@ package enum EventWords {
             return TLSWords.note(event)
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
-            .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .closed:
+            .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .bound, .datagramsReceived,
+            .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated, .datagramError, .groupJoined,
+            .groupLeft, .dissolved, .closed:
             return detail.isEmpty ? name(event.kind) : "\(name(event.kind)): \(detail)"
         }
     }
@@ -155,12 +173,15 @@ package enum EventWords {
     /// Whether a person should look at it.
     package static func isWarning(_ kind: SocketEvent.Kind) -> Bool {
         switch kind {
-        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut, .trustAsked: true
+        case .connectRefused, .acceptFailed, .readFailed, .writeFailed, .readTimedOut, .writeTimedOut, .trustAsked,
+            .datagramFailed, .datagramsDropped, .datagramsTruncated, .datagramError:
+            true
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .accepted, .readQueued, .readPartial,
             .readDone, .writeQueued, .writePartial, .writeDone, .timeoutExtended, .readingPaused, .readingResumed,
             .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked, .peerClosed, .halfClosed, .closeAsked,
             .movedAway, .movedHere, .closed, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued,
-            .tlsBegan, .trustAnswered, .secured, .alertReceived, .alertSent:
+            .tlsBegan, .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsReceived,
+            .datagramSent, .groupJoined, .groupLeft, .dissolved:
             false
         }
     }
@@ -170,6 +191,7 @@ package enum EventWords {
 package enum ErrnoWords {
     private static let names: [Int32: String] = [
         2: "no such file", 13: "permission denied", 24: "too many open files", 32: "broken pipe",
+        90: "message too long",
         98: "address in use", 99: "address not available", 101: "network unreachable", 103: "aborted",
         104: "reset by peer", 110: "timed out", 111: "refused", 113: "no route to host",
     ]

@@ -102,6 +102,7 @@ package enum ListWords {
     /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`. That somebody is asked is never cut off.
     package static func reading(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
         if socket.role == .listener { return Line("\(socket.accepted) accepted") }
+        if let facts = socket.datagrams { return DatagramWords.receiving(facts, socket, width: width) }
         guard let operation = socket.reading.current else {
             guard socket.unreadBytes > 0 else { return Line("-", Style(.dim)) }
             return Line("unread \(Format.size(socket.unreadBytes))", Style(.warn))
@@ -134,7 +135,9 @@ package enum ListWords {
 
     /// Percent, operations behind it, bytes pending: `25% +2 1.4M`.
     package static func writing(_ socket: SocketSnapshot) -> Line {
-        guard let operation = socket.writing.current else { return Line("-", Style(.dim)) }
+        guard let operation = socket.writing.current else {
+            return Line(socket.datagrams.map { "\(Format.number($0.counters.sent)) out" } ?? "-", Style(.dim))
+        }
         var line = Line()
         if let total = operation.total, total > 0 {
             line.append(Format.percent(done: operation.done, total: total))

@@ -27,15 +27,16 @@ package struct QueueLines {
         case .closed: return closed
         case .listening: return listening
         case .resolving, .connecting: return connecting
-        case .connected, .lingering: return [reading, writing, bytes]
+        case .connected, .open, .lingering:
+            return socket.datagrams.map(datagramRows) ?? [reading, writing, bytes]
         }
     }
 
-    private func label(_ text: String) -> Line {
+    func label(_ text: String) -> Line {
         Line(Format.padded(" " + text, to: 8), Style(.heading))
     }
 
-    private func safe(_ text: String, _ role: Role = .plain) -> Line {
+    func safe(_ text: String, _ role: Role = .plain) -> Line {
         var line = Line()
         model.sanitizer.append(text, Style(role), to: &line)
         return line
@@ -57,6 +58,7 @@ package struct QueueLines {
             totals.append("received \(Format.size(socket.received))", Style(.received))
             totals.append("  ")
             totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+            if let facts = socket.datagrams { totals.append("  \(DatagramWords.totals(facts))", Style(.dim)) }
         }
         return [Row(left: why), Row(left: when), Row(left: totals)]
     }
@@ -204,7 +206,7 @@ package struct QueueLines {
         return line
     }
 
-    private var writing: Row {
+    var writing: Row {
         var line = label("WRITE")
         guard let operation = socket.writing.current else {
             line.append(socket.isWriteShut ? "we sent FIN" : "nothing queued", Style(.dim))
@@ -215,7 +217,7 @@ package struct QueueLines {
     }
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
-    private var bytes: Row {
+    var bytes: Row {
         let kernel = socket.kernel
         var line = label("BYTES")
         line.append("queued \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))

@@ -15,6 +15,9 @@ package enum TalkWords {
         case .resolving: return ["resolving \(socket.target)..."]
         case .connecting: return ["connecting to \(socket.target)..."]
         case .closed: return []
+        case .open:
+            let place = socket.local?.description ?? socket.target
+            return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
         case .connected, .lingering:
             return socket.received == 0 && socket.sent == 0 ? ["connected; nothing has passed yet"] : []
         }

@@ -83,7 +83,7 @@ struct ArgumentParser {
 
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {
         guard let command = CommandTable.commands.first(where: { $0.name == name }) else {
-            if (try? Endpoint.parse(name)) != nil { throw UsageError(name, "write socktui connect \(name)") }
+            if (try? OpenTarget.parse(name)) != nil { throw UsageError(name, "write socktui connect \(name)") }
             let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }

@@ -52,8 +52,8 @@ enum CommandTable {
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             var request = OpenRequest(
-                try Endpoint.parse(text, allowsPortZero: allowsPortZero), timeout: timeout, standingRead: standingRead,
-                allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
+                try OpenTarget.parse(text, allowsPortZero: allowsPortZero), timeout: timeout,
+                standingRead: standingRead, allowsHalfOpen: allowsHalfOpen, holdsConnections: holdsConnections)
             request.greeting = greeting
             request.replies = replies
             return request
@@ -259,6 +259,8 @@ enum CommandTable {
             \(warnings)
 
             ADDRESS: host:port, [::1]:port, :port, unix:/path or unix:@name
+            datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
+                       unixgram:/path or unixgram:@name
             """
     }
 

@@ -19,7 +19,13 @@ enum ManPage {
         ]
             + CommandTable.commands.flatMap { entry($0.name + " " + $0.operands, $0.help) }
             + CommandTable.printers.flatMap { entry($0.name + " " + $0.operands, $0.help) }
-            + [".PP", escaped("An ADDRESS is host:port, [::1]:port, :port, unix:/path or unix:@name.")]
+            + [
+                ".PP",
+                escaped(
+                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path or unix:@name; for datagrams, "
+                        + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
+                ),
+            ]
     }
 
     private static var options: [String] {

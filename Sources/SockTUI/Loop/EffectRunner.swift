@@ -41,10 +41,10 @@ struct EffectRunner: Sendable {
         switch effect {
         case .send(let command): inspected.send(command)
         case .connect(let request):
-            recent?.add(request.endpoint.description)
+            recent?.add(request.target.description)
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
-            recent?.add("listen \(request.endpoint)")
+            recent?.add("listen \(request.target)")
             inspected.listen(request, then: answer(to: request))
         case .relay(let request):
             recent?.add(request.text)
@@ -68,7 +68,7 @@ struct EffectRunner: Sendable {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse: break
+        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
             inspected.setReplies(id, rules) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
@@ -84,7 +84,7 @@ struct EffectRunner: Sendable {
                 inbox.post(.opened(id, request))
                 if !request.replies.isEmpty { perform(.setReplies(id, request.replies)) }
             case .failure(let error):
-                let sentence = "\(request.endpoint): \(error.detail)"
+                let sentence = "\(request.target): \(error.detail)"
                 log?.note("refused: \(sentence)")
                 inbox.post(.refused(sentence))
             }

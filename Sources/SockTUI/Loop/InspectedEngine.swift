@@ -8,6 +8,7 @@ import SocketKit
 final class InspectedEngine: Inspected {
     private let engine: SocketEngine
     private let keeper = Keeper()
+    private let datagrams = DatagramKeeper()
 
     init() {
         var configuration = EngineConfiguration()
@@ -46,11 +47,14 @@ final class InspectedEngine: Inspected {
     }
 
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        guard case .stream(let endpoint) = request.target else {
+            return datagrams.open(request, on: engine, connects: true, then: then)
+        }
         engine.queue.async { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
             then(
                 Self.result("connect") { () throws(SocketError) in
-                    try socket.connect(to: request.endpoint, timeout: request.timeout)
+                    try socket.connect(to: endpoint, timeout: request.timeout)
                     keeper.keep(socket)
                     if request.standingRead { socket.read(.standing) }
                     if !request.greeting.isEmpty { socket.write(request.greeting) }
@@ -60,12 +64,15 @@ final class InspectedEngine: Inspected {
     }
 
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        guard case .stream(let endpoint) = request.target else {
+            return datagrams.open(request, on: engine, connects: false, then: then)
+        }
         engine.queue.async { @Sendable [engine, keeper] in
             let listener = SocketListener(
                 engine: engine, delegate: keeper, configuration: Self.configuration(request))
             keeper.keep(listener, standingRead: request.standingRead)
             let result = Self.result("listen") { () throws(SocketError) in
-                try listener.listen(on: request.endpoint)
+                try listener.listen(on: endpoint)
                 return listener.session
             }
             if case .failure = result { keeper.drop(listener) }
@@ -86,7 +93,10 @@ final class InspectedEngine: Inspected {
     }
 
     /// Stops every listener, so that no socket file is left behind.
-    func close() { keeper.stopListeners() }
+    func close() {
+        keeper.stopListeners()
+        datagrams.closeAll()
+    }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
@@ -106,7 +116,7 @@ final class InspectedEngine: Inspected {
         return configuration
     }
 
-    private static func result(
+    static func result(
         _ operation: String, _ open: () throws(SocketError) -> SocketID?
     ) -> Result<SocketID, SocketError> {
         Result { () throws(SocketError) in

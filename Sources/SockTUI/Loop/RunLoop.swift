@@ -144,8 +144,7 @@ final class RunLoop {
             tell(SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems))
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .send, .connect, .listen, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine, .setPace,
-            .remember,
-            .setReplies:
+            .remember, .setReplies, .setDestination:
             runner.perform(effect)
             snapshotIsWanted = true
         }

@@ -151,7 +151,8 @@ extension SocketError {
         case .system: .other
         case .connectTimeout: .timedOut
         case .resolver: .hostUnreachable
-        case .tls, .badConfiguration, .badParameter, .readTimeout, .writeTimeout, .idleTimeout, .readMaxedOut,
+        case .tls, .sendTimeout, .badConfiguration, .badParameter, .readTimeout, .writeTimeout, .idleTimeout,
+            .readMaxedOut,
             .closedByPeer,
             .disconnected, .cancelled, .notConnected, .other:
             .other

@@ -15,10 +15,10 @@ struct ReportLines {
     private var text: TextLines?
     private let isOnce: Bool
 
-    init(_ form: ReportForm, isOnce: Bool) {
+    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings) {
         self.isOnce = isOnce
         switch form {
-        case .json: json = JSONLines(program: "socktui \(CommandTable.version)")
+        case .json: json = JSONLines(program: "socktui \(CommandTable.version)", lints: lints)
         case .text: text = TextLines()
         }
     }

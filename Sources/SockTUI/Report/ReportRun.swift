@@ -28,9 +28,9 @@ final class ReportRun {
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
 
-    init(_ form: ReportForm, isOnce: Bool, inspected: any Inspected) {
+    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, inspected: any Inspected) {
         self.isOnce = isOnce
-        lines = ReportLines(form, isOnce: isOnce)
+        lines = ReportLines(form, isOnce: isOnce, lints: lints)
         runner = EffectRunner(inspected: inspected, inbox: inbox)
         endsByItself = true
     }
@@ -126,7 +126,8 @@ final class ReportRun {
         guard endsByItself, programs == nil, let last else { return refusals }
         return refusals
             + last.sockets.compactMap { socket in
-                guard socket.role == .client, socket.linked == nil, let error = socket.closed?.error,
+                guard socket.role == .client || socket.role == .datagram, socket.linked == nil,
+                    let error = socket.closed?.error,
                     Self.isFailure(error.reason)
                 else {
                     return nil
@@ -139,7 +140,7 @@ final class ReportRun {
         switch reason {
         case .closedByPeer, .disconnected, .cancelled: false
         case .tls, .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .notConnected, .system, .resolver, .other:
+            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .other:
             true
         }
     }

@@ -11,6 +11,7 @@ struct InspectionCommand: WireMessage {
     private var isOn = false
     private var operation: OperationID?
     private var watermarks: Watermarks?
+    private var destination: DatagramEndpoint?
 
     private init() {}
     static var blank: InspectionCommand { InspectionCommand() }
@@ -24,6 +25,9 @@ struct InspectionCommand: WireMessage {
         case .write(_, let request):
             word = "write"
             (bytes, timeout, tag) = (request.bytes, request.timeout, request.tag)
+        case .send(_, let request):
+            word = "send"
+            (bytes, destination, timeout, tag) = (request.bytes, request.destination, request.timeout, request.tag)
         case .close(_, let mode): (word, self.mode) = ("close", mode)
         case .halfClose: word = "halfClose"
         case .pauseReading(_, let pause): (word, isOn) = ("pauseReading", pause)
@@ -68,6 +72,7 @@ struct InspectionCommand: WireMessage {
         try coder.field(9, &isOn)
         try coder.field(10, &operation)
         try coder.field(11, &watermarks)
+        try coder.field(12, &destination)
     }
 
     /// What it asks for. Nothing is checked that the engine checks itself.
@@ -78,6 +83,7 @@ struct InspectionCommand: WireMessage {
             guard let kind else { throw .unknown }
             return .read(socket, ReadRequest(kind, timeout: timeout, tag: tag, isStanding: isStanding))
         case "write": return .write(socket, WriteRequest(bytes, timeout: timeout, tag: tag))
+        case "send": return .send(socket, DatagramRequest(bytes, to: destination, timeout: timeout, tag: tag))
         case "close":
             guard let mode else { throw .unknown }
             return .close(socket, mode)

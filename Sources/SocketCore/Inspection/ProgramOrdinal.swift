@@ -36,6 +36,7 @@ extension SocketCommand {
         switch self {
         case .read(_, let request): .read(session, request)
         case .write(_, let request): .write(session, request)
+        case .send(_, let request): .send(session, request)
         case .close(_, let mode): .close(session, mode)
         case .halfClose: .halfClose(session)
         case .pauseReading(_, let pause): .pauseReading(session, pause)

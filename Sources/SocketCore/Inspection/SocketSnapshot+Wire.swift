@@ -38,6 +38,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(30, &watermarks)
         try coder.field(31, &isAboveHighMark)
         try coder.field(32, &tls)
+        try coder.field(33, &datagrams)
     }
 }
 
@@ -124,6 +125,8 @@ extension KernelSnapshot: WireMessage {
         try coder.field(9, &bytesSent)
         try coder.field(10, &bytesReceived)
         try coder.field(11, &deliveryRate)
+        try coder.field(12, &drops)
+        try coder.field(13, &receiveBuffer)
     }
 }
 
@@ -215,6 +218,7 @@ extension TrafficItem: WireMessage {
         try coder.field(8, &total)
         try coder.field(9, &state)
         try coder.field(10, &bytes)
+        try coder.field(11, &address)
     }
 }
 

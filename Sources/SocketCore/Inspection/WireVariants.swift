@@ -149,7 +149,7 @@ extension SocketError.Reason: WireAlias {
         (.badConfiguration, "badConfiguration"), (.badParameter, "badParameter"), (.connectTimeout, "connectTimeout"),
         (.readTimeout, "readTimeout"), (.writeTimeout, "writeTimeout"), (.idleTimeout, "idleTimeout"),
         (.readMaxedOut, "readMaxedOut"), (.closedByPeer, "closedByPeer"), (.disconnected, "disconnected"),
-        (.cancelled, "cancelled"), (.notConnected, "notConnected"), (.other, "other"),
+        (.cancelled, "cancelled"), (.sendTimeout, "sendTimeout"), (.notConnected, "notConnected"), (.other, "other"),
     ]
 
     package var written: WireVariant {
@@ -158,7 +158,7 @@ extension SocketError.Reason: WireAlias {
         case .resolver(let code): WireVariant("resolver", number: Int(code))
         case .tls(let failure): failure.written
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
+            .sendTimeout, .readMaxedOut, .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
             WireVariant(Self.words.first { $0.0 == self }?.1 ?? "other")
         }
     }

@@ -5,6 +5,9 @@ public enum SocketCommand: Hashable, Sendable {
     case read(SocketID, ReadRequest)
     /// Queue a write.
     case write(SocketID, WriteRequest)
+    /// Queue one datagram; for a stream it has no effect. A `write` to a datagram socket is one to its connected peer, a
+    /// `read` of what is available takes one datagram, or all when it is standing.
+    case send(SocketID, DatagramRequest)
     /// Close, at once or when the named queues have emptied.
     case close(SocketID, CloseMode)
     /// Send FIN once every queued write is out; reading goes on. Later writes are refused.
@@ -49,7 +52,8 @@ public enum SocketCommand: Hashable, Sendable {
     /// The session that this command is for.
     public var socket: SocketID {
         switch self {
-        case .read(let id, _), .write(let id, _), .close(let id, _), .halfClose(let id), .pauseReading(let id, _),
+        case .read(let id, _), .write(let id, _), .send(let id, _), .close(let id, _), .halfClose(let id),
+            .pauseReading(let id, _),
             .answerTimeout(let id, _, _), .cancel(let id, _), .answerTrust(let id, _, _), .setTimeout(let id, _, _),
             .setWatermarks(let id, _), .answerConnection(let id, _):
             id

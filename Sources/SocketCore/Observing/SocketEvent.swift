@@ -87,6 +87,27 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case alertReceived
         /// We sent a TLS alert; first: its number.
         case alertSent
+        /// A datagram socket has an address of its own.
+        case bound
+        /// Datagrams were received together; first: how many, second: bytes.
+        case datagramsReceived
+        /// A datagram was sent; first: bytes.
+        case datagramSent
+        /// A datagram was not sent; first: bytes, second: errno, or 0.
+        case datagramFailed
+        /// Datagrams were dropped on this side; first: how many, second: 0 by the receive filter, 1 from somebody else
+        /// than the connected peer, 2 since nobody fetched those before, 3 held back by the send filter.
+        case datagramsDropped
+        /// Datagrams were longer than what is kept of one; first: how many.
+        case datagramsTruncated
+        /// The kernel reported an error of a datagram that was sent earlier; first: errno.
+        case datagramError
+        /// A multicast group was joined.
+        case groupJoined
+        /// A multicast group was left.
+        case groupLeft
+        /// A datagram socket is not connected any more.
+        case dissolved
         /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
         case closed
     }

@@ -6,6 +6,8 @@ public enum SocketRole: String, Hashable, Sendable, Codable {
     case accepted
     /// It listens.
     case listener
+    /// It sends and receives datagrams.
+    case datagram
 }
 
 /// Where in its life a session is.
@@ -16,7 +18,9 @@ public enum SocketPhase: String, Hashable, Sendable, Codable {
     case connecting
     /// It accepts connections.
     case listening
-    /// Bytes can pass.
+    /// Datagrams can pass, to and from anybody.
+    case open
+    /// Bytes can pass; of a datagram socket, to and from one peer.
     case connected
     /// All that was to be written is with the kernel and FIN was sent; what the peer still sends is read and thrown
     /// away until its FIN, so that no reset can destroy the tail of our data.
@@ -104,7 +108,8 @@ public struct ConnectSnapshot: Hashable, Sendable, Codable {
 
 /// What the kernel says of a socket; asked only for sessions named in the request. nil: the kernel does not say.
 public struct KernelSnapshot: Hashable, Sendable, Codable {
-    /// Bytes received that nobody has read (`ss`: Recv-Q). For a listener: connections that wait for accept.
+    /// Bytes received that nobody has read (`ss`: Recv-Q). For a listener: connections that wait for accept. For a
+    /// datagram socket: with the kernel's own overhead.
     public var receiveQueue: Int?
     /// Bytes sent that the peer has not acknowledged, and bytes not sent yet (`ss`: Send-Q).
     public var sendQueue: Int?
@@ -126,6 +131,10 @@ public struct KernelSnapshot: Hashable, Sendable, Codable {
     public var bytesReceived: UInt64?
     /// `tcpi_delivery_rate`, bytes a second.
     public var deliveryRate: UInt64?
+    /// Datagrams dropped for want of room in the receive buffer (SK_MEMINFO_DROPS).
+    public var drops: UInt64?
+    /// The receive buffer's size as the kernel counts it, its own overhead included (SK_MEMINFO_RCVBUF).
+    public var receiveBuffer: Int?
 
     /// Nothing known.
     public init() {}
@@ -192,6 +201,8 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var isAboveHighMark: Bool
     /// How it was connected; nil for accepted connections and listeners.
     public var connect: ConnectSnapshot?
+    /// What only a datagram socket has; nil for streams.
+    public var datagrams: DatagramSnapshot?
     /// How it ended; nil while it lives.
     public var closed: CloseRecord?
     /// What the kernel says, where it was asked.

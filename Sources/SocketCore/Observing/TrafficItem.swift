@@ -38,11 +38,14 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public var state: State
     /// The first `done` bytes or fewer: what was kept of them.
     public var bytes: [UInt8]
+    /// Of a datagram: who sent it, or to whom it went; nil for streams.
+    public var address: SocketAddress?
 
     /// Describes an item.
     public init(
         sequence: UInt64, operation: OperationID, time: MonotonicTime, direction: Direction, tag: Int,
-        kind: OperationSnapshot.Kind, done: Int, total: Int?, state: State, bytes: [UInt8]
+        kind: OperationSnapshot.Kind, done: Int, total: Int?, state: State, bytes: [UInt8],
+        address: SocketAddress? = nil
     ) {
         self.sequence = sequence
         self.operation = operation
@@ -54,6 +57,7 @@ public struct TrafficItem: Hashable, Sendable, Codable {
         self.total = total
         self.state = state
         self.bytes = bytes
+        self.address = address
     }
 }
 

@@ -31,13 +31,14 @@ package struct TrafficLog: Sendable {
     /// kept than could be.
     package mutating func record(
         _ operation: OperationID, direction: TrafficItem.Direction, tag: Int, kind: OperationSnapshot.Kind, done: Int,
-        total: Int?, state: TrafficItem.State, now: MonotonicTime, bytes: (Int) -> [UInt8]
+        total: Int?, state: TrafficItem.State, now: MonotonicTime, address: SocketAddress? = nil,
+        bytes: (Int) -> [UInt8]
     ) {
         let index = openItem(of: operation, direction) ?? items.count
         if index == items.count {
             let item = TrafficItem(
                 sequence: nextSequence, operation: operation, time: now, direction: direction, tag: tag, kind: kind,
-                done: 0, total: total, state: .inProgress, bytes: [])
+                done: 0, total: total, state: .inProgress, bytes: [], address: address)
             nextSequence += 1
             inProgress += 1
             items.append(item)

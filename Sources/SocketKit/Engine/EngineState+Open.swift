@@ -127,25 +127,28 @@ extension EngineState {
     }
 
     /// Removes a socket file that nobody listens on; false when somebody does.
-    private func removeStale(_ path: String) throws(SocketError) -> Bool {
-        guard case .bytes(let descriptor) = kernel.openStream(for: .unix(path: path)) else { return false }
+    func removeStale(_ path: String, isStream: Bool = true) throws(SocketError) -> Bool {
+        let address = SocketAddress.unix(path: path)
+        let opened = isStream ? kernel.openStream(for: address) : kernel.openDatagram(for: address)
+        guard case .bytes(let descriptor) = opened else { return false }
         let probe = SocketHandle(Int32(descriptor), kernel: kernel)
-        guard kernel.connect(probe.descriptor, to: .unix(path: path)) == ECONNREFUSED else { return false }
+        guard kernel.connect(probe.descriptor, to: address) == ECONNREFUSED else { return false }
         switch kernel.removeSocketFile(path) {
         case 0: return true
-        case ENOTSOCK: throw .refused("listen", "unix:\(path): something that is not a socket is there")
-        case let errno: throw .system(errno, operation: "unlink", subject: "unix:\(path)")
+        case ENOTSOCK: throw .refused("bind", "unix:\(path): something that is not a socket is there")
+        case let errno: throw .system(errno, operation: "unlink", subject: address.description)
         }
     }
 
-    private func listenAddresses(
-        _ endpoint: Endpoint, _ configuration: SocketConfiguration
+    /// The addresses of this machine that an endpoint stands for.
+    func listenAddresses(
+        _ endpoint: Endpoint, _ configuration: SocketConfiguration, operation: String = "listen"
     ) throws(SocketError) -> [SocketAddress] {
         switch endpoint {
-        case .unix(let path): return [try unixAddress(path: path, operation: "listen")]
-        case .abstract(let name): return [try abstractAddress(name, operation: "listen")]
+        case .unix(let path): return [try unixAddress(path: path, operation: operation)]
+        case .abstract(let name): return [try abstractAddress(name, operation: operation)]
         case .tcp(let host, let port):
-            try checkFamilies(configuration, operation: "listen")
+            try checkFamilies(configuration, operation: operation)
             let addresses: [SocketAddress]
             switch host {
             case "", "*": addresses = [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
@@ -157,12 +160,12 @@ extension EngineState {
                 addresses = numeric ?? interface
                 if addresses.isEmpty {
                     throw .refused(
-                        "listen",
+                        operation,
                         "\(host): must be a numeric address, an interface's name, localhost, or empty for all")
                 }
             }
             let allowed = addresses.filter(configuration.allows)
-            if allowed.isEmpty { throw .refused("listen", "\(host): its address family is switched off") }
+            if allowed.isEmpty { throw .refused(operation, "\(host): its address family is switched off") }
             return allowed
         }
     }
@@ -176,12 +179,12 @@ extension EngineState {
             .badConfiguration, operation: operation, detail: "the socket \(what) already (\(session)); close it first")
     }
 
-    private func checkFamilies(_ configuration: SocketConfiguration, operation: String) throws(SocketError) {
+    func checkFamilies(_ configuration: SocketConfiguration, operation: String) throws(SocketError) {
         if configuration.isIPv4Enabled || configuration.isIPv6Enabled { return }
         throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are switched off")
     }
 
-    private func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
+    func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
         if path.isEmpty { throw .refused(operation, "path: must not be empty") }
         if path.utf8.count > Endpoint.longestUnixPath {
             throw .refused(
@@ -190,7 +193,7 @@ extension EngineState {
         return .unix(path: path)
     }
 
-    private func abstractAddress(_ name: String, operation: String) throws(SocketError) -> SocketAddress {
+    func abstractAddress(_ name: String, operation: String) throws(SocketError) -> SocketAddress {
         if name.isEmpty { throw .refused(operation, "name: must not be empty") }
         if name.utf8.count > Endpoint.longestUnixPath {
             throw .refused(
@@ -213,7 +216,7 @@ extension SocketConfiguration {
 
 extension SocketAddress {
     /// The same host with another port, for the second half of a pair; unchanged when there is none to take over.
-    fileprivate func withPort(_ port: UInt16?) -> SocketAddress {
+    func withPort(_ port: UInt16?) -> SocketAddress {
         guard let port else { return self }
         return switch self {
         case .v4(let host, _): .v4(host: host, port: port)

@@ -5,12 +5,15 @@ extension EngineState {
     func snapshot(_ request: SnapshotRequest) -> EngineSnapshot {
         var snapshot = EngineSnapshot(
             engine: configuration.name, time: now, wallNanoseconds: clock.wallNanoseconds)
-        snapshot.sockets.reserveCapacity(connections.count + acceptors.count)
+        snapshot.sockets.reserveCapacity(connections.count + acceptors.count + datagrams.count)
         for connection in connections.values {
             snapshot.sockets.append(connection.snapshot(withKernel: request.kernel.includes(connection.id)))
         }
         for acceptor in acceptors.values {
             snapshot.sockets.append(acceptor.snapshot(withKernel: request.kernel.includes(acceptor.id)))
+        }
+        for session in datagrams.values {
+            snapshot.sockets.append(session.snapshot(withKernel: request.kernel.includes(session.id)))
         }
         snapshot.sockets.append(contentsOf: closed.list(now: now))
         snapshot.sockets.sort { $0.id < $1.id }
@@ -21,7 +24,8 @@ extension EngineState {
         }
         if let id = request.traffic {
             snapshot.trafficOf = id
-            snapshot.traffic = connections[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+            snapshot.traffic =
+                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         return snapshot
     }

@@ -53,6 +53,8 @@ extension EngineState {
             connection.isReady(readiness)
         } else if let acceptor = acceptors[readiness.token.socket] {
             acceptor.isReady()
+        } else if let session = datagrams[readiness.token.socket] {
+            session.isReady(readiness)
         }
     }
 
@@ -62,12 +64,18 @@ extension EngineState {
             unflushed.removeAll(keepingCapacity: true)
             for connection in connections { connection.flush() }
         }
+        while !unflushedDatagrams.isEmpty {
+            let sessions = unflushedDatagrams
+            unflushedDatagrams.removeAll(keepingCapacity: true)
+            for session in sessions { session.flush() }
+        }
     }
 
     private func expireDeadlines() {
         while let id = deadlines.popDue(now) {
             connections[id]?.deadlineCame()
             acceptors[id]?.deadlineCame()
+            datagrams[id]?.deadlineCame()
         }
     }
 
@@ -124,19 +132,23 @@ extension EngineState {
             } else {
                 perform(command, as: operation)
             }
-        case .caughtUp(let id): connections[id]?.delegateCaughtUp()
         case .link(let one, let other):
             connections[one]?.linked = other
             connections[one]?.noteChange()
         case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
         case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
+        case .caughtUp(let id):
+            connections[id]?.delegateCaughtUp()
+            datagrams[id]?.delegateCaughtUp()
+        case .datagram(let letter): perform(letter)
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
         case .take(let moved, let handle): take(moved, for: handle)
         case .released(let id):
             connections[id]?.wasReleased()
             acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
+            datagrams[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
             outbox.append(.answer(snapshot, answer))
@@ -148,8 +160,12 @@ extension EngineState {
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         counters.commands += 1
         if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
+        if let session = datagrams[command.socket] {
+            return session.perform(command, as: operation ?? names.nextOperation())
+        }
         guard let connection = connections[command.socket] else { return }
         switch command {
+        case .send: return
         case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .close(_, let mode): connection.askToClose(mode)

@@ -18,6 +18,7 @@ final class EngineState {
     var now: MonotonicTime
     @exclusivity(unchecked) var connections: [SocketID: Connection] = [:]
     @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
+    @exclusivity(unchecked) var datagrams: [SocketID: DatagramSession] = [:]
     var closed: ClosedSockets
     @exclusivity(unchecked) var counters = EngineCounters()
     var meter = EngineMeter()
@@ -28,6 +29,8 @@ final class EngineState {
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
     @exclusivity(unchecked) var unflushed: [Connection] = []
+    /// Datagram sockets, likewise.
+    @exclusivity(unchecked) var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     @exclusivity(unchecked) var outbox = Outbox()
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
@@ -48,6 +51,8 @@ final class EngineState {
         return made
     }
     var plain: UnsafeMutableRawBufferPointer?
+    /// Datagrams are received here, many at a time.
+    private(set) lazy var inbox = DatagramInbox()
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
@@ -95,7 +100,9 @@ final class EngineState {
         reactor.stop()
         connections = [:]
         for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
+        for session in datagrams.values { session.wasReleased() }
         unflushed = []
+        unflushedDatagrams = []
         requestTurn = {}
     }
 }

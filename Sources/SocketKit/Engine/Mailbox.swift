@@ -13,6 +13,8 @@ enum Letter: Sendable {
     case caughtUp(SocketID)
     /// A connection comes from another engine.
     case take(MovedConnection, AsyncSocket)
+    /// Something for a datagram socket.
+    case datagram(DatagramLetter)
     /// The handle of this session is gone: close it without telling anybody.
     case released(SocketID)
     /// Two connections belong together: what comes by one goes out by the other.

@@ -4,12 +4,14 @@ import SocketCore
 enum Callback {
     case socket(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
+    case datagram(DatagramSocket, DatagramNotice)
     case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
 
     func run() {
         switch self {
         case .socket(let socket, let notice): socket.deliver(notice)
         case .listener(let listener, let notice): listener.deliver(notice)
+        case .datagram(let socket, let notice): socket.deliver(notice)
         case .answer(let snapshot, let answer): answer(snapshot)
         }
     }

@@ -15,6 +15,8 @@ struct PublicationRequest: Sendable {
 /// The sessions that changed since the last publication, in the order in which they first did.
 struct ChangeNotes {
     var sessions: [SocketID] = []
+    /// Datagram sockets that were told of last.
+    var datagrams: Set<SocketID> = []
     /// Sessions whose traffic is kept only since a viewer wants to see it.
     var tapped: Set<SocketID> = []
 }
@@ -28,8 +30,11 @@ extension EngineState {
         let began = clock.now
         var publication = Publication()
         let isWhole = request.isWhole || notes == nil
-        let noted = notes?.sessions ?? []
-        notes = ChangeNotes(tapped: notes?.tapped ?? [])
+        // Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
+        let over = (notes?.datagrams ?? []).subtracting(datagrams.keys)
+        let noted = (notes?.sessions ?? []) + over
+        notes = ChangeNotes(datagrams: Set(datagrams.keys), tapped: notes?.tapped ?? [])
+        publication.changed = datagrams.values.map { $0.snapshot(withKernel: false) }
         tap(request.traffic)
         if isWhole {
             for connection in connections.values { publish(connection, in: &publication) }
@@ -39,11 +44,14 @@ extension EngineState {
             publish(noted, in: &publication)
         }
         for id in request.watched {
-            let whole = connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
+            let whole =
+                connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
+                ?? datagrams[id]?.snapshot(withKernel: true)
             if let whole { publication.watched[id] = whole }
         }
         for id in request.traffic {
-            publication.traffic[id] = connections[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+            publication.traffic[id] =
+                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         publication.oldestClosed = closed.list(now: now).first?.id
         let (events, _, next) = ring.read(from: request.eventsFrom)
@@ -91,8 +99,14 @@ extension EngineState {
     /// Keeps the traffic of the sessions that are looked at, where the engine does not keep everybody's.
     private func tap(_ wanted: Set<SocketID>) {
         guard !capturesTraffic, let tapped = notes?.tapped, tapped != wanted else { return }
-        for id in tapped.subtracting(wanted) { connections[id]?.traffic = nil }
-        for id in wanted where connections[id]?.traffic == nil { connections[id]?.traffic = TrafficLog() }
+        for id in tapped.subtracting(wanted) {
+            connections[id]?.traffic = nil
+            datagrams[id]?.traffic = nil
+        }
+        for id in wanted {
+            if let connection = connections[id], connection.traffic == nil { connection.traffic = TrafficLog() }
+            if let session = datagrams[id], session.traffic == nil { session.traffic = TrafficLog() }
+        }
         notes?.tapped = wanted
     }
 

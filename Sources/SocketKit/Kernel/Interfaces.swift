@@ -20,6 +20,21 @@ extension Resolver {
         return [ipv4, ipv6].compactMap(\.self)
     }
 
+    /// The index of an interface that is named by its name or by one of its addresses; nil: there is none.
+    package func index(ofInterface name: String) -> UInt32? {
+        let own = name == "localhost" || name == "loopback" ? "127.0.0.1" : name
+        let index = if_nametoindex(own)
+        if index != 0 { return index }
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return nil }
+        defer { freeifaddrs(first) }
+        for case let entry? in sequence(first: first, next: { $0?.pointee.ifa_next }) {
+            guard let source = entry.pointee.ifa_addr, read(source)?.host == own else { continue }
+            return if_nametoindex(entry.pointee.ifa_name)
+        }
+        return nil
+    }
+
     private func read(_ source: UnsafeMutablePointer<sockaddr>) -> SocketAddress? {
         let length: Int
         switch Int32(source.pointee.sa_family) {

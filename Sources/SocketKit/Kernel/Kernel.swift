@@ -28,6 +28,22 @@ package enum SocketOption: Equatable {
     /// Seconds of silence, seconds between probes, and how many of them.
     case keepAlive(idle: Int32, interval: Int32, count: Int32)
     case reusePort
+    /// Datagrams may go to the broadcast address (SO_BROADCAST).
+    case broadcast(Bool)
+    /// Each datagram comes with its destination and interface (IP_PKTINFO).
+    case reportsDestination(isIPv6: Bool)
+    /// Only groups that this socket joined are received (IP_MULTICAST_ALL off).
+    case ownGroupsOnly(isIPv6: Bool)
+    /// Hops that a datagram may make: to one host, and to a group.
+    case timeToLive(Int32, isIPv6: Bool)
+    case multicastTimeToLive(Int32, isIPv6: Bool)
+    /// Whether what goes to a group is also received on this host.
+    case multicastLoopback(Bool, isIPv6: Bool)
+    /// The index of the interface by which multicast leaves.
+    case multicastInterface(UInt32, isIPv6: Bool)
+    /// Joins or leaves a group on an interface (its index; 0: the system's choice).
+    case joinGroup(SocketAddress, interface: UInt32)
+    case leaveGroup(SocketAddress, interface: UInt32)
     /// close() sends RST and throws away what is queued (SO_LINGER, 0 s).
     case resetOnClose
 }
@@ -53,6 +69,16 @@ package protocol Kernel: AnyObject, Sendable {
     func makeNonBlocking(_ descriptor: Int32) -> Int32
     func localAddress(_ descriptor: Int32) -> SocketAddress?
     func peerAddress(_ descriptor: Int32) -> SocketAddress?
+    /// socket(2) for the family of `address`, for datagrams; the descriptor, or the errno as a failure.
+    func openDatagram(for address: SocketAddress) -> IOResult
+    /// Receives at most `most` datagrams, of each no more than `limit` bytes, into `inbox`; how many.
+    func receiveDatagrams(_ descriptor: Int32, into inbox: DatagramInbox, most: Int, limit: Int) -> IOResult
+    /// Sends datagrams in order; how many the kernel took. A failure is that of the first.
+    func sendDatagrams(_ descriptor: Int32, _ datagrams: UnsafeBufferPointer<OutgoingDatagram>) -> IOResult
+    /// Ends the connection of a datagram socket.
+    func dissolve(_ descriptor: Int32) -> Int32
+    /// What the kernel says of a datagram socket.
+    func describeDatagrams(_ descriptor: Int32) -> KernelSnapshot
     /// What the kernel says of a socket that `isTCP` or is of the Unix domain.
     func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot
     /// Removes a socket file; anything else at that path stays. 0, or an errno (ENOTSOCK: it is something else).

@@ -18,11 +18,15 @@ extension LinuxKernel {
                 set(count, Int32(IPPROTO_TCP), TCP_KEEPCNT, on: descriptor),
             ].first { $0 != 0 } ?? 0
         case .reusePort: set(1, SOL_SOCKET, SO_REUSEPORT, on: descriptor)
+        case .broadcast(let isOn): set(isOn ? 1 : 0, SOL_SOCKET, SO_BROADCAST, on: descriptor)
+        case .reportsDestination, .ownGroupsOnly, .timeToLive, .multicastTimeToLive, .multicastLoopback,
+            .multicastInterface, .joinGroup, .leaveGroup:
+            setDatagram(option, on: descriptor)
         case .resetOnClose: set(linger(l_onoff: 1, l_linger: 0), SOL_SOCKET, SO_LINGER, on: descriptor)
         }
     }
 
-    private func set<Value: BitwiseCopyable>(
+    func set<Value>(
         _ value: Value, _ level: Int32, _ name: Int32, on descriptor: Int32
     ) -> Int32 {
         withUnsafePointer(to: value) {

@@ -10,13 +10,17 @@ package final class LinuxKernel: Kernel {
     package func peerUser(_ descriptor: Int32) -> Int64 { csystem_peer_user(descriptor) }
 
     package func openStream(for address: SocketAddress) -> IOResult {
+        open(for: address, kind: SOCK_STREAM)
+    }
+
+    func open(for address: SocketAddress, kind: __socket_type) -> IOResult {
         let family =
             switch address {
             case .v4: AF_INET
             case .v6: AF_INET6
             case .unix, .abstract, .unnamed: AF_UNIX
             }
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = Int32(kind.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = Glibc.socket(family, kind, 0)
         return descriptor < 0 ? .failed(errno: errno) : .bytes(Int(descriptor))
     }
@@ -122,19 +126,19 @@ package final class LinuxKernel: Kernel {
         return check(unlink(path))
     }
 
-    private func outcome(_ count: Int) -> IOResult {
+    func outcome(_ count: Int) -> IOResult {
         guard count < 0 else { return .bytes(count) }
         precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
         return errno == EAGAIN ? .wouldBlock : .failed(errno: errno)
     }
 
-    private func check(_ status: Int32) -> Int32 {
+    func check(_ status: Int32) -> Int32 {
         guard status < 0 else { return 0 }
         precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
         return errno
     }
 
-    private func retry<Count: SignedInteger>(_ call: () -> Count) -> Count {
+    func retry<Count: SignedInteger>(_ call: () -> Count) -> Count {
         while true {
             let result = call()
             if result >= 0 || errno != EINTR { return result }

@@ -30,7 +30,10 @@ package final class SystemResolver: Resolver {
 
     /// The one address that a numeric host stands for; nil for a name. Does not block.
     static func numeric(host: String, port: UInt16) -> SocketAddress? {
-        try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
+        var plain = in_addr()
+        // What inet_pton reads is in its usual form already.
+        if inet_pton(AF_INET, host, &plain) == 1 { return .v4(host: host, port: port) }
+        return try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
     }
 
     private static func lookUp(host: String, port: UInt16, flags: Int32) -> Result<[SocketAddress], SocketError> {

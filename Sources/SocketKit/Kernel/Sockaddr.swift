@@ -12,20 +12,22 @@ enum Sockaddr {
         }
     }
 
-    private static func fill(_ storage: inout sockaddr_storage, from address: SocketAddress) -> socklen_t? {
+    static func fill(_ storage: inout sockaddr_storage, from address: SocketAddress) -> socklen_t? {
         switch address {
         case .v4(let host, let port): fillNumeric(&storage, host: host, port: port, family: AF_INET)
         case .v6(let host, let port): fillNumeric(&storage, host: host, port: port, family: AF_INET6)
         case .unix(let path): fillUnix(&storage, name: Array(path.utf8) + [0])
         case .abstract(let name): fillUnix(&storage, name: [0] + Array(name.utf8))
-        case .unnamed: nil
+        case .unnamed: fillUnix(&storage, name: [])
         }
     }
 
-    /// getaddrinfo reads the numeric text, so that an IPv6 scope (`%lo`) is understood too.
+    /// inet_pton reads the usual forms, many times faster than getaddrinfo, which is left with the rest: an IPv6 scope
+    /// (`%lo`), and the short forms of IPv4.
     private static func fillNumeric(
         _ storage: inout sockaddr_storage, host: String, port: UInt16, family: Int32
     ) -> socklen_t? {
+        if let length = fillPlain(&storage, host: host, port: port, family: family) { return length }
         var hints = addrinfo()
         hints.ai_family = family
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -39,6 +41,25 @@ enum Sockaddr {
         return found.pointee.ai_addrlen
     }
 
+    private static func fillPlain(
+        _ storage: inout sockaddr_storage, host: String, port: UInt16, family: Int32
+    ) -> socklen_t? {
+        // The port lies at the same place in both, behind the family.
+        let (offset, length) =
+            family == AF_INET ? (4, MemoryLayout<sockaddr_in>.size) : (8, MemoryLayout<sockaddr_in6>.size)
+        let isRead = withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self)
+            return inet_pton(family, host, bytes.baseAddress?.advanced(by: offset)) == 1
+        }
+        guard isRead else {
+            storage = sockaddr_storage()
+            return nil
+        }
+        storage.ss_family = sa_family_t(family)
+        return socklen_t(length)
+    }
+
+    /// An empty name: none, which bind(2) takes as a wish for one of the kernel's choice.
     private static func fillUnix(_ storage: inout sockaddr_storage, name: [UInt8]) -> socklen_t? {
         guard name.count <= Endpoint.longestUnixPath + 1 else { return nil }
         storage.ss_family = sa_family_t(AF_UNIX)
@@ -59,7 +80,7 @@ enum Sockaddr {
     }
 
     private static func readNumeric(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
-        let isIPv4 = Int32(storage.ss_family) == AF_INET
+        if Int32(storage.ss_family) == AF_INET { return readIPv4(&storage) }
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let status = withUnsafePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -72,7 +93,20 @@ enum Sockaddr {
         let port = withUnsafeBytes(of: &storage) {
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
-        return isIPv4 ? .v4(host: text, port: port) : .v6(host: text, port: port)
+        return .v6(host: text, port: port)
+    }
+
+    /// Without getnameinfo, which takes its time.
+    private static func readIPv4(_ storage: inout sockaddr_storage) -> SocketAddress {
+        withUnsafeBytes(of: &storage) {
+            let port = UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+            return .v4(host: dotted(UnsafeRawBufferPointer(rebasing: $0[4..<8])), port: port)
+        }
+    }
+
+    /// Four bytes as a dotted host.
+    static func dotted(_ bytes: UnsafeRawBufferPointer) -> String {
+        "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])"
     }
 
     private static func readUnix(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress {

@@ -24,6 +24,10 @@ extension Network {
             state.readable = true
             state.writable = true
             state.hungUp = true
+        case .mailbox(let mailbox):
+            state.readable = !mailbox.inbox.isEmpty
+            state.writable = true
+            state.hungUp = mailbox.error != 0
         case .stream(let link, let end):
             fill(&state, from: links[link], end)
         }

@@ -15,6 +15,7 @@ struct Network {
         /// The connect failed; SO_ERROR says so once.
         case refused(Int32)
         case stream(link: Int, end: Int)
+        case mailbox(Mailbox)
     }
 
     /// An open descriptor, and how the reactor watches it.
@@ -95,7 +96,7 @@ struct Network {
             links[link].close(end, resets: self[number]?.resetsOnClose ?? false)
         case .listening(_, _, let waiting):
             for link in waiting { links[link].close(1, resets: true) }
-        case .fresh, .connecting, .refused: break
+        case .fresh, .connecting, .refused, .mailbox: break
         }
         self[number] = nil
     }

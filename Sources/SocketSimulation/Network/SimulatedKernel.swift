@@ -42,8 +42,13 @@ package final class SimulatedKernel: Kernel {
 
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         network.withLock { network in
-            _ = network.role(descriptor, in: "connect")
+            let role = network.role(descriptor, in: "connect")
             network.progress += 1
+            if case .mailbox(var mailbox) = role {
+                mailbox.peer = address
+                network[descriptor]?.role = .mailbox(mailbox)
+                return 0
+            }
             if address.isUnix { return ECONNREFUSED }
             network[descriptor]?.role = .connecting(to: address)
             if network.fails(oneIn: 30) {
@@ -57,7 +62,7 @@ package final class SimulatedKernel: Kernel {
             case .refused(let errno):
                 network[descriptor]?.role = .fresh
                 return errno
-            case .fresh, .listening, .connecting, nil: return EINPROGRESS
+            case .fresh, .listening, .connecting, .mailbox, nil: return EINPROGRESS
             }
         }
     }
@@ -71,6 +76,11 @@ package final class SimulatedKernel: Kernel {
                 network[descriptor]?.role = .fresh
                 return errno
             case .stream(let link, let end): return network.links[link].takeError(end)
+            case .mailbox(var mailbox):
+                let error = mailbox.error
+                mailbox.error = 0
+                network[descriptor]?.role = .mailbox(mailbox)
+                return error
             case .fresh, .listening, .connecting: return 0
             }
         }
@@ -159,6 +169,7 @@ package final class SimulatedKernel: Kernel {
             switch network.role(descriptor, in: "getsockname") {
             case .stream(let link, let end): network.address(of: end, link)
             case .listening(let port, _, _): .v4(host: Network.host, port: port)
+            case .mailbox: network.address(ofMailbox: descriptor)
             case .fresh, .connecting, .refused: nil
             }
         }

@@ -87,7 +87,7 @@ extension Coverage.State {
         case .connecting: self = .connecting
         case .lingering: self = .lingering
         case .listening: self = socket.flags.contains(.readSourceSuspended) ? .backedOff : .listening
-        case .connected: self = Self.connectedState(socket)
+        case .connected, .open: self = Self.connectedState(socket)
         }
     }
 
@@ -154,7 +154,7 @@ extension SocketPhase {
     fileprivate var isTimed: Bool {
         switch self {
         case .resolving, .connecting, .lingering, .listening: true
-        case .connected, .closed: false
+        case .connected, .open, .closed: false
         }
     }
 }

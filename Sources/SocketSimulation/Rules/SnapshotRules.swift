@@ -50,13 +50,16 @@ struct SnapshotRules: Sendable {
         let isUsable = socket.phase == .connected || socket.phase == .lingering
         require(flags.contains(.connected) == isUsable, "the flag Connected")
         require(flags.contains(.socketStarted) == (socket.phase != .closed), "the flag SocketStarted")
-        require((socket.descriptor != nil) == (isUsable || socket.phase == .listening), "the descriptor")
+        require(
+            socket.role == .datagram || (socket.descriptor != nil) == (isUsable || socket.phase == .listening),
+            "the descriptor")
         require((socket.closed != nil) == (socket.phase == .closed), "the close record")
         require(flags.contains(.readsPaused) == (socket.reading.current?.isAsking ?? false), "the flag ReadsPaused")
         require(flags.contains(.writesPaused) == (socket.writing.current?.isAsking ?? false), "the flag WritesPaused")
         require(!flags.contains(.readStreamClosed) || flags.contains(.socketHasReadEOF), "the end of stream")
         require(socket.phase != .lingering || socket.isWriteShut, "lingering without FIN")
-        require(isUsable || socket.phase == .closed || socket.received == 0 && socket.sent == 0, "bytes before connect")
+        let mayHaveBytes = isUsable || socket.role == .datagram || socket.phase == .closed
+        require(mayHaveBytes || socket.received == 0 && socket.sent == 0, "bytes before connect")
     }
 
     private func checkQueue(_ queue: QueueSnapshot, isWriting: Bool, _ socket: SocketSnapshot) {

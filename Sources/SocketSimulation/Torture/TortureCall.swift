@@ -5,6 +5,7 @@ import SocketKit
 package enum TortureCall: String, Sendable, CaseIterable {
     case openStream, bind, listen, connect, pendingError, accept, receive, peek, send, shutdownWrite, set
     case makeNonBlocking, localAddress, peerAddress, describe, removeSocketFile, watch, changeWatch
+    case openDatagram, receiveDatagrams, sendDatagrams, dissolve, describeDatagrams
 
     /// What is put in the place of a call's answer.
     package enum Fault: Hashable, Sendable, CustomStringConvertible {
@@ -29,7 +30,7 @@ package enum TortureCall: String, Sendable, CaseIterable {
     /// What this call can plausibly come to, other than success. EINTR is not among it: it is retried below the seam.
     package var faults: [Fault] {
         switch self {
-        case .openStream: [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAFNOSUPPORT].map(Fault.errno)
+        case .openStream, .openDatagram: [EMFILE, ENFILE, ENOBUFS, ENOMEM, EAFNOSUPPORT].map(Fault.errno)
         case .bind: [EADDRINUSE, EACCES, EADDRNOTAVAIL].map(Fault.errno)
         case .listen: [EADDRINUSE].map(Fault.errno)
         case .connect: [ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, ETIMEDOUT, EAGAIN].map(Fault.errno)
@@ -45,7 +46,11 @@ package enum TortureCall: String, Sendable, CaseIterable {
         case .set: [ENOBUFS, ENOPROTOOPT].map(Fault.errno)
         case .makeNonBlocking: [EPERM].map(Fault.errno)
         case .removeSocketFile: [EACCES, ENOENT, ENOTSOCK].map(Fault.errno)
-        case .localAddress, .peerAddress, .describe: [.nothing]
+        case .localAddress, .peerAddress, .describe, .describeDatagrams: [.nothing]
+        case .receiveDatagrams: [ECONNREFUSED, EHOSTUNREACH, ENOMEM].map(Fault.errno) + [.wouldBlock]
+        case .sendDatagrams:
+            [ECONNREFUSED, EMSGSIZE, ENETUNREACH, EACCES, EPERM, ENOBUFS, ENOMEM].map(Fault.errno) + [.wouldBlock]
+        case .dissolve: [ENOBUFS].map(Fault.errno)
         case .watch: [ENOMEM, ENOSPC].map(Fault.errno)
         case .changeWatch: [ENOMEM].map(Fault.errno)
         }

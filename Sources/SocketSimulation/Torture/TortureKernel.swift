@@ -23,6 +23,36 @@ package final class TortureKernel: Kernel {
         errno(.openStream).map { .failed(errno: $0) } ?? real.openStream(for: address)
     }
 
+    package func openDatagram(for address: SocketAddress) -> IOResult {
+        errno(.openDatagram).map { .failed(errno: $0) } ?? real.openDatagram(for: address)
+    }
+
+    package func receiveDatagrams(
+        _ descriptor: Int32, into inbox: DatagramInbox, most: Int, limit: Int
+    ) -> IOResult {
+        switch counter.count(.receiveDatagrams) {
+        case .errno(let errno): .failed(errno: errno)
+        case .wouldBlock: .wouldBlock
+        case .oneByte, .nothing, nil: real.receiveDatagrams(descriptor, into: inbox, most: most, limit: limit)
+        }
+    }
+
+    package func sendDatagrams(
+        _ descriptor: Int32, _ datagrams: UnsafeBufferPointer<OutgoingDatagram>
+    ) -> IOResult {
+        switch counter.count(.sendDatagrams) {
+        case .errno(let errno): .failed(errno: errno)
+        case .wouldBlock: .wouldBlock
+        case .oneByte, .nothing, nil: real.sendDatagrams(descriptor, datagrams)
+        }
+    }
+
+    package func dissolve(_ descriptor: Int32) -> Int32 { errno(.dissolve) ?? real.dissolve(descriptor) }
+
+    package func describeDatagrams(_ descriptor: Int32) -> KernelSnapshot {
+        isSilent(.describeDatagrams) ? KernelSnapshot() : real.describeDatagrams(descriptor)
+    }
+
     package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         errno(.bind) ?? real.bind(descriptor, to: address)
     }

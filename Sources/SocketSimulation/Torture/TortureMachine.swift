@@ -108,6 +108,14 @@ package final class TortureMachine {
     }
 
     private var doors: [TortureDoor] = []
+    private var datagrams: [TortureDatagrams] = []
+
+    /// A datagram socket that reacts to what it hears.
+    func makeDatagrams(_ react: @escaping TortureDatagrams.Reaction) -> TortureDatagrams {
+        let made = TortureDatagrams(engine: engine, findings: findings, react)
+        datagrams.append(made)
+        return made
+    }
 
     /// Leaves a socket file behind, as a program that crashed.
     func leaveSocketFile(_ path: String) {
@@ -176,8 +184,10 @@ package final class TortureMachine {
         for player in players { player.socket?.disconnect() }
         for door in doors { door.disconnectAll() }
         for listener in listeners { listener.stop() }
+        for socket in datagrams { socket.socket?.close() }
         for _ in 0..<10_000 where !step() { break }
         ledger.finish()
+        for socket in datagrams { socket.finish() }
         let snapshot = engine.snapshot()
         SnapshotRules(findings: findings, ledger: ledger, kernel: kernel).check(snapshot, isFresh: true)
         findings.require(

@@ -66,6 +66,15 @@ struct InspectionWireTests {
         socket.isAboveHighMark = true
         socket.reading.barrier = 0
         socket.tls = tls
+        var datagrams = DatagramSnapshot(mode: .continuous)
+        datagrams.flags = [.didBind]
+        datagrams.locals = [.v4(host: "1.2.3.4", port: 5), .abstract(name: "a")]
+        datagrams.groups = ["239.1.2.3 on lo"]
+        datagrams.counters.foreign = 3
+        datagrams.kernelDrops = 0
+        datagrams.peers = [DatagramPeer(address: .unix(path: "/p"), lastActivity: .zero)]
+        datagrams.peerCount = 2
+        socket.datagrams = datagrams
         socket.callbacks = CallbackSnapshot(isHeard: true, lag: .milliseconds(3), undelivered: 9)
         return socket
     }
@@ -107,7 +116,7 @@ struct InspectionWireTests {
         TrafficItem(
             sequence: 4, operation: OperationID(5), time: MonotonicTime(nanoseconds: 6), direction: .received, tag: 7,
             kind: .read(.delimiter([0], limit: 3)), done: 8, total: 9, state: .complete(after: .seconds(1)),
-            bytes: [1, 2, 3])
+            bytes: [1, 2, 3], address: .unnamed)
     }
 
     static var frames: [InspectionFrame] {
@@ -142,7 +151,9 @@ struct InspectionWireTests {
         let id = SocketID(7)
         return [
             .read(id, ReadRequest(.length(3), timeout: .seconds(1), tag: 2, isStanding: false)),
-            .write(id, WriteRequest([1, 2], timeout: nil, tag: 3)), .halfClose(id), .pauseReading(id, true),
+            .send(id, DatagramRequest([1], to: .udp(host: "h", port: 2), timeout: .seconds(1), tag: 4)),
+            .send(id, DatagramRequest([])), .write(id, WriteRequest([1, 2], timeout: nil, tag: 3)), .halfClose(id),
+            .pauseReading(id, true),
             .answerTimeout(id, OperationID(4), .extend(by: .seconds(2))), .answerTimeout(id, OperationID(4), .later),
             .answerTimeout(id, OperationID(4), .failOperation), .answerTimeout(id, OperationID(4), .close),
             .cancel(id, .operation(OperationID(4))), .cancel(id, .reads), .cancel(id, .writes),
@@ -172,15 +183,19 @@ struct InspectionWireTests {
     @Test("whoever gives a block a new field is reminded to put it on the wire")
     func completeness() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
-        #expect(count(SocketSnapshot.blank) == 32)
+        #expect(count(SocketSnapshot.blank) == 33)
         #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
-        #expect(count(KernelSnapshot.blank) == 11)
+        #expect(count(KernelSnapshot.blank) == 13)
         #expect(count(ActivitySnapshot.blank) == 7)
         #expect(count(CallbackSnapshot.blank) == 4)
         #expect(count(CloseRecord.blank) == 6)
         #expect(count(EngineTimes.blank) == 4)
         #expect(count(TLSSnapshot.blank) == 21)
+        #expect(count(DatagramSnapshot.blank) == 9)
+        #expect(count(DatagramCounters.blank) == 9)
+        #expect(count(DatagramPeer.blank) == 6)
+        #expect(count(Self.item) == 11)
         #expect(count(TLSCertificate.blank) == 7)
         #expect(count(TLSTrust.blank) == 5)
     }

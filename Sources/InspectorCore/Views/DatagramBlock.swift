@@ -1,0 +1,114 @@
+import SocketCore
+
+extension QueueLines {
+    /// What stands in place of READ, WRITE and BYTES for datagrams.
+    func datagramRows(_ facts: DatagramSnapshot) -> [Row] {
+        [receiving(facts), sending(facts), holding(facts)]
+    }
+
+    private func receiving(_ facts: DatagramSnapshot) -> Row {
+        var line = label("RECV")
+        switch facts.mode {
+        case _ where socket.isReadingPaused: line.append("paused by hand: P resumes", Style(.warn))
+        case .paused: line.append("nobody receives: r takes one, or all", Style(.warn))
+        case .once: line.append("the next one")
+        case .continuous: line.append("all that come")
+        }
+        line.append("  \(Format.number(facts.counters.received)) datagrams", Style(.received))
+        if let rate = socket.receiveRate, rate >= 1 {
+            line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
+        }
+        var right = Line()
+        let lost = DatagramWords.lost(facts)
+        if lost > 0 { right.append("\(Format.number(lost)) lost", Style(.warn)) }
+        return Row(left: line, right: right)
+    }
+
+    private func sending(_ facts: DatagramSnapshot) -> Row {
+        var row = writing
+        if socket.writing.current == nil {
+            row.left = label("SEND")
+            row.left.append("nothing queued", Style(.dim))
+        }
+        row.left.append("  \(Format.number(facts.counters.sent)) datagrams", Style(.sent))
+        let failed = facts.counters.failed &+ facts.counters.errors
+        if failed > 0 {
+            if row.right.width > 0 { row.right.append("  ") }
+            row.right.append("\(Format.number(failed)) failed", Style(.warn))
+        }
+        return row
+    }
+
+    private func holding(_ facts: DatagramSnapshot) -> Row {
+        var row = bytes
+        guard let peer = facts.peers.first else { return row }
+        guard row.right.width == 0 else { return row }
+        row.right = safe("\(Format.count(facts.peerCount, "peer")), most \(peer.address)", .dim)
+        return row
+    }
+}
+
+extension DetailBuilder {
+    /// What only a datagram socket has: where it is, what became of datagrams, and with whom it exchanges them.
+    var datagrams: [Row] {
+        guard let facts = socket.datagrams else { return [] }
+        var rows = [rule("datagrams")]
+        if facts.locals.count > 1 || !facts.groups.isEmpty {
+            rows += wrapped(
+                facts.locals.map { safe($0.description) } + facts.groups.map { safe("group \($0)", .lit) },
+                separator: "  ")
+        }
+        rows += wrapped(counters(facts), separator: "  ")
+        return rows + peers(facts)
+    }
+
+    private func counters(_ facts: DatagramSnapshot) -> [Line] {
+        let counters = facts.counters
+        var words = [
+            Line("received \(Format.number(counters.received))", Style(.received)),
+            Line("sent \(Format.number(counters.sent))", Style(.sent)),
+        ]
+        func add(_ count: UInt64, _ what: String) {
+            if count > 0 { words.append(Line("\(Format.number(count)) \(what)", Style(.warn))) }
+        }
+        add(facts.kernelDrops ?? 0, "dropped by the kernel: its buffer was full")
+        add(counters.filteredIn, "refused by the filter")
+        add(counters.foreign, "not from the connected peer")
+        add(counters.unfetched, "dropped: nobody fetched those before")
+        add(counters.filteredOut, "held back by the filter")
+        add(counters.truncated, "cut off")
+        add(counters.failed, "not sent")
+        add(counters.errors, "errors of datagrams sent before")
+        return words
+    }
+
+    private func peers(_ facts: DatagramSnapshot) -> [Row] {
+        guard !facts.peers.isEmpty else { return [] }
+        var rows = facts.peers.map { peer in
+            var left = Line(" ")
+            left.append(Shorten.address(peer.address.description, to: max(17, width - 48), Style(.plain), model))
+            var right = Line(
+                "in \(Format.number(peer.packetsReceived)) \(Format.size(peer.received))", Style(.received))
+            right.append("  out \(Format.number(peer.packetsSent)) \(Format.size(peer.sent))", Style(.sent))
+            right.append("  \(Format.age(model.now - peer.lastActivity)) ago ", Style(.dim))
+            return Row(left: left, right: right)
+        }
+        let more = facts.peerCount - facts.peers.count
+        if more > 0 || facts.peersForgotten > 0 {
+            var text = more > 0 ? " \(more) more peers" : ""
+            if facts.peersForgotten > 0 {
+                text += "\(text.isEmpty ? " " : ", ")\(Format.number(facts.peersForgotten)) forgotten for room"
+            }
+            rows.append(Row(left: Line(text, Style(.dim))))
+        }
+        return rows
+    }
+
+    /// In GCDAsyncUdpSocket's words.
+    func datagramFlags(_ facts: DatagramSnapshot) -> [Row] {
+        let lit = DatagramFlags.names.filter { facts.flags.contains($0.flag) }
+        let word = String(facts.flags.rawValue, radix: 16)
+        return [rule("flags 0x\(word)  \(lit.count) of \(DatagramFlags.names.count) lit")]
+            + wrapped(lit.map { Line($0.name, Style(.lit)) }, separator: "  ")
+    }
+}

@@ -1,0 +1,87 @@
+import SocketCore
+
+/// What the screen says of datagrams.
+package enum DatagramWords {
+    /// What the numbers of an event say.
+    package static func detail(_ event: SocketEvent, of socket: SocketSnapshot?) -> String {
+        switch event.kind {
+        case .bound: socket?.local?.description ?? ""
+        case .datagramsReceived: "\(Format.count(event.first, "datagram")), \(event.second) B"
+        case .datagramSent: "\(event.first) B"
+        case .datagramFailed:
+            event.second == 0
+                ? "\(event.first) B" : "\(event.first) B: \(ErrnoWords.name(Int32(truncatingIfNeeded: event.second)))"
+        case .datagramsDropped: "\(Format.count(event.first, "datagram")), \(reason(event.second))"
+        case .datagramsTruncated: "\(Format.count(event.first, "datagram")) longer than what is kept"
+        case .datagramError: "of one sent before: \(ErrnoWords.name(Int32(truncatingIfNeeded: event.first)))"
+        default: ""
+        }
+    }
+
+    /// Why datagrams were dropped on this side.
+    package static func reason(_ number: Int) -> String {
+        switch number {
+        case 0: "by the receive filter"
+        case 1: "not from the connected peer"
+        case 2: "nobody fetched those before"
+        default: "held back by the send filter"
+        }
+    }
+
+    /// `127.0.0.1:53`, `/run/x`, `@name`: an address without its scheme.
+    package static func bare(_ endpoint: DatagramEndpoint?) -> String? {
+        guard let endpoint else { return nil }
+        let text = endpoint.description
+        return String(text.drop { $0 != ":" }.dropFirst(text.hasPrefix("udp://") ? 3 : 1))
+    }
+
+    /// `512 B from 127.0.0.1:53`, `12 B to 127.0.0.1:53, done`; what was cut off is said.
+    package static func traffic(_ item: TrafficItem, _ address: SocketAddress) -> String {
+        switch (item.direction, item.state) {
+        case (.received, _):
+            let total = item.total ?? item.done
+            return "\(total) B from \(name(address))" + (total > item.done ? ", cut to \(item.done) B" : "")
+        case (.sent, .failed(let reason)): return "\(item.done) B not sent: \(reason)"
+        case (.sent, .complete), (.sent, .inProgress): return "\(item.done) B to \(name(address))"
+        }
+    }
+
+    private static func name(_ address: SocketAddress) -> String {
+        address == .unnamed ? "unix: (unnamed)" : address.description
+    }
+
+    /// Datagrams that were lost: dropped by the kernel, or on this side.
+    package static func lost(_ facts: DatagramSnapshot) -> UInt64 {
+        facts.counters.dropped &+ (facts.kernelDrops ?? 0)
+    }
+
+    /// `1.2K in, 56 lost`; that datagrams were lost is never cut off.
+    package static func receiving(_ facts: DatagramSnapshot, _ socket: SocketSnapshot, width: Int) -> Line {
+        let lost = lost(facts)
+        var line = Line("\(Format.number(facts.counters.received)) in")
+        if socket.isReadingPaused {
+            line.append(" paused", Style(.warn))
+        } else if facts.mode == .paused {
+            line.append(socket.unreadBytes > 0 ? " unread" : " unasked", Style(.warn))
+        }
+        if lost > 0 { line.append(", \(Format.number(lost)) lost", Style(.warn)) }
+        return line.width <= width || lost == 0 ? line : Line("\(Format.number(lost)) lost", Style(.warn))
+    }
+
+    /// `12 datagrams in, 3 out, 5 lost`.
+    package static func totals(_ facts: DatagramSnapshot) -> String {
+        let counters = facts.counters
+        let lost = lost(facts)
+        return "\(Format.number(counters.received)) in, \(Format.number(counters.sent)) out"
+            + (lost > 0 ? ", \(Format.number(lost)) lost" : "")
+    }
+}
+
+extension Format {
+    /// A number of things, in full as long as it is short: `999999`, `1.2M` (a million is 1,000,000 here).
+    package static func number(_ count: UInt64) -> String {
+        guard count >= 1_000_000 else { return String(count) }
+        let tenths = count / 100_000
+        return tenths < 10_000 ? "\(tenths / 10).\(tenths % 10)M" : "\(tenths / 10_000)G"
+    }
+}

@@ -1,0 +1,68 @@
+import InspectorCore
+import SocketKit
+
+/// Opens datagram sockets for a person, and keeps their handles until they are closed.
+final class DatagramKeeper: DatagramSocketDelegate, Sendable {
+    private let kept = Lock<[ObjectIdentifier: DatagramSocket]>([:])
+
+    /// Opens what was asked for. To connect means to have one peer; a group has many members who answer, so a socket
+    /// for a group is not connected, but speaks to the group. To listen means to be bound there, and a member.
+    func open(
+        _ request: OpenRequest, on engine: SocketEngine, connects: Bool,
+        then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
+    ) {
+        guard case .datagram(let target) = request.target else { return }
+        engine.queue.async { @Sendable [self] in
+            var configuration = DatagramConfiguration()
+            // Whoever types such an address means it.
+            configuration.isBroadcastEnabled = true
+            configuration.multicastInterface = target.interface
+            let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
+            let result = InspectedEngine.result(connects ? "connect" : "listen") { () throws(SocketError) in
+                if let interface = target.interface { try socket.sendMulticast(onInterface: interface) }
+                if connects { try Self.connect(socket, target) } else { try Self.bind(socket, target) }
+                socket.show(as: target.description)
+                return socket.session
+            }
+            guard case .success(let id) = result else { return then(result) }
+            kept.withLock { $0[ObjectIdentifier(socket)] = socket }
+            if request.standingRead { engine.post(.read(id, ReadRequest(.available(limit: nil), isStanding: true))) }
+            if !request.greeting.isEmpty {
+                socket.send(request.greeting, to: target.endpoint.isMulticast ? target.endpoint : nil)
+            }
+            then(result)
+        }
+    }
+
+    private static func connect(_ socket: DatagramSocket, _ target: DatagramTarget) throws(SocketError) {
+        guard case .udp(let host, _) = target.endpoint, target.endpoint.isMulticast else {
+            return try socket.connect(to: target.endpoint)
+        }
+        try socket.bind(to: .udp(host: host.contains(":") ? "::" : "0.0.0.0", port: 0))
+    }
+
+    private static func bind(_ socket: DatagramSocket, _ target: DatagramTarget) throws(SocketError) {
+        try socket.bind(to: target.endpoint)
+        guard case .udp(let host, _) = target.endpoint, target.endpoint.isMulticast else { return }
+        do throws(SocketError) {
+            try socket.joinGroup(host, interface: target.interface)
+        } catch {
+            socket.close()
+            throw error
+        }
+    }
+
+    /// Leaves no socket file behind.
+    func closeAll() {
+        for socket in kept.withLock({ Array($0.values) }) { socket.close() }
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
+        // It was opened for this peer alone; the row says why there is none.
+        socket.close(because: error)
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {
+        _ = kept.withLock { $0.removeValue(forKey: ObjectIdentifier(socket)) }
+    }
+}

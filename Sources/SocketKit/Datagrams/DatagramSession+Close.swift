@@ -1,0 +1,164 @@
+import SocketCore
+
+/// The end of a session, and how it looks meanwhile.
+extension DatagramSession {
+    /// Closes as asked: at once, or when what is waited for is done.
+    func askToClose(_ mode: CloseMode) {
+        record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
+        closeMode = mode
+        switch mode {
+        case .now, .reset: return close(error: nil, mode: mode)
+        case .afterReading: closesWhenReceived = true
+        case .afterWriting: closesWhenSent = true
+        case .afterBoth: (closesWhenReceived, closesWhenSent) = (true, true)
+        }
+        finishStep()
+    }
+
+    /// Ends the session: every datagram ends, the descriptors are closed, and only then the ending is told.
+    func close(error: SocketError?, mode: CloseMode?) {
+        guard !isClosed else { return }
+        isClosed = true
+        let cause = error ?? SocketError(.disconnected, operation: "close", detail: "closed by this side")
+        var writesLost = 0
+        while queue.count > 0 {
+            let entry = queue.takeFirst(engine.now)
+            if !entry.isConnect { writesLost += 1 }
+            fail(entry, cause)
+        }
+        var picture = snapshot(withKernel: true)
+        picture.phase = .closed
+        picture.descriptor = nil
+        picture.flags = []
+        picture.datagrams?.flags = []
+        picture.kernel = nil
+        picture.callbacks = nil
+        picture.receiveRate = nil
+        picture.sendRate = nil
+        picture.reading.current = nil
+        picture.closed = CloseRecord(time: engine.now, error: error, mode: mode, writesLost: writesLost)
+        end()
+        engine.counters.closed += 1
+        record(.closed)
+        engine.closed.append(picture, traffic: traffic?.snapshot)
+        notify(.closed(error))
+        handle?.sessionEnded(id)
+        handle = nil
+    }
+
+    private func end() {
+        // The file first: once the descriptor is closed, somebody else may replace it and receive there.
+        if let path { _ = engine.kernel.removeSocketFile(path) }
+        links = []
+        engine.datagrams[id] = nil
+    }
+
+    /// A session that began with a call that was refused: as if it had never been.
+    func abandon() {
+        isClosed = true
+        end()
+        engine.counters.opened -= 1
+        handle?.sessionEnded(id)
+        handle = nil
+    }
+
+    // MARK: How it looks
+
+    /// This session at this instant.
+    func snapshot(withKernel: Bool) -> SocketSnapshot {
+        var picture = SocketSnapshot(id: id, role: .datagram, phase: phase, target: target, opened: opened)
+        picture.name = configuration.name
+        picture.local = links.first?.local
+        picture.peer = peer
+        picture.connected = connected
+        picture.descriptor = links.first?.socket.descriptor
+        picture.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
+        picture.isReadingPaused = reception.isHeld
+        picture.reading = QueueSnapshot(current: readInHand, completed: counters.received)
+        picture.writing = queue.snapshot
+        picture.received = received
+        picture.sent = sent
+        receiveRate.sample(total: received, now: engine.now)
+        sendRate.sample(total: sent, now: engine.now)
+        picture.receiveRate = receiveRate.perSecond
+        picture.sendRate = sendRate.perSecond
+        if withKernel { picture.kernel = askKernel() }
+        picture.datagrams = facts
+        picture.callbacks = handle?.callbacks(now: engine.now)
+        return picture
+    }
+
+    private var phase: SocketPhase {
+        if peer != nil { return .connected }
+        return queue.isConnecting ? .connecting : .open
+    }
+
+    /// What it waits for, in the words of reads: the next datagram, or all that come.
+    private var readInHand: OperationSnapshot? {
+        guard reception.mode != .paused else { return nil }
+        return OperationSnapshot(
+            id: OperationID(0), kind: .read(.available(limit: nil)), isStanding: reception.mode == .continuous,
+            started: opened)
+    }
+
+    /// Both descriptors together.
+    private func askKernel() -> KernelSnapshot {
+        var answer = KernelSnapshot()
+        for link in links {
+            let one = engine.kernel.describeDatagrams(link.socket.descriptor)
+            answer.receiveQueue = Self.sum(answer.receiveQueue, one.receiveQueue)
+            answer.sendQueue = Self.sum(answer.sendQueue, one.sendQueue)
+            answer.receiveBuffer = Self.sum(answer.receiveBuffer, one.receiveBuffer)
+            answer.drops = Self.sum(answer.drops, one.drops)
+        }
+        if let drops = answer.drops { kernelDrops = drops }
+        answer.state = peer == nil ? "UNCONN" : "ESTAB"
+        return answer
+    }
+
+    private static func sum<Number: AdditiveArithmetic>(_ one: Number?, _ other: Number?) -> Number? {
+        guard let one, let other else { return one ?? other }
+        return one + other
+    }
+
+    private var facts: DatagramSnapshot {
+        var facts = DatagramSnapshot(mode: reception.mode)
+        facts.flags = flags
+        facts.locals = links.compactMap(\.local)
+        facts.groups = groups.map(\.name)
+        facts.counters = counters
+        facts.kernelDrops = kernelDrops
+        facts.peers = peers.busiest(DatagramSnapshot.peerLimit)
+        facts.peerCount = peers.count
+        facts.peersForgotten = peers.forgotten
+        return facts
+    }
+
+    /// GCDAsyncUdpSocket's flags, as its own code would have set them.
+    private var flags: DatagramFlags {
+        var flags: DatagramFlags = []
+        if !links.isEmpty { flags.insert(.didCreateSockets) }
+        if isBound || counters.sent > 0 { flags.insert(.didBind) }
+        if queue.isConnecting { flags.insert(.connecting) }
+        if peer != nil { flags.insert(.didConnect) }
+        switch reception.mode {
+        case .paused: break
+        case .once: flags.insert(.receiveOnce)
+        case .continuous: flags.insert(.receiveContinuous)
+        }
+        if closesWhenSent { flags.insert(.closeAfterSends) }
+        let isSettled = isBound || peer != nil
+        for family in [false, true] {
+            let link = links.first { if case .v6 = $0.family { family } else { !family && !$0.family.isUnix } }
+            guard let link else {
+                if isSettled { flags.insert(family ? .ipv6Deactivated : .ipv4Deactivated) }
+                continue
+            }
+            let watched = link.watched ?? []
+            if !watched.contains(.write) { flags.insert(family ? .send6SourceSuspended : .send4SourceSuspended) }
+            if !watched.contains(.read) { flags.insert(family ? .receive6SourceSuspended : .receive4SourceSuspended) }
+            if !link.isBlocked { flags.insert(family ? .sock6CanAcceptBytes : .sock4CanAcceptBytes) }
+        }
+        return flags
+    }
+}

@@ -1,0 +1,238 @@
+import Glibc
+import SocketCore
+
+/// Descriptors, binding, connecting, groups.
+extension DatagramSession {
+    // MARK: Descriptors
+
+    /// The descriptor that sends to `address`, opened where that may be.
+    func link(for address: SocketAddress) throws(SocketError) -> Link {
+        if let link = links.first(where: { $0.family.isSameFamily(as: address) }) { return link }
+        guard configuration.allows(address) else {
+            throw .refused("send", "\(address): its address family is switched off")
+        }
+        if isBound || peer != nil || links.contains(where: { $0.family.isUnix != address.isUnix }) {
+            let own = links.compactMap(\.local).map(\.description).joined(separator: " and ")
+            throw .refused("send", "\(address): wrong address family; the socket is bound to \(own)")
+        }
+        let link = try open(for: address)
+        // Without a name of its own, nobody could answer it.
+        if address.isUnix { _ = engine.kernel.bind(link.socket.descriptor, to: .unnamed) }
+        link.local = engine.kernel.localAddress(link.socket.descriptor)
+        return link
+    }
+
+    /// Opens a descriptor for the family of `address`, and sets its options.
+    private func open(for address: SocketAddress) throws(SocketError) -> Link {
+        let opened = engine.kernel.openDatagram(for: address)
+        guard case .bytes(let number) = opened else {
+            guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
+            throw .system(errno, operation: "socket", subject: address.description)
+        }
+        let socket = SocketHandle(Int32(number), kernel: engine.kernel)
+        let index = configuration.multicastInterface.flatMap { engine.resolver.index(ofInterface: $0) }
+        for option in configuration.options(for: address, multicastInterface: index) {
+            _ = engine.kernel.set(option, on: socket.descriptor)
+        }
+        configuration.prepareDescriptor?(socket.descriptor)
+        let link = Link(socket, family: address, index: nextLink)
+        nextLink += 1
+        links.append(link)
+        return link
+    }
+
+    // MARK: Binding
+
+    /// Binds to every address of the endpoint; on failure nothing is left open.
+    func bind(to endpoint: DatagramEndpoint) throws(SocketError) {
+        try checkUnbound()
+        let addresses = try engine.bindAddresses(endpoint, configuration.families)
+        for attempt in 1... {
+            do {
+                try bind(to: addresses)
+                break
+            } catch {
+                links = []
+                // Of two families that share a port of the kernel's choice, the second may find it taken.
+                let isUnlucky = addresses.count > 1 && addresses[0].port == 0 && error.code == Int(EADDRINUSE)
+                guard isUnlucky, attempt < 16 else { throw error }
+            }
+        }
+        isBound = true
+        if case .unix(let path) = endpoint { self.path = path }
+        record(.bound)
+    }
+
+    private func checkUnbound() throws(SocketError) {
+        let state: String
+        if isBound {
+            state = "is bound already"
+        } else if peer != nil || queue.isConnecting {
+            state = "is connected or about to be"
+        } else if counters.sent > 0 {
+            state = "has sent already, and was bound by that"
+        } else {
+            return
+        }
+        throw SocketError(
+            .badConfiguration, operation: "bind", detail: "the socket \(state) (\(id)); close it first")
+    }
+
+    private func bind(to addresses: [SocketAddress]) throws(SocketError) {
+        // Descriptors that were opened for their options alone have none of their own yet.
+        links = []
+        var port: UInt16?
+        for address in addresses {
+            let address = address.withPort(port)
+            let link: Link
+            do {
+                link = try open(for: address)
+                try bind(link, to: address)
+            } catch {
+                // A machine without IPv6 still has its IPv4 half.
+                let isOptional = port != nil && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
+                guard isOptional else { throw error }
+                links.removeAll { $0.family == address }
+                continue
+            }
+            link.local = engine.kernel.localAddress(link.socket.descriptor)
+            link.bound = link.local
+            port = port ?? link.local?.port
+        }
+    }
+
+    private func bind(_ link: Link, to address: SocketAddress) throws(SocketError) {
+        let number = link.socket.descriptor
+        // Several programs may listen to one group.
+        if address.isGroup { _ = engine.kernel.set(.reuseAddress, on: number) }
+        var failure = engine.kernel.bind(number, to: address)
+        if failure == EADDRINUSE, case .unix(let path) = address, try engine.removeStale(path, isStream: false) {
+            failure = engine.kernel.bind(number, to: address)
+        }
+        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
+    }
+
+    // MARK: Connecting
+
+    /// Queues a connect behind what is to be sent.
+    func connect(to endpoint: DatagramEndpoint, as operation: OperationID) throws(SocketError) {
+        if peer != nil || queue.isConnecting {
+            throw SocketError(
+                .badConfiguration, operation: "connect",
+                detail:
+                    "the socket is \(peer == nil ? "about to be connected" : "connected") already; disconnect it first")
+        }
+        let target = try target(of: endpoint, operation: "connect")
+        if case .address(let address) = target { _ = try link(for: address) }
+        queue.enqueueConnect(to: endpoint, target, as: operation, now: engine.now)
+        if target == .name { resolve(endpoint, for: operation) }
+        askForFlush()
+    }
+
+    func performConnect(to address: SocketAddress) {
+        _ = queue.takeFirst(engine.now)
+        do throws(SocketError) {
+            let link = try link(for: address)
+            let failure = engine.kernel.connect(link.socket.descriptor, to: address)
+            guard failure == 0 else {
+                throw .system(failure, operation: "connect", subject: address.description)
+            }
+            links = [link]
+            link.local = engine.kernel.localAddress(link.socket.descriptor)
+            peer = address
+            connected = engine.now
+            record(.connected)
+            notify(.connected(address))
+        } catch {
+            notify(.notConnected(error))
+        }
+    }
+
+    /// Ends the connection, or takes back one that is still queued.
+    func disconnect() {
+        if let operation = queue.connect, queue.remove(operation, now: engine.now) != nil {
+            notify(.notConnected(SocketError(.disconnected, operation: "connect", detail: "taken back by this side")))
+        }
+        guard peer != nil, let link = links.first else { return finishStep() }
+        let failure = engine.kernel.dissolve(link.socket.descriptor)
+        guard failure == 0 else { return met(failure) }
+        peer = nil
+        connected = nil
+        record(.dissolved)
+        restoreBinding(link)
+        askForFlush()
+        finishStep()
+    }
+
+    /// Linux forgets a port that it chose itself, and with that what is bound to it.
+    private func restoreBinding(_ link: Link) {
+        let number = link.socket.descriptor
+        if let bound = link.bound, engine.kernel.localAddress(number) != bound {
+            let failure = engine.kernel.bind(number, to: bound)
+            // It is bound still, save for a port that another took meanwhile.
+            if failure != 0, failure != EINVAL { met(failure) }
+        }
+        link.local = engine.kernel.localAddress(number)
+    }
+
+    // MARK: Groups
+
+    /// Joins or leaves a group on an interface.
+    func change(
+        _ membership: DatagramSocket.Membership, of group: String, interface: String?
+    ) throws(SocketError) {
+        let call = membership == .join ? "join" : "leave"
+        guard isBound, peer == nil, !queue.isConnecting else {
+            throw SocketError(
+                .badConfiguration, operation: call, detail: "\(group): the socket must be bound and not connected")
+        }
+        guard let address = SystemResolver.numeric(host: group, port: 0), address.isGroup else {
+            throw .refused(
+                call, "\(group): no multicast group; one is 224.0.0.0 to 239.255.255.255, or begins with ff")
+        }
+        guard let link = links.first(where: { $0.family.isSameFamily(as: address) }) else {
+            let own = links.compactMap(\.local).map(\.description).joined(separator: " and ")
+            throw .refused(call, "\(group): wrong address family; the socket is bound to \(own)")
+        }
+        let index = try interface.map { name throws(SocketError) in try engine.interfaceIndex(name, call) } ?? 0
+        let joined = Group(address: address, interface: index, name: "\(group)\(interface.map { " on \($0)" } ?? "")")
+        switch membership {
+        case .join: try join(joined, link)
+        case .leave: try leave(joined, link)
+        }
+    }
+
+    private func join(_ group: Group, _ link: Link) throws(SocketError) {
+        let failure = engine.kernel.set(
+            .joinGroup(group.address, interface: group.interface), on: link.socket.descriptor)
+        guard failure == 0 else { throw .system(failure, operation: "join", subject: group.name) }
+        groups.append(group)
+        record(.groupJoined)
+    }
+
+    private func leave(_ group: Group, _ link: Link) throws(SocketError) {
+        let failure = engine.kernel.set(
+            .leaveGroup(group.address, interface: group.interface), on: link.socket.descriptor)
+        if failure == EADDRNOTAVAIL { throw .refused("leave", "\(group.name): not joined") }
+        guard failure == 0 else { throw .system(failure, operation: "leave", subject: group.name) }
+        groups.removeAll { $0.address == group.address && $0.interface == group.interface }
+        record(.groupLeft)
+    }
+
+    /// Brings the open descriptors in line with changed settings.
+    func apply(_ configuration: DatagramConfiguration, _ option: (_ isIPv6: Bool) -> SocketOption?) throws(SocketError)
+    {
+        self.configuration = configuration
+        for link in links where !link.family.isUnix {
+            let isIPv6 = if case .v6 = link.family { true } else { false }
+            guard let option = option(isIPv6) else { continue }
+            let failure = engine.kernel.set(option, on: link.socket.descriptor)
+            guard failure == 0 else { throw .system(failure, operation: "setsockopt", subject: "\(option)") }
+        }
+    }
+}
+
+extension SocketAddress {
+    /// Whether this is a multicast group.
+    var isGroup: Bool { host.map(DatagramEndpoint.isGroup) ?? false }
+}

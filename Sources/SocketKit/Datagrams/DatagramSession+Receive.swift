@@ -1,0 +1,141 @@
+import Glibc
+import SocketCore
+
+/// Interprets reception.
+extension DatagramSession {
+    /// Batches before other sockets get their share of the turn.
+    private static let receiveBudget = 16
+
+    /// Changes what becomes of datagrams that arrive.
+    func receive(_ mode: DatagramReceiveMode) {
+        guard reception.mode != mode else { return }
+        reception.receive(mode)
+        record(mode == .paused ? .readingPaused : .readQueued)
+        finishStep()
+    }
+
+    /// Takes what waits. What is left is reported again, since reports are level-triggered.
+    func receive(_ link: Link) {
+        if handle?.mustHoldBack() == true { isHeldBack = true }
+        let limit = configuration.receiveLength(isUnix: link.family.isUnix)
+        for _ in 0..<Self.receiveBudget {
+            let most = isHeldBack ? 0 : reception.wanted(most: DatagramInbox.most)
+            guard most > 0, !isClosed else { return }
+            switch engine.kernel.receiveDatagrams(link.socket.descriptor, into: engine.inbox, most: most, limit: limit)
+            {
+            case .bytes(let count):
+                take(engine.inbox.batch(count, port: link.local?.port ?? 0))
+                // Fewer than asked for: there are no more. Of long ones, fewer have room.
+                if count < most, limit <= 65_535 { return }
+            case .wouldBlock: return
+            case .failed(let errno):
+                // An error of a datagram sent earlier, which is cleared by that; datagrams may wait behind it.
+                met(errno)
+            }
+        }
+    }
+
+    private func take(_ batch: DatagramBatch) {
+        count(batch)
+        let own = dropForeign(batch)
+        guard !own.isEmpty else { return }
+        guard let filter = handle?.receiveFilter else { return deliver(own) }
+        guard let queue = filter.queue else { return deliver(judge(own, filter)) }
+        reception.beginJudgement(of: own.count)
+        let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
+        queue.async {
+            let passed = Self.passing(own, filter)
+            if mailbox.post(.datagram(.receiveJudged(id, passed))) { requestTurn() }
+        }
+    }
+
+    private func count(_ batch: DatagramBatch) {
+        let bytes = batch.byteCount
+        counters.received += UInt64(batch.count)
+        received += UInt64(bytes)
+        engine.counters.received += UInt64(bytes)
+        record(.datagramsReceived, batch.count, bytes)
+        let truncated = batch.entries.reduce(0) { $0 + ($1.length > $1.count ? 1 : 0) }
+        if truncated > 0 {
+            counters.truncated += UInt64(truncated)
+            record(.datagramsTruncated, truncated)
+        }
+        countPeers(batch)
+        if traffic != nil { log(batch) }
+    }
+
+    /// Runs of one source are counted together.
+    private func countPeers(_ batch: DatagramBatch) {
+        var (packets, bytes) = (0, 0)
+        for (index, entry) in batch.entries.enumerated() {
+            packets += 1
+            bytes += Int(entry.count)
+            let isLast = index + 1 == batch.entries.count || batch.entries[index + 1].source != entry.source
+            guard isLast else { continue }
+            peers.received(from: batch.sources[Int(entry.source)], packets: packets, bytes: bytes, now: engine.now)
+            (packets, bytes) = (0, 0)
+        }
+    }
+
+    private func log(_ batch: DatagramBatch) {
+        for datagram in batch {
+            traffic?.record(
+                engine.names.nextOperation(), direction: .received, tag: 0, kind: .read(.available(limit: nil)),
+                done: datagram.bytes.count, total: datagram.length, state: .complete(after: .zero), now: engine.now,
+                address: datagram.source
+            ) { Array(datagram.bytes.prefix($0)) }
+        }
+    }
+
+    /// The kernel keeps others away from a connected socket, but not those that came before it was connected.
+    private func dropForeign(_ batch: DatagramBatch) -> DatagramBatch {
+        guard let peer, batch.sources.contains(where: { $0 != peer }) else { return batch }
+        let own = batch.keeping { batch.source(at: $0) == peer }
+        drop(batch.count - own.count, from: \.foreign, reason: 1)
+        return own
+    }
+
+    private func drop(_ count: Int, from counter: WritableKeyPath<DatagramCounters, UInt64>, reason: Int) {
+        guard count > 0 else { return }
+        counters[keyPath: counter] += UInt64(count)
+        record(.datagramsDropped, count, reason)
+    }
+
+    // MARK: The filter
+
+    private func judge(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
+        let passed = Self.passing(batch, filter)
+        drop(batch.count - passed.count, from: \.filteredIn, reason: 0)
+        return passed
+    }
+
+    private static func passing(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
+        var (kept, contexts): (Set<Int>, [(any Sendable)?]) = ([], [])
+        for (index, datagram) in batch.enumerated() {
+            guard case .pass(let context) = filter.judge(datagram) else { continue }
+            kept.insert(index)
+            contexts.append(context)
+        }
+        var passed = batch.keeping(kept.contains)
+        passed.contexts = contexts
+        return passed
+    }
+
+    /// A filter with a queue of its own has answered.
+    func judged(_ passed: DatagramBatch) {
+        drop(reception.judged - passed.count, from: \.filteredIn, reason: 0)
+        reception.endJudgement()
+        deliver(passed)
+        finishStep()
+    }
+
+    // MARK: Delivery
+
+    private func deliver(_ batch: DatagramBatch) {
+        guard !batch.isEmpty else { return }
+        reception.delivered(batch.count)
+        let unfetched = handle?.keep(batch)
+        guard let unfetched else { return notify(.received(batch)) }
+        drop(unfetched, from: \.unfetched, reason: 2)
+    }
+}

@@ -1,0 +1,287 @@
+import Glibc
+import SocketCore
+
+/// Interprets the send queue.
+extension DatagramSession {
+    /// Batches before other sockets get their share of the turn.
+    private static let sendBudget = 16
+    /// Datagrams that one system call carries.
+    private static let batchLimit = 64
+    /// How long to wait where the kernel does not say that there is room.
+    private static let retryPause = Duration.milliseconds(5)
+
+    // MARK: Queueing
+
+    /// Queues a datagram; it is tried at the end of the turn, together with others of this turn.
+    func queue(_ request: DatagramRequest, as operation: OperationID) {
+        record(.writeQueued, tag: request.tag, request.bytes.count)
+        do throws(SocketError) {
+            if let fault = request.fault { throw fault }
+            if closesWhenSent || closesWhenReceived {
+                throw SocketError(.disconnected, operation: "send", detail: "the socket is about to close")
+            }
+            try checkSize(request)
+            let target = try request.destination.map { to throws(SocketError) in try self.target(of: to) } ?? .peer
+            queue.enqueue(request, to: target, as: operation, now: engine.now)
+            if target == .name, let destination = request.destination { resolve(destination, for: operation) }
+        } catch {
+            fail(
+                FailedDatagram(
+                    operation: operation, tag: request.tag, bytes: request.bytes, destination: request.destination,
+                    error: error))
+        }
+        askForFlush()
+        finishStep()
+    }
+
+    private func checkSize(_ request: DatagramRequest) throws(SocketError) {
+        let count = request.bytes.count
+        if count > configuration.maximumSendLength {
+            throw SocketError(
+                .system(errno: EMSGSIZE), operation: "send",
+                detail: "\(count) bytes: too long; this socket sends at most \(configuration.maximumSendLength)")
+        }
+        if queue.weight + count + 64 > configuration.sendQueueLimit {
+            throw SocketError(
+                .system(errno: ENOBUFS), operation: "send",
+                detail: "\(queue.count) datagrams of \(queue.pendingBytes) bytes are queued already; the limit is "
+                    + "\(configuration.sendQueueLimit) bytes")
+        }
+    }
+
+    /// What an endpoint means to the queue.
+    func target(of endpoint: DatagramEndpoint, operation: String = "send") throws(SocketError) -> DatagramQueue.Target {
+        switch endpoint {
+        case .unix(let path): return .address(try engine.unixAddress(path: path, operation: operation))
+        case .abstract(let name): return .address(try engine.abstractAddress(name, operation: operation))
+        case .udp(let host, let port):
+            if port == 0 { throw .refused(operation, "\(host):0: the port must be 1 to 65535") }
+            try engine.checkFamilies(configuration.families, operation: operation)
+            let host = host.isEmpty ? "localhost" : host
+            guard let address = SystemResolver.numeric(host: host, port: port) else { return .name }
+            guard configuration.allows(address) else {
+                throw .refused(operation, "\(host): its address family is switched off")
+            }
+            return .address(address)
+        }
+    }
+
+    /// Asks for the addresses of a name; the datagrams behind wait, in their order, while other names are resolved.
+    func resolve(_ endpoint: DatagramEndpoint, for operation: OperationID) {
+        guard case .udp(let host, let port) = endpoint else { return }
+        let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
+        engine.resolver.resolve(host: host.isEmpty ? "localhost" : host, port: port) { result in
+            if mailbox.post(.datagram(.resolved(id, operation, result))) { requestTurn() }
+        }
+    }
+
+    func resolved(_ operation: OperationID, _ result: Result<[SocketAddress], SocketError>) {
+        queue.resolved(operation, result.flatMap(choose))
+        askForFlush()
+        finishStep()
+    }
+
+    /// Of the addresses of a name, the first of a family that can be used, the preferred one first.
+    private func choose(_ addresses: [SocketAddress]) -> Result<SocketAddress, SocketError> {
+        let isSettled = isBound || peer != nil
+        let usable = addresses.filter { address in
+            configuration.allows(address)
+                && (!isSettled || links.contains { $0.family.isSameFamily(as: address) })
+        }
+        let preferred = configuration.prefersIPv6.flatMap { prefersIPv6 in
+            usable.first { if case .v6 = $0 { prefersIPv6 } else { !prefersIPv6 } }
+        }
+        if let address = preferred ?? usable.first { return .success(address) }
+        let found = addresses.map(\.description).joined(separator: ", ")
+        return .failure(.refused("send", "\(found): wrong address family for this socket"))
+    }
+
+    // MARK: Sending
+
+    func askForFlush() {
+        guard !isClosed, queue.count > 0, !isQueuedForFlush else { return }
+        isQueuedForFlush = true
+        engine.unflushedDatagrams.append(self)
+    }
+
+    /// The turn's end: sends what can be sent.
+    func flush() {
+        isQueuedForFlush = false
+        guard !isClosed, !isSendBudgetSpent else { return }
+        send()
+        finishStep()
+    }
+
+    func unblock(_ link: Link) {
+        guard link.isBlocked else { return }
+        link.isBlocked = false
+        record(.writeUnblocked)
+    }
+
+    /// Performs what the queue asks for, until it waits, or it is others' turn.
+    func send() {
+        for _ in 0..<Self.sendBudget {
+            guard !isClosed else { return }
+            let filter = handle?.sendFilter
+            switch queue.next(peer: peer, isFiltered: filter != nil) {
+            case .wait: return
+            case .refuse(let error): refuse(error)
+            case .judge(let datagram): judge(datagram, filter)
+            case .connect(let address): performConnect(to: address)
+            case .send: guard sendBatch(isFiltered: filter != nil) else { return }
+            }
+        }
+        // The budget is used up: write interest makes the reactor come back, behind everybody else.
+        if queue.count > 0 { isSendBudgetSpent = true }
+    }
+
+    private func refuse(_ error: SocketError) {
+        let entry = queue.takeFirst(engine.now)
+        if entry.isConnect { notify(.notConnected(error)) } else { fail(entry, error) }
+    }
+
+    /// One system call; false when nothing more can be sent now.
+    private func sendBatch(isFiltered: Bool) -> Bool {
+        let destination = queue.destination(peer: peer)
+        let link: Link
+        do throws(SocketError) {
+            link = try destination.map { address throws(SocketError) in try self.link(for: address) } ?? links[0]
+        } catch {
+            fail(queue.takeFirst(engine.now), error)
+            return true
+        }
+        guard !link.isBlocked else { return false }
+        let isSameWay: (SocketAddress?) -> Bool = { $0?.isSameFamily(as: link.family) ?? true }
+        let (result, destinations) = queue.withReady(
+            most: isFiltered ? 1 : Self.batchLimit, peer: peer, isSameWay: isSameWay
+        ) { datagrams in
+            (engine.kernel.sendDatagrams(link.socket.descriptor, datagrams), datagrams.map(\.destination))
+        }
+        switch result {
+        case .bytes(let count):
+            if link.local?.port == 0 { learnLocal(link) }
+            for destination in destinations.prefix(count) { completeFirst(to: destination ?? peer) }
+            return count > 0
+        case .wouldBlock:
+            isBlocked(link)
+            return false
+        case .failed(let errno):
+            let datagram = queue.takeFirst(engine.now)
+            fail(datagram, describe(errno, datagram, to: destination ?? peer))
+            return true
+        }
+    }
+
+    /// The kernel gave it a port with its first datagram.
+    private func learnLocal(_ link: Link) {
+        link.local = engine.kernel.localAddress(link.socket.descriptor)
+        if !isBound { record(.bound) }
+    }
+
+    private func completeFirst(to address: SocketAddress?) {
+        let datagram = queue.complete(now: engine.now)
+        let count = datagram.bytes.count
+        counters.sent += 1
+        sent += UInt64(count)
+        engine.counters.sent += UInt64(count)
+        if let address { peers.sent(to: address, bytes: count, now: engine.now) }
+        record(.datagramSent, tag: datagram.tag, count)
+        traffic?.record(
+            datagram.operation, direction: .sent, tag: datagram.tag, kind: .write, done: count, total: count,
+            state: .complete(after: engine.now - datagram.queued), now: engine.now, address: address
+        ) { Array(datagram.bytes.prefix($0)) }
+        notify(.sent(datagram.operation, tag: datagram.tag))
+    }
+
+    private func isBlocked(_ link: Link) {
+        link.isBlocked = true
+        record(.writeBlocked, queue.pendingBytes)
+        // The full queue is that of a Unix-domain receiver. epoll looks at the sender's own buffer, which has room, and
+        // would report that again and again.
+        if link.family.isUnix { retryTime = engine.now + Self.retryPause }
+    }
+
+    /// A refusal in words that name the datagram's size and destination.
+    private func describe(_ errno: Int32, _ datagram: QueuedDatagram, to address: SocketAddress?) -> SocketError {
+        var subject = address?.description ?? "the peer"
+        if errno == EMSGSIZE {
+            let most =
+                switch address {
+                case .v4: "; UDP over IPv4 carries at most 65507"
+                case .v6: "; UDP over IPv6 carries at most 65527"
+                case .unix, .abstract, .unnamed, nil: ""
+                }
+            subject = "\(datagram.bytes.count) bytes to \(subject)\(most)"
+        }
+        return .system(errno, operation: "send", subject: subject)
+    }
+
+    // MARK: The filter
+
+    private func judge(_ datagram: QueuedDatagram, _ filter: DatagramSendFilter?) {
+        guard let filter else { return judged(datagram.operation, passes: true) }
+        guard let queue = filter.queue else {
+            let passes = filter.passes(datagram.bytes, datagram.destination, datagram.tag)
+            return holdBack(datagram.operation, unless: passes)
+        }
+        let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
+        queue.async {
+            let passes = filter.passes(datagram.bytes, datagram.destination, datagram.tag)
+            if mailbox.post(.datagram(.sendJudged(id, datagram.operation, passes: passes))) { requestTurn() }
+        }
+    }
+
+    func judged(_ operation: OperationID, passes: Bool) {
+        holdBack(operation, unless: passes)
+        askForFlush()
+        finishStep()
+    }
+
+    private func holdBack(_ operation: OperationID, unless passes: Bool) {
+        guard let held = queue.judged(operation, passes: passes, now: engine.now) else { return }
+        counters.filteredOut += 1
+        record(.datagramsDropped, tag: held.tag, 1, 3)
+        notify(.sent(held.operation, tag: held.tag))
+    }
+
+    // MARK: Failing
+
+    func fail(_ datagram: QueuedDatagram, _ error: SocketError) {
+        if datagram.isConnect { return notify(.notConnected(error)) }
+        fail(datagram.failed(error))
+    }
+
+    func fail(_ failed: FailedDatagram) {
+        counters.failed += 1
+        let errno = if case .system(let errno) = failed.error.reason { Int(errno) } else { 0 }
+        record(.datagramFailed, tag: failed.tag, failed.bytes.count, errno)
+        traffic?.record(
+            failed.operation, direction: .sent, tag: failed.tag, kind: .write, done: failed.bytes.count,
+            total: failed.bytes.count, state: .failed(failed.error.detail), now: engine.now,
+            address: failed.destination.flatMap(Self.address) ?? peer ?? .unnamed
+        ) { Array(failed.bytes.prefix($0)) }
+        notify(.notSent(failed))
+    }
+
+    private static func address(_ endpoint: DatagramEndpoint) -> SocketAddress? {
+        switch endpoint {
+        case .udp(let host, let port): SystemResolver.numeric(host: host, port: port)
+        case .unix(let path): .unix(path: path)
+        case .abstract(let name): .abstract(name: name)
+        }
+    }
+
+    /// Ends what is queued before it is sent.
+    func cancel(_ target: SocketCommand.CancelTarget) {
+        let error = SocketError(.cancelled, operation: "send", detail: "cancelled")
+        switch target {
+        case .operation(let operation):
+            if let entry = queue.remove(operation, now: engine.now) { fail(entry, error) }
+        case .writes:
+            while let last = queue.last, let entry = queue.remove(last, now: engine.now) { fail(entry, error) }
+        case .reads: receive(.paused)
+        }
+        askForFlush()
+        finishStep()
+    }
+}

@@ -1,0 +1,231 @@
+import Glibc
+import SocketCore
+
+/// One session of a datagram socket: it owns the machines and a descriptor for each family, performs what the machines
+/// ask for, and records each action where it is performed. Lives on the engine's queue.
+///
+/// The other files of this folder: opening and connecting, sending, receiving, closing.
+final class DatagramSession {
+    /// One descriptor, and how it stands with the reactor. A class, since arrays cannot hold what cannot be copied.
+    final class Link {
+        let socket: SocketHandle
+        /// An address of its family.
+        let family: SocketAddress
+        let index: UInt16
+        var local: SocketAddress?
+        /// What bind(2) made of it; nil: it was not bound by us.
+        var bound: SocketAddress?
+        var watched: Interest?
+        /// The kernel refused a datagram; it says when there is room, or a timer does.
+        var isBlocked = false
+        /// Reports of an error or hang-up, one after the other, that came to nothing.
+        var emptyReports = 0
+
+        init(_ socket: consuming SocketHandle, family: SocketAddress, index: UInt16) {
+            self.socket = socket
+            self.family = family
+            self.index = index
+        }
+    }
+
+    /// A group that was joined.
+    struct Group: Equatable {
+        var address: SocketAddress
+        var interface: UInt32
+        var name: String
+    }
+
+    let id: SocketID
+    /// The engine owns its sessions, and outlives them.
+    unowned let engine: EngineState
+    /// Where callbacks go; nil once the user let go of the handle.
+    weak var handle: DatagramSocket?
+    var configuration: DatagramConfiguration
+    let opened: MonotonicTime
+    var target: String
+
+    var links: [Link] = []
+    var queue = DatagramQueue()
+    var reception = DatagramReception()
+    var counters = DatagramCounters()
+    var peers = PeerTable()
+    var groups: [Group] = []
+    /// Whom it is connected to.
+    var peer: SocketAddress?
+    var connected: MonotonicTime?
+    /// By bind(2): other families are left out.
+    var isBound = false
+    /// The socket file to remove when it closes.
+    var path: String?
+    var nextLink: UInt16 = 0
+
+    var isClosed = false
+    var closesWhenSent = false
+    var closesWhenReceived = false
+    var closeMode: CloseMode?
+    /// There is more to send and room for it, but other sockets come first.
+    var isSendBudgetSpent = false
+    /// The delegate's queue is so far behind that no more is taken from the kernel.
+    var isHeldBack = false
+    var isQueuedForFlush = false
+    /// When to try again where the kernel does not say that there is room.
+    var retryTime: MonotonicTime?
+    var scheduledDeadline: MonotonicTime?
+    /// What the kernel had dropped when last asked.
+    var kernelDrops: UInt64?
+
+    var received: UInt64 = 0
+    var sent: UInt64 = 0
+    var receiveRate = RateWindow()
+    var sendRate = RateWindow()
+    var traffic: TrafficLog?
+
+    init(
+        id: SocketID, engine: EngineState, handle: DatagramSocket, target: String, configuration: DatagramConfiguration
+    ) {
+        self.id = id
+        self.engine = engine
+        self.handle = handle
+        self.target = target
+        self.configuration = configuration
+        opened = engine.now
+        if engine.capturesTraffic { traffic = TrafficLog() }
+    }
+
+    // MARK: From the reactor and the clock
+
+    func isReady(_ readiness: Readiness) {
+        guard let link = links.first(where: { $0.index == readiness.token.index }) else { return }
+        if readiness.hungUp { takeError(of: link, isReadable: readiness.readable) }
+        if readiness.readable, !isClosed { receive(link) }
+        if readiness.writable, !isClosed {
+            unblock(link)
+            isSendBudgetSpent = false
+            send()
+        }
+        finishStep()
+    }
+
+    func deadlineCame() {
+        // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
+        guard let due = scheduledDeadline, due <= engine.now else { return }
+        scheduledDeadline = nil
+        if let time = retryTime, time <= engine.now {
+            retryTime = nil
+            links.forEach(unblock)
+            send()
+        }
+        while let late = queue.expire(now: engine.now) {
+            let time = late.destination?.description ?? peer?.description ?? "the peer"
+            fail(late, SocketError(.sendTimeout, operation: "send", detail: "to \(time): timed out"))
+        }
+        send()
+        finishStep()
+    }
+
+    /// The handle is gone: nobody can be told, so nothing is worth waiting for.
+    func wasReleased() {
+        handle = nil
+        close(error: nil, mode: .now)
+    }
+
+    /// The delegate's queue has caught up.
+    func delegateCaughtUp() {
+        isHeldBack = false
+        finishStep()
+    }
+
+    // MARK: Commands
+
+    /// Carries out one command; `operation` names what it queues.
+    func perform(_ command: SocketCommand, as operation: OperationID) {
+        switch command {
+        case .send(_, let request): queue(request, as: operation)
+        case .write(_, let request):
+            queue(DatagramRequest(request.bytes, timeout: request.timeout, tag: request.tag), as: operation)
+        case .read(_, let request):
+            guard case .available = request.kind else { return record(.readFailed, tag: request.tag) }
+            receive(request.isStanding ? .continuous : .once)
+        case .close(_, let mode): askToClose(mode)
+        case .pauseReading(_, let pause): hold(pause)
+        case .cancel(_, let target): cancel(target)
+        case .halfClose, .answerTimeout, .setTimeout, .setWatermarks, .answerConnection, .answerTrust: return
+        }
+    }
+
+    /// A person at a screen stops receiving, or lets it go on in the mode that it had.
+    private func hold(_ isHeld: Bool) {
+        guard reception.isHeld != isHeld else { return }
+        reception.isHeld = isHeld
+        record(isHeld ? .readingPaused : .readingResumed)
+        finishStep()
+    }
+
+    // MARK: The end of each step
+
+    /// Brings interest and deadline in line with the state, and closes when all is done that was waited for.
+    func finishStep() {
+        guard !isClosed else { return }
+        let isWaiting = closesWhenSent && queue.count > 0 || closesWhenReceived && reception.mode == .once
+        if closesWhenSent || closesWhenReceived, !isWaiting { return close(error: nil, mode: closeMode) }
+        for link in links { updateInterest(link) }
+        updateDeadline()
+    }
+
+    /// Every descriptor is watched all the time, if only for errors, which would be lost otherwise.
+    private func updateInterest(_ link: Link) {
+        var wanted: Interest = []
+        if !isHeldBack, reception.wanted(most: 1) > 0 { wanted.insert(.read) }
+        if link.isBlocked && retryTime == nil || isSendBudgetSpent && !link.isBlocked { wanted.insert(.write) }
+        guard wanted != link.watched, !isClosed else { return }
+        let token = ReactorToken(id, link.index)
+        let failure =
+            link.watched == nil
+            ? engine.reactor.add(link.socket.descriptor, wanted, token)
+            : engine.reactor.modify(link.socket.descriptor, wanted, token)
+        link.watched = wanted
+        if failure != 0 { close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }
+    }
+
+    private func updateDeadline() {
+        guard !isClosed else { return }
+        let deadlines = [queue.deadline, retryTime].compactMap(\.self)
+        guard let deadline = deadlines.min(), scheduledDeadline.map({ deadline < $0 }) ?? true else { return }
+        scheduledDeadline = deadline
+        engine.schedule(deadline, for: id)
+    }
+
+    // MARK: Errors of datagrams sent earlier
+
+    /// EPOLLERR or EPOLLHUP was reported. An error is taken, told, and that is all; a hang-up that comes to nothing,
+    /// again and again, is a descriptor that somebody shut down.
+    private func takeError(of link: Link, isReadable: Bool) {
+        let errno = engine.kernel.pendingError(link.socket.descriptor)
+        guard errno == 0 else {
+            link.emptyReports = 0
+            return met(errno)
+        }
+        link.emptyReports = isReadable ? 0 : link.emptyReports + 1
+        guard link.emptyReports > 8 else { return }
+        close(
+            error: SocketError(.other, operation: "receive", detail: "\(target): the socket was shut down"), mode: nil)
+    }
+
+    /// Tells of an error that concerns no datagram in particular.
+    func met(_ errno: Int32) {
+        counters.errors += 1
+        record(.datagramError, Int(errno))
+        notify(.met(.system(errno, operation: "receive", subject: peer?.description ?? target)))
+    }
+
+    // MARK: Telling
+
+    func notify(_ notice: DatagramNotice) {
+        guard let handle else { return }
+        engine.outbox.append(.datagram(handle, notice))
+    }
+
+    func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
+        engine.record(kind, id, tag: tag, first, second)
+    }
+}

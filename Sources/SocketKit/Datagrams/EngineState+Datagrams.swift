@@ -1,0 +1,74 @@
+import SocketCore
+
+/// What other threads ask of datagram sockets, and what comes back from where the engine asked.
+enum DatagramLetter: Sendable {
+    /// A handle has something to send; its session begins with that, where it has none.
+    case send(DatagramSocket, DatagramRequest, OperationID)
+    /// A handle takes back what it queued.
+    case cancel(DatagramSocket, OperationID)
+    /// A name was resolved, or could not be.
+    case resolved(SocketID, OperationID, Result<[SocketAddress], SocketError>)
+    /// The send filter has judged a datagram.
+    case sendJudged(SocketID, OperationID, passes: Bool)
+    /// The receive filter has judged a batch: what of it passes.
+    case receiveJudged(SocketID, DatagramBatch)
+}
+
+extension EngineState {
+    func perform(_ letter: DatagramLetter) {
+        switch letter {
+        case .send(let handle, let request, let operation):
+            counters.commands += 1
+            session(of: handle).queue(request, as: operation)
+        case .cancel(let handle, let operation):
+            handle.session.flatMap { datagrams[$0] }?.cancel(.operation(operation))
+        case .resolved(let id, let operation, let result): datagrams[id]?.resolved(operation, result)
+        case .sendJudged(let id, let operation, let passes): datagrams[id]?.judged(operation, passes: passes)
+        case .receiveJudged(let id, let batch): datagrams[id]?.judged(batch)
+        }
+    }
+
+    /// The session of a handle; a new one where it has none.
+    func session(of handle: DatagramSocket) -> DatagramSession {
+        if let session = handle.session.flatMap({ datagrams[$0] }) { return session }
+        let session = DatagramSession(
+            id: nextSocketID(), engine: self, handle: handle, target: "", configuration: handle.configuration)
+        datagrams[session.id] = session
+        handle.sessionBegan(session.id)
+        return session
+    }
+
+    /// Runs `body` with the session of a handle. When it throws, a session that began with this call leaves no trace.
+    func withSession<R>(
+        of handle: DatagramSocket, _ body: (DatagramSession) throws(SocketError) -> R
+    ) throws(SocketError) -> R {
+        let isNew = handle.session == nil
+        let session = session(of: handle)
+        do throws(SocketError) {
+            let result = try body(session)
+            session.finishStep()
+            return result
+        } catch {
+            if isNew { session.abandon() } else { session.finishStep() }
+            throw error
+        }
+    }
+
+    /// What a datagram socket may be bound to.
+    func bindAddresses(
+        _ endpoint: DatagramEndpoint, _ families: SocketConfiguration
+    ) throws(SocketError) -> [SocketAddress] {
+        switch endpoint {
+        case .udp(let host, let port):
+            try listenAddresses(.tcp(host: host, port: port), families, operation: "bind")
+        case .unix(let path): try listenAddresses(.unix(path: path), families, operation: "bind")
+        case .abstract(let name): try listenAddresses(.abstract(name: name), families, operation: "bind")
+        }
+    }
+
+    /// The index of an interface, or why there is none.
+    func interfaceIndex(_ name: String, _ operation: String) throws(SocketError) -> UInt32 {
+        if let index = resolver.index(ofInterface: name) { return index }
+        throw .refused(operation, "interface \(name): there is none of that name or address")
+    }
+}

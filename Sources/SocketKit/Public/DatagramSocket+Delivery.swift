@@ -1,0 +1,128 @@
+import SocketCore
+
+/// What a datagram handle holds, from whatever thread it is asked.
+struct DatagramHandleState {
+    var session: SocketID?
+    weak var delegate: (any DatagramSocketDelegate)?
+    /// nil: callbacks come on the engine's queue.
+    var pump: DelegatePump?
+    var configuration: DatagramConfiguration
+    var userData: (any Sendable)?
+    var sendFilter: DatagramSendFilter?
+    var receiveFilter: DatagramReceiveFilter?
+    /// nil: datagrams go to the delegate.
+    var kept: KeptDatagrams?
+    /// Who awaits that a datagram is sent, or that the socket is connected.
+    var awaitedSends: [OperationID: @Sendable (SocketError?) -> Void] = [:]
+    /// Bytes of datagrams that wait in the pump.
+    var undelivered = 0
+    /// Whether the session holds back until the delegate has caught up.
+    var isHeldBack = false
+
+    init(
+        delegate: (any DatagramSocketDelegate)?, pump: DelegatePump?, configuration: DatagramConfiguration
+    ) {
+        self.delegate = delegate
+        self.pump = pump
+        self.configuration = configuration
+    }
+}
+
+/// What the engine does with a handle.
+extension DatagramSocket {
+    func sessionBegan(_ id: SocketID) {
+        state.withLock { state in
+            state.session = id
+            state.kept?.ending = nil
+        }
+    }
+
+    func sessionEnded(_ id: SocketID) {
+        state.withLock { if $0.session == id { $0.session = nil } }
+    }
+
+    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel; `caughtUp` is posted
+    /// when that is over.
+    func mustHoldBack() -> Bool {
+        state.withLock { state in
+            guard state.undelivered > SocketHandleState.undeliveredLimit else { return false }
+            state.isHeldBack = true
+            return true
+        }
+    }
+
+    /// How callbacks arrive, for a snapshot.
+    func callbacks(now: MonotonicTime) -> CallbackSnapshot {
+        var (snapshot, pump) = state.withLock { state in
+            let isHeard = state.delegate != nil || state.kept != nil
+            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
+        }
+        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        return snapshot
+    }
+
+    // MARK: Delivery
+
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
+    func deliver(_ notice: DatagramNotice) {
+        let weight = notice.weight
+        let (pump, answer) = state.withLock { state in
+            let answer = state.answer(notice)
+            if answer == nil, state.pump != nil { state.undelivered += weight }
+            return (state.pump, answer)
+        }
+        if let answer { return answer() }
+        if case .closed(let error) = notice { endKept(error) }
+        guard let pump else { return call(notice) }
+        pump.append { [self] in
+            call(notice)
+            if weight > 0 { delivered(weight) }
+        }
+    }
+
+    private func delivered(_ weight: Int) {
+        state.withLock { state in
+            state.undelivered -= weight
+            guard state.isHeldBack, state.undelivered <= SocketHandleState.undeliveredLimit / 2 else { return }
+            state.isHeldBack = false
+            if let session = state.session { engine.post(.caughtUp(session)) }
+        }
+    }
+
+    /// Calls whoever is the delegate now.
+    private func call(_ notice: DatagramNotice) {
+        guard let delegate else { return }
+        switch notice {
+        case .connected(let address): delegate.datagramSocket(self, didConnectTo: address)
+        case .notConnected(let error): delegate.datagramSocket(self, didNotConnect: error)
+        case .sent(_, let tag): delegate.datagramSocket(self, didSendWithTag: tag)
+        case .notSent(let datagram): delegate.datagramSocket(self, didNotSend: datagram)
+        case .received(let batch): delegate.datagramSocket(self, didReceiveBatch: batch)
+        case .met(let error): delegate.datagramSocket(self, didMeet: error)
+        case .closed(let error): delegate.datagramSocket(self, didClose: error)
+        }
+    }
+}
+
+extension DatagramNotice {
+    /// What it weighs while it waits for the delegate's queue.
+    fileprivate var weight: Int {
+        if case .received(let batch) = self { batch.payload.count + batch.count * 64 } else { 0 }
+    }
+}
+
+extension DatagramHandleState {
+    /// What answers the one who awaits this; nil: nobody does.
+    fileprivate mutating func answer(_ notice: DatagramNotice) -> (() -> Void)? {
+        switch notice {
+        case .sent(let operation, _): take(operation, nil)
+        case .notSent(let failed): take(failed.operation, failed.error)
+        case .connected, .notConnected, .received, .met, .closed: nil
+        }
+    }
+
+    private mutating func take(_ operation: OperationID, _ error: SocketError?) -> (() -> Void)? {
+        guard !awaitedSends.isEmpty, let answer = awaitedSends.removeValue(forKey: operation) else { return nil }
+        return { answer(error) }
+    }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import InspectorCore
+import SocketKit
+import SocketTestSupport
+import Testing
+
+/// Every key of the key table, pressed in a terminal. Whoever adds a key adds what must come of it to `KeyCase`.
+@Suite("Keys", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(15)), .serialized)
+struct KeyTests {
+    @Test("every key of the table has a case, and does what it says", arguments: KeyContext.allCases)
+    func keys(place: KeyContext) throws {
+        let listener = try GreetingListener()
+        var tried: Set<Key> = []
+        for binding in KeyTable.standard.bindings where binding.contexts.contains(place) {
+            for key in binding.keys where tried.insert(key).inserted {
+                guard let wanted = KeyCase.of(binding.command, in: place) else {
+                    Issue.record("\(key.label) in \(place): nothing says what \(binding.command.rawValue) must do")
+                    continue
+                }
+                try KeyPress(key, in: place, port: listener.port).expect(wanted)
+            }
+        }
+        #expect(!tried.isEmpty)
+    }
+}
+
+/// The program at the beginning of a place, and one key of it.
+private final class KeyPress {
+    private let key: Key
+    private let place: KeyContext
+    private let inspection: Inspection
+    private let folder: TemporaryFolder
+    private var tmux: Tmux { inspection.tmux }
+
+    init(_ key: Key, in place: KeyContext, port: UInt16) throws {
+        (self.key, self.place) = (key, place)
+        folder = try TemporaryFolder()
+        let addresses = Array(repeating: "127.0.0.1:\(port)", count: 12).joined(separator: " ")
+        let opening = place == .start ? "" : "connect \(addresses)"
+        inspection = try Inspection(
+            "\(opening) --log \(folder.path)/log", height: place == .detail ? 16 : 24,
+            recent: "1700000000\texample.invalid:1\n", editor: "exit 3;")
+        if place == .start {
+            try inspection.wait(for: "example.invalid:1")
+        } else {
+            try begin()
+        }
+    }
+
+    private func begin() throws {
+        try inspection.wait(for: "hello 99")
+        try tmux.keys("M-1")
+        try inspection.wait(for: "[1 List]")
+        try inspection.send(":sort id")
+        try inspection.wait(for: "sort id")
+        try tmux.keys("g")
+        try #require(try eventually { try cursor() == 1 }, tmux.picture)
+        guard let (home, text) = Self.homes[place] else { return }
+        try tmux.keys(home)
+        try inspection.wait(for: text)
+    }
+
+    /// From the list to each place, and what is there then.
+    private static let homes: [KeyContext: (key: String, text: String)] = [
+        .talk: ("2", "hello 99"), .detail: ("3", "more lines below"), .events: ("4", "following (F)"),
+        .composer: ("w", "Enter send"), .field: (":", "Tab completes"), .form: ("r", "queue a read on #1"),
+        .menu: ("x", "close #1 "), .help: ("?", "help: connection list"),
+    ]
+
+    private func press(_ step: String) throws {
+        if step.hasPrefix("type ") {
+            try tmux.type(String(step.dropFirst(5)))
+            try inspection.wait(for: String(step.dropFirst(5)))
+        } else if step == "scribble" {
+            let file = open(try tmux.format("#{pane_tty}"), O_WRONLY | O_NOCTTY | O_CLOEXEC)
+            defer { close(file) }
+            // What changes just then is painted over it, so it may take a second stroke.
+            let isThere = try eventually {
+                _ = "\u{1B}[12;10HSCRIBBLE".withCString { write(file, $0, strlen($0)) }
+                return try tmux.text().contains("SCRIBBLE")
+            }
+            try #require(isThere, tmux.picture)
+        } else {
+            try tmux.keys(step)
+        }
+    }
+
+    func expect(_ wanted: KeyCase) throws {
+        for step in wanted.before { try press(step) }
+        try press(Self.name(key))
+        for step in wanted.behind { try press(step) }
+        let comment: Comment = "\(key.label) in \(place)"
+        #expect(try eventually(within: .seconds(10)) { try isAsWanted(wanted) }, "\(comment)\n\(tmux.picture)")
+    }
+
+    private func isAsWanted(_ wanted: KeyCase) throws -> Bool {
+        if wanted.ends { return try tmux.format("#{pane_dead}") == "1" }
+        if !wanted.logs.isEmpty { return ProcessFacts.text(folder.path + "/log").contains(wanted.logs) }
+        if let row = wanted.selects, try cursor() != row { return false }
+        let text = try tmux.text()
+        return wanted.shows.allSatisfy(text.contains) && !wanted.hides.contains { text.contains($0) }
+    }
+
+    /// The number of the connection that the list's cursor is on.
+    private func cursor() throws -> Int? {
+        let row = try inspection.rows().first { $0.hasPrefix(">") }
+        return row?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    }
+
+    /// As tmux calls it.
+    private static func name(_ key: Key) -> String {
+        switch key {
+        case .character(" "): "Space"
+        case .character(let character): String(character)
+        case .control(let letter): "C-\(letter)"
+        case .alt(let character): "M-\(character)"
+        case .altEnter: "M-Enter"
+        case .backTab: "BTab"
+        case .backspace: "BSpace"
+        case .delete: "DC"
+        case .insert: "IC"
+        case .pageUp: "PPage"
+        case .pageDown: "NPage"
+        case .escape: "Escape"
+        case .enter, .tab, .up, .down, .left, .right, .home, .end, .function: key.label
+        }
+    }
+}
+
+/// Greets who connects with a hundred lines, and keeps the connection until the other end closes it.
+private final class GreetingListener: SocketListenerDelegate, AsyncSocketDelegate {
+    private let engine = SocketEngine()
+    private let sockets = Lock<[ObjectIdentifier: AsyncSocket]>([:])
+    private let listener = Lock<SocketListener?>(nil)
+    let port: UInt16
+
+    init() throws {
+        port = try Peer.freePort()
+        let listening = SocketListener(engine: engine, delegate: self)
+        try listening.listen(on: .tcp(host: "127.0.0.1", port: port))
+        listener.withLock { $0 = listening }
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        socket.delegate = self
+        sockets.withLock { $0[ObjectIdentifier(socket)] = socket }
+        socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+        socket.write(Array((0..<100).map { "hello \($0)\n" }.joined().utf8))
+    }
+
+    func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+        _ = sockets.withLock { $0.removeValue(forKey: ObjectIdentifier(socket)) }
+    }
+}
