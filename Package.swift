@@ -49,7 +49,8 @@ let package = Package(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),
-        .testTarget(name: "InteropTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "InteropTests", dependencies: ["SocketKit", "SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]
 )

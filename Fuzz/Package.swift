@@ -19,6 +19,8 @@ let package = Package(
         .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(
+            name: "FuzzInspection", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),

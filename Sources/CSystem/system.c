@@ -24,3 +24,10 @@ int csystem_send_queue(int descriptor) {
 void csystem_name_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
 }
+
+int64_t csystem_peer_user(int descriptor) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return -1;
+  return credentials.uid;
+}

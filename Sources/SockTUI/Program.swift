@@ -14,6 +14,7 @@ enum Program {
             return complain(error.description, status: 2)
         }
         switch invocation.mode {
+        case .attachable: return attachable()
         case .help: return print(CommandTable.help)
         case .version: return print("socktui \(CommandTable.version)")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
@@ -54,6 +55,15 @@ enum Program {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// Lists what can be attached to; 1 when there is nothing, with what to do about it.
+    private static func attachable() -> Int32 {
+        let entries = AttachablePrograms.list()
+        guard !entries.isEmpty else {
+            return complain("no program lets itself be inspected; \(AttachablePrograms.howTo)", status: 1)
+        }
+        return print(AttachablePrograms.table(entries))
+    }
+
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         let inspected = makeInspected(asks: false)
         let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, inspected: inspected)
@@ -72,7 +82,7 @@ enum Program {
     }
 
     /// The engine that is looked at; `asks`: somebody is there who can judge a certificate.
-    static func makeInspected(asks: Bool = true) -> any Inspected { InspectedEngine(asks: asks) }
+    static func makeInspected(asks: Bool = true) -> any Inspected { InspectedPrograms(asks: asks) }
 
     /// Prints one line on stderr; gives the status back.
     static func complain(_ sentence: String, status: Int32) -> Int32 {

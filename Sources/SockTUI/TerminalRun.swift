@@ -39,7 +39,8 @@ enum TerminalRun {
         let log = ProgramLog(configuration.log, inbox)
         let inspected = Program.makeInspected()
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
-        let runner = EffectRunner(inspected: inspected, inbox: inbox, recent: recent, sent: sent, log: log)
+        let runner = EffectRunner(
+            inspected: inspected, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
         var options = Model.Options(
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)

@@ -27,7 +27,7 @@ public struct SocketID: Hashable, Sendable, Codable, Comparable, CustomStringCon
     }
 
     /// As the screen writes it: `#7`.
-    public var description: String { "#\(number)" }
+    public var description: String { "#\(label)" }
 }
 
 /// Names one queued read or write within its engine; never used twice.

@@ -28,6 +28,29 @@ int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out);
 // Names the calling thread; at most 15 bytes.
 void csystem_name_thread(const char *name);
 
+// The user at the other end of a Unix-domain socket (SO_PEERCRED); -1 with errno when it is not known.
+int64_t csystem_peer_user(int descriptor);
+
+// What the kernel says of any socket of this host (sock_diag(7)).
+struct csystem_diag {
+  uint64_t inode;
+  // Of a Unix-domain socket: the inode of the other end; 0: none.
+  uint64_t peer;
+  // Bytes, or -1 where it is not said.
+  int64_t receive_queue, send_queue;
+};
+
+// A descriptor for the questions below, or -1 with errno.
+int csystem_diag_open(void);
+
+// The TCP connection with these ends (in network order, as many bytes as the family has). 0, or errno: ENOENT when there
+// is none.
+int csystem_diag_tcp(int descriptor, int family, const void *local, uint16_t local_port, const void *remote,
+                     uint16_t remote_port, struct csystem_diag *out);
+
+// The Unix-domain socket with this inode. 0, or errno.
+int csystem_diag_unix(int descriptor, uint64_t inode, struct csystem_diag *out);
+
 // Memory into which datagrams are received, 64 at a time, and what the kernel said of each.
 struct csystem_inbox;
 

@@ -1,13 +1,15 @@
 import SocketCore
 
 /// What a person typed where an address is asked for: `host:port`, `[::1]:port`, `unix:/path`,
-/// `udp://host:port`, `listen :8080`, `demo`.
+/// `udp://host:port`, `listen :8080`, `relay :9000 host:80`, `attach 4242`, `demo`.
 package enum AddressLine: Hashable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
     /// The same for `tls://host:port`.
     case connectTLS(Endpoint)
     case listenTLS(Endpoint)
+    case relay(RelayRequest)
+    case attach(String)
     case demo
 
     /// A sentence that names what is wrong.
@@ -23,9 +25,37 @@ package enum AddressLine: Hashable, Sendable {
         }
         if words == ["demo"] { return .success(.demo) }
         switch first {
+        case "attach": return attach(words.dropFirst())
+        case "relay": return relay(Array(words.dropFirst()))
         case "listen": return endpoint(words.dropFirst(), listens: true)
         case "connect": return endpoint(words.dropFirst(), listens: false)
         default: return endpoint(words[...], listens: listens)
+        }
+    }
+
+    /// A process, a program's name, or a path.
+    private static func attach(_ words: ArraySlice<String>) -> Result<AddressLine, Failure> {
+        guard let word = words.first, words.count == 1 else {
+            return .failure(Failure(message: "write which program, as in attach 4242"))
+        }
+        return .success(.attach(word))
+    }
+
+    /// Where to listen, and where to go: two addresses, or `--socks5` or `--http-proxy` and one.
+    private static func relay(_ words: [String]) -> Result<AddressLine, Failure> {
+        let proxies: [String: ProxyKind] = ["--socks5": .socks5, "--http-proxy": .http]
+        guard words.count == 2 else {
+            return .failure(Failure(message: "write where to listen and where to go, as in relay :9000 host:80"))
+        }
+        do throws(EndpointError) {
+            if let kind = proxies[words[0]] {
+                let listen = try Endpoint.parse(words[1], allowsPortZero: true)
+                return .success(.relay(RelayRequest(listen: listen, target: .proxy(kind))))
+            }
+            let listen = try Endpoint.parse(words[0], allowsPortZero: true)
+            return .success(.relay(RelayRequest(listen: listen, target: .endpoint(try Endpoint.parse(words[1])))))
+        } catch {
+            return .failure(Failure(message: error.description))
         }
     }
 

@@ -46,7 +46,10 @@ package enum Effect: Hashable, Sendable {
     case listen(OpenRequest)
     /// Ask for TLS on a connection that stands.
     case startTLS(SocketID, TLSSettings)
+    case relay(RelayRequest)
     case startDemo
+    /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
+    case attach(String)
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.
@@ -85,6 +88,8 @@ package enum Message: Sendable {
     case snapshot(EngineSnapshot)
     /// A socket that this person asked for exists now.
     case opened(SocketID, OpenRequest)
+    /// A relay that this person asked for listens now.
+    case relays(SocketID)
     /// What this person asked for was refused at the call; a sentence that names the input.
     case refused(String)
     /// What the start screen offers.
@@ -104,6 +109,10 @@ package enum Message: Sendable {
     case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
+    /// What is new of the programs that are looked at.
+    case programs(ProgramNews)
+    /// The other ends of the connections in sight, those that are on this host.
+    case peers([SocketID: PeerEnd])
     /// A line as it is typed behind `:`.
     case command(String)
     /// Something about the program itself, for its log.
@@ -149,11 +158,27 @@ package struct StartOffers: Hashable, Sendable {
         }
     }
 
+    package struct Program: Hashable, Sendable {
+        /// `chatd[4242]`
+        package var title: String
+        /// For how long it has let itself be inspected, in words: `up 2:04:10`.
+        package var age: String
+        /// Where it is attached to.
+        package var path: String
+        package init(title: String, age: String, path: String) {
+            self.title = title
+            self.age = age
+            self.path = path
+        }
+    }
+
     package var recent: [Recent]
     package var listening: [Listening]
+    package var programs: [Program]
 
-    package init(recent: [Recent] = [], listening: [Listening] = []) {
+    package init(recent: [Recent] = [], listening: [Listening] = [], programs: [Program] = []) {
         self.recent = recent
         self.listening = listening
+        self.programs = programs
     }
 }

@@ -154,6 +154,10 @@ package struct Model: Sendable {
     package internal(set) var list = ListState()
     package internal(set) var events = EventsState()
     package internal(set) var start = StartState()
+    /// The other ends of connections in sight, those that are on this host.
+    package internal(set) var peers: [SocketID: PeerEnd] = [:]
+    /// The programs that are looked at from outside; none: only this one.
+    package internal(set) var programs: [ProgramInfo] = []
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
     /// The rules by which sockets reply by themselves.

@@ -157,6 +157,8 @@ extension Form {
             request.tls = try openingTLS(endpoint)
             return .connect(request)
         case .listen(let endpoint): return .listen(request(endpoint))
+        case .relay(let request): return .relay(request)
+        case .attach(let name): return .attach(name)
         case .connect(let endpoint): return .connect(request(endpoint))
         }
     }

@@ -123,6 +123,15 @@ extension Model {
         return []
     }
 
+    /// A relay listens: what comes through it shows in the list.
+    mutating func relays(_ listener: SocketID) {
+        start.editor.commit()
+        start.error = nil
+        notice = nil
+        if tab == .start { tab = .list }
+        if !list.isChosen { select(listener) }
+    }
+
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
     private mutating func inheritComposer(_ id: SocketID, target: String) {
         let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
@@ -164,11 +173,11 @@ extension Model {
 extension Model.Summary {
     /// Sums over these sessions, in one pass.
     init(_ sockets: [SocketSnapshot]) {
-        var largest: UInt64 = 0
+        var largest = SocketID(0)
         // By index: a loop over the elements would copy each of them.
         for index in sockets.indices {
-            largest = max(largest, sockets[index].id.number)
-            guard sockets[index].closed == nil else {
+            largest = max(largest, sockets[index].id)
+            guard sockets[index].phase != .closed else {
                 closed += 1
                 continue
             }
@@ -176,7 +185,7 @@ extension Model.Summary {
             if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
             if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
         }
-        idWidth = max(4, String(largest).count)
+        idWidth = max(4, largest.label.count)
     }
 }
 

@@ -18,6 +18,7 @@ extension Model {
     /// What the lines below the prompt stand for, in the order of their numbers.
     package var startLines: [String] {
         start.offers.recent.map(\.text) + start.offers.listening.map(\.address)
+            + start.offers.programs.map { "attach \($0.path)" }
     }
 
     private mutating func openTyped() -> [Effect] {
@@ -46,13 +47,17 @@ extension Model {
             start.error = "a TLS server needs a certificate: socktui listen tls://\(endpoint) --cert FILE"
             return []
         case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
+        case .success(.relay(let request)): return [.relay(request)]
+        case .success(.attach(let name)):
+            start.editor.commit()
+            return [.attach(name)]
         }
     }
 
     /// Completes the prompt to what all lines that begin with it have in common.
     private mutating func completeStart() {
         let typed = start.editor.text
-        let candidates = (startLines + ["demo", "listen ", "udp://", "unix:", "unixgram:"]).filter {
+        let candidates = (startLines + ["demo", "listen ", "relay ", "attach ", "udp://", "unix:", "unixgram:"]).filter {
             $0.hasPrefix(typed)
         }
         guard !typed.isEmpty, var common = candidates.first else { return }

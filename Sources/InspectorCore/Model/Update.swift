@@ -14,6 +14,9 @@ extension Model {
             take(snapshot)
             effects = []
         case .opened(let id, let request): effects = opened(id, request)
+        case .relays(let listener):
+            relays(listener)
+            effects = []
         case .refused(let sentence):
             refused(sentence)
             effects = []
@@ -52,6 +55,12 @@ extension Model {
             effects = examineFile()
         case .examined(let facts):
             fileFacts = facts
+            effects = []
+        case .peers(let peers):
+            self.peers = peers
+            effects = []
+        case .programs(let news):
+            take(news)
             effects = []
         }
         keepInSight()
@@ -112,7 +121,7 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let live = latest?.sockets.count { $0.isLive } ?? 0
+        let live = latest?.sockets.count { $0.isLive && isOurs($0.id) } ?? 0
         if case .menu(let menu) = dialog, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         guard live > 0 else { return [.quit] }
         dialog = .menu(

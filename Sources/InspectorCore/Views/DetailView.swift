@@ -106,6 +106,13 @@ struct DetailBuilder {
             words.append(safe("asked for \(socket.target)", .dim))
         }
         if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
+        if let linked = socket.linked {
+            let other = model.shown?.socket(linked)?.peerText
+            words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
+        }
+        if let program = model.peers[socket.id]?.program {
+            words.append(safe("peer \(program.title) fd \(program.descriptor)"))
+        }
         if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
         if socket.isLive {
             let isTrying = socket.phase == .resolving || socket.phase == .connecting

@@ -19,12 +19,15 @@ package enum Header {
 
     private static func first(_ model: Model, isNarrow: Bool) -> Line {
         var line = Line(" socktui", Style(.title))
+        append(model.programs, to: &line, model)
         line.pad(to: isNarrow ? 10 : 20)
         if let frozen = model.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
         } else if model.latest == nil {
             line.append("waiting for the engine", Style(.dim))
             return line
+        } else if let silence = model.silence {
+            line.append(silence, Style(.warn))
         } else {
             line.append("LIVE", Style(.lit))
             if let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
@@ -36,6 +39,17 @@ package enum Header {
         line.append(" ")
         line.append("tx \(perSecond(model.summary.sendRate))", Style(.sent))
         return line
+    }
+
+    /// Whom we look at, where that is not ourselves.
+    private static func append(_ programs: [ProgramInfo], to line: inout Line, _ model: Model) {
+        guard let first = programs.first else { return }
+        var title = Line()
+        model.sanitizer.append(
+            programs.count == 1 ? first.title : "\(programs.count) programs", Style(.heading), to: &title)
+        line.append("  ")
+        line.append(title.clipped(to: 24, model.glyphs))
+        line.append("  ")
     }
 
     private static func perSecond(_ rate: Double?) -> String {

@@ -64,9 +64,10 @@ private struct ListRow {
             guard let column else { return }
             put(column, Line(Format.padded(text, to: column.width, right: true), Style(role)))
         }
-        let mark = isSelected ? ">" : socket.isLive ? " " : "x"
+        let isLinked = model.selected?.linked == socket.id
+        let mark = isSelected ? ">" : isLinked ? "&" : socket.isLive ? " " : "x"
         canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
-        right(columns.id, String(socket.id.number), base)
+        right(columns.id, socket.id.label, base)
         if model.list.marked.contains(socket.id) {
             put(ListColumns.Column(x: columns.role.x - 1, width: 1), Line("*", Style(.key, [.bold])))
         }
@@ -126,6 +127,8 @@ package enum ListWords {
         var end = Line()
         if operation.isAsking {
             end.append(" ASK", Style(.warn, [.bold]))
+        } else if socket.isHeldBack {
+            end.append(" held", Style(.warn))
         } else if socket.isReadingPaused {
             end.append(" paused", Style(.warn))
         }

@@ -10,9 +10,21 @@ package enum PreviewView {
         }
         let below = model.list.rows.count - model.list.top - ScreenLayout(canvas.size, model.tab).listRows
         let hint = Line((below > 0 ? "\(below) more rows below   " : "") + "Enter talk, 3 detail", Style(.dim))
-        canvas.rule(row: 0, in: rect, title: Line("\(socket.id)", Style(.heading)), right: hint, model.glyphs)
+        canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
         canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)
+    }
+
+    private static func title(_ model: Model, _ socket: SocketSnapshot) -> Line {
+        var line = Line("\(socket.id)", Style(.heading))
+        if let program = model.program(of: socket.id) {
+            model.sanitizer.append(" of \(program.title)", Style(.dim), to: &line)
+        }
+        if let linked = socket.linked {
+            line.append(" relayed to \(linked) ", Style(.dim))
+            model.sanitizer.append(model.shown?.socket(linked)?.peerText ?? "", Style(.dim), to: &line)
+        }
+        return line
     }
 
     private static func sparklines(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {

@@ -165,6 +165,7 @@ package struct QueueLines {
     /// What keeps an operation in hand waiting.
     private func note(_ operation: OperationSnapshot) -> Line {
         if operation.isAsking { return Line("timed out: ASK", Style(.warn, [.bold])) }
+        if operation.kind != .write && socket.isHeldBack { return heldBack }
         if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
         let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
         if operation.kind == .write && still >= .seconds(2) {
@@ -174,6 +175,12 @@ package struct QueueLines {
             return Line("times out in \(Format.duration(deadline - model.now))", Style(.dim))
         }
         return Line()
+    }
+
+    /// Why nothing more is taken from the kernel.
+    private var heldBack: Line {
+        guard let linked = socket.linked else { return Line("held back: its delegate is behind", Style(.warn)) }
+        return Line("held back: \(linked) takes no more", Style(.warn))
     }
 
     private var reading: Row {
@@ -244,7 +251,21 @@ package struct QueueLines {
         let pipeline = BytesPipeline(socket)
         var line = label("BYTES")
         line.append(pipeline.outgoing)
+        if socket.kernel != nil { line.append(atPeer(room: width - 2 - line.width - pipeline.unread.width)) }
         return Row(left: line, right: pipeline.unread)
+    }
+
+    /// What the program at the other end has not read, and which one that is: as much as there is room for.
+    private func atPeer(room: Int) -> Line {
+        let end = model.peers[socket.id]
+        var line = Line(" > ")
+        let unread = end?.unread
+        line.append("unread \(unread.map { Format.bytes($0) } ?? "-")", Style(unread ?? 0 > 0 ? .warn : .sent))
+        guard let program = end?.program else { return line }
+        var named = line
+        named.append(" in ")
+        named.append(safe(program.title, .dim))
+        return named.width <= room ? named : line
     }
 
     /// Draws the rows from the top of a rectangle.

@@ -8,8 +8,9 @@ package enum StartView {
         canvas.draw(Line(" socktui \(model.options.version)", Style(.title)), row: 0, in: whole, glyphs)
         canvas.draw(Line(" Connect to, or listen on", Style(.heading)), row: 2, in: whole, glyphs)
         prompt(model, whole, on: &canvas)
-        canvas.draw(
-            Line("   host:port   [::1]:port   unix:/path   listen :8080", Style(.dim)), row: 4, in: whole, glyphs)
+        let relay = whole.width < 76 ? "" : "   relay :9000 host:80"
+        let forms = "   host:port   [::1]:port   unix:/path   listen :8080" + relay
+        canvas.draw(Line(forms, Style(.dim)), row: 4, in: whole, glyphs)
         if let error = model.start.error {
             var line = Line("   ")
             model.sanitizer.append(error, Style(.error), to: &line)
@@ -35,10 +36,13 @@ package enum StartView {
     private typealias Entry = (text: String, note: String)
 
     /// What was opened before and what listens here, as much as fits; demo always does.
-    private static func lists(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+    private static func lists(_ model: Model, _ whole: Rect, on canvas: inout Canvas) {
         let offers = model.start.offers
         let recent: [Entry] = offers.recent.map { ($0.text, $0.age) }
         let listening: [Entry] = offers.listening.map { ($0.address, $0.program) }
+        let programs: [Entry] = offers.programs.map { ($0.title, $0.age) }
+        let bottom = min(programs.count + 1, 5)
+        let rect = whole.trimmed(bottom: programs.isEmpty ? 0 : bottom)
         let heads = (recent.isEmpty ? 0 : 1) + (listening.isEmpty ? 0 : 1)
         let isSpacious = rect.height >= recent.count + listening.count + heads * 2 + 1
         let room = max(0, rect.height - 1 - heads)
@@ -48,8 +52,12 @@ package enum StartView {
         rows += section(
             "Listening on this host", listening, from: recent.count + 1, room: isSpacious ? room : forListening, model)
         if isSpacious && !listening.isEmpty { rows.append(Line()) }
+        rows += section(
+            "Programs that can be inspected", programs, from: recent.count + listening.count + 1, room: bottom - 1,
+            model)
+        if isSpacious && !programs.isEmpty { rows.append(Line()) }
         rows.append(Line("   demo  a small world of sockets to look at", Style(.dim)))
-        for (index, line) in rows.enumerated() { canvas.draw(line, row: index, in: rect, model.glyphs) }
+        for (index, line) in rows.enumerated() { canvas.draw(line, row: index, in: whole, model.glyphs) }
     }
 
     /// A heading and so many entries; where not all fit, the last row says how many more there are.

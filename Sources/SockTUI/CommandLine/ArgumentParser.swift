@@ -63,6 +63,9 @@ struct ArgumentParser {
     }
 
     private func mode() throws(UsageError) -> Invocation.Mode {
+        if request.invocation.mode == .attachable, !request.isJSON, !request.isOnce, request.script == nil {
+            return .attachable
+        }
         if let path = request.script {
             if request.isJSON { throw UsageError("--json", "does not go with --script") }
             if request.isOnce { throw UsageError("--once", "does not go with --script") }
@@ -87,14 +90,29 @@ struct ArgumentParser {
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
-        if !command.operands.isEmpty, operands.isEmpty {
-            throw UsageError(name, "an address is missing, as in socktui \(name) localhost:6379")
+        if command.isBareAllowed, operands.isEmpty {
+            request.invocation.mode = .attachable
+            return
         }
-        for operand in command.operands.isEmpty ? [""] : operands {
-            try request.checkTLS(operand, listens: name == "listen")
+        if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
+            throw UsageError(name, "an address is missing, as in socktui \(name) \(command.example)")
+        }
+        guard operands.count.isMultiple(of: command.operandsEach) else {
+            throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
+        }
+        for (kind, listen) in request.proxies {
+            let relay = RelayRequest(listen: listen, target: .proxy(kind), timeout: request.timeout)
+            request.invocation.opening.append(.relay(relay))
+        }
+        let groups = stride(from: 0, to: operands.count, by: command.operandsEach).map {
+            Array(operands[$0..<($0 + command.operandsEach)])
+        }
+        for group in command.operands.isEmpty ? [[]] : groups {
+            if group.count < 2 { try request.checkTLS(group.first ?? "", listens: name == "listen") }
             do {
-                request.invocation.opening.append(try command.effect(operand, request))
+                request.invocation.opening.append(try command.effect(group, request))
             } catch {
+                let operand = group.first ?? ""
                 let text = TLSAddress.rest(of: operand) == nil ? error.text : operand
                 throw UsageError(text.isEmpty ? "an empty address" : text, error.problem)
             }

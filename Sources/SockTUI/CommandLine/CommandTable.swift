@@ -11,8 +11,14 @@ enum CommandTable {
         /// How its operands are called in the help; empty: it has none.
         var operands = ""
         var help: String
-        /// What one operand, or the bare command where it has none, asks for.
-        var effect: @Sendable (_ operand: String, _ request: Request) throws(EndpointError) -> Effect
+        /// How many operands make one thing to open.
+        var operandsEach = 1
+        /// Whether it means something without operands too.
+        var isBareAllowed = false
+        /// Operands that make sense, for those who forgot them.
+        var example = "localhost:6379"
+        /// What so many operands ask for, or the bare command where it has none.
+        var effect: @Sendable (_ operands: [String], _ request: Request) throws(EndpointError) -> Effect
     }
 
     /// A word that begins with `--`.
@@ -34,6 +40,8 @@ enum CommandTable {
         var timeout: Duration?
         var standingRead = true
         var allowsHalfOpen = false
+        /// Proxies to open, in the order in which they were asked for.
+        var proxies: [(ProxyKind, Endpoint)] = []
         var holdsConnections = false
         var replies: [ReplyRule] = []
         var isJSON = false
@@ -60,10 +68,26 @@ enum CommandTable {
             .startDemo
         },
         Command(name: "connect", operands: "ADDRESS...", help: "connect, and look at the connections") {
-            (text, request) throws(EndpointError) in .connect(try request.open(text))
+            (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
         Command(name: "listen", operands: "ADDRESS...", help: "listen, and look at what connects") {
-            (text, request) throws(EndpointError) in .listen(try request.open(text, allowsPortZero: true))
+            (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
+        },
+        Command(
+            name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and look at what passes",
+            operandsEach: 2, example: ":9000 localhost:6379"
+        ) {
+            (words, request) throws(EndpointError) in
+            .relay(
+                RelayRequest(
+                    listen: try Endpoint.parse(words[0], allowsPortZero: true),
+                    target: .endpoint(try Endpoint.parse(words[1])), timeout: request.timeout))
+        },
+        Command(
+            name: "attach", operands: "[PID|NAME|PATH]...", help: "look at programs that let themselves be inspected",
+            isBareAllowed: true
+        ) {
+            (words, _) throws(EndpointError) in .attach(words[0])
         },
     ]
 
@@ -102,7 +126,10 @@ enum CommandTable {
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
-        Option(name: "--timeout", value: "SECONDS", commands: ["connect"], help: "give up connecting after so long") {
+        Option(
+            name: "--timeout", value: "SECONDS", commands: ["connect", "relay"],
+            help: "give up connecting after so long"
+        ) {
             (text, request) throws(UsageError) in
             guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
                 throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
@@ -112,6 +139,8 @@ enum CommandTable {
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
+        proxy("--socks5", .socks5, help: "relay to where each client says, by SOCKS 5"),
+        proxy("--http-proxy", .http, help: "relay to where each client says, by CONNECT"),
         Option(
             name: "--reply", value: "RULE", commands: ["connect", "listen"],
             help: "reply: 'when /^PING/ send +PONG\\r\\n'"
@@ -158,7 +187,7 @@ enum CommandTable {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning also where it is left out; all: every one") {
+        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; all: each") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
         },
@@ -195,6 +224,16 @@ enum CommandTable {
             request.invocation.trap = trap
         },
     ]
+
+    private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
+        Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in
+            do throws(EndpointError) {
+                request.proxies.append((kind, try Endpoint.parse(text, allowsPortZero: true)))
+            } catch {
+                throw UsageError(name, error.description)
+            }
+        }
+    }
 
     private static func noWarning(_ option: String, _ name: String) -> UsageError {
         UsageError(

@@ -9,6 +9,8 @@ struct Invocation: Equatable {
         case report(ReportForm, isOnce: Bool)
         /// The keys of a file, without a terminal.
         case script(String)
+        /// What can be attached to, as a table.
+        case attachable
         /// The configuration in force, on stdout.
         case configuration
         /// A text made from the tables, on stdout.

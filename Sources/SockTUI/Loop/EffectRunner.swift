@@ -12,11 +12,14 @@ struct EffectRunner: Sendable {
     var sent: SentLines?
     var log: ProgramLog?
     private let transmitter: Transmitter
+    private let peers: PeerFinder?
 
+    /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
     init(
         inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
-        log: ProgramLog? = nil
+        log: ProgramLog? = nil, findsPeers: Bool = false
     ) {
+        peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
         self.inspected = inspected
         self.inbox = inbox
         self.recent = recent
@@ -27,9 +30,11 @@ struct EffectRunner: Sendable {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox, former] in
-            former.keep($0)
-            inbox.post(.snapshot($0))
+        inspected.requestSnapshot(request) { @Sendable [inbox, inspected, peers, former] snapshot in
+            former.keep(snapshot)
+            peers?.look(snapshot) { @Sendable in inspected.process(of: $0) }
+            if let news = inspected.news() { inbox.post(.programs(news)) }
+            inbox.post(.snapshot(snapshot))
         }
     }
 
@@ -47,6 +52,21 @@ struct EffectRunner: Sendable {
         case .startTLS(let id, let settings):
             inspected.startTLS(id, settings) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
+            }
+        case .relay(let request):
+            recent?.add(request.text)
+            inspected.relay(request) { @Sendable [inbox] result in
+                switch result {
+                case .success(let id): inbox.post(.relays(id))
+                case .failure(let error): inbox.post(.refused("\(request.listen): \(error.detail)"))
+                }
+            }
+        case .attach(let name):
+            inspected.attach(name) { @Sendable [inbox] result in
+                switch result {
+                case .success: break
+                case .failure(let error): inbox.post(.refused("\(name): \(error.detail)"))
+                }
             }
         case .startDemo:
             inspected.startDemo { @Sendable [inbox] error in

@@ -1,3 +1,4 @@
+import Glibc
 import InspectorCore
 import SocketCore
 
@@ -18,6 +19,14 @@ protocol Inspected: Sendable {
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
     /// Asks for TLS on a connection; answers with why it was refused at the call, or nil.
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void)
+    /// Relays; answers with the listener's name, or why it was refused.
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void)
+    /// Looks at programs that let themselves be inspected; answers with how many there were, or why there is none.
+    func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void)
+    /// The process that a session lives in.
+    func process(of id: SocketID) -> Int
+    /// What is new of such programs; nil: there are none.
+    func news() -> ProgramNews?
     /// Leaves nothing behind that others could see; the program is about to end.
     func close()
     /// Starts the demo world; answers with why it could not start, or nil.
@@ -25,6 +34,18 @@ protocol Inspected: Sendable {
 }
 
 extension Inspected {
+    func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void) {
+        then(.failure(SocketError(.badConfiguration, operation: "attach", detail: "nothing can be attached to here")))
+    }
+
+    func news() -> ProgramNews? { nil }
+
+    func process(of id: SocketID) -> Int { Int(getpid()) }
+
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        then(.failure(SocketError(.badConfiguration, operation: "relay", detail: "nothing can be relayed here")))
+    }
+
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
         then(
             SocketError(

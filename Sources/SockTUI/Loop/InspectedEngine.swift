@@ -98,6 +98,18 @@ final class InspectedEngine: Inspected {
         }
     }
 
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        engine.queue.async { @Sendable [engine, keeper] in
+            let relay = Relay(engine: engine, request: request)
+            then(
+                Self.result("listen") { () throws(SocketError) in
+                    try relay.start()
+                    keeper.keep(relay)
+                    return relay.session
+                })
+        }
+    }
+
     /// Stops every listener, so that no socket file is left behind.
     func close() {
         keeper.stopListeners()
@@ -145,6 +157,7 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         var sockets: [ObjectIdentifier: AsyncSocket] = [:]
         /// Whether a connection that the listener takes gets a standing read.
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
+        var relays: [Relay] = []
         var demo: Demo?
         var replies = AutoReplies()
         /// Who each of the sockets is; their handles forget it before they tell of their end.
@@ -166,6 +179,10 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
         kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
     }
 
+    func keep(_ relay: Relay) {
+        kept.withLock { $0.relays.append(relay) }
+    }
+
     /// False when that socket is not kept here.
     func setReplies(_ rules: [ReplyRule], of id: SocketID) -> Bool {
         kept.withLock { kept in
@@ -179,6 +196,7 @@ private final class Keeper: AsyncSocketDelegate, SocketListenerDelegate {
     }
 
     func stopListeners() {
+        for relay in kept.withLock({ $0.relays }) { relay.stop() }
         for (listener, _) in kept.withLock({ Array($0.listeners.values) }) { listener.stop() }
     }
 

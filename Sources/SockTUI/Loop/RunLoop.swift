@@ -143,9 +143,8 @@ final class RunLoop {
         case .save(let path, let bytes, let missing, let droppedItems):
             tell(SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems))
         case .edit(let subject, let bytes): edit(subject, bytes)
-        case .send, .connect, .listen, .startTLS, .startDemo, .transmit, .stopTransmission, .examine, .setPace,
-            .remember,
-            .setReplies, .setDestination:
+        case .send, .connect, .listen, .startTLS, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine,
+            .setPace, .remember, .setReplies, .setDestination:
             runner.perform(effect)
             snapshotIsWanted = true
         }

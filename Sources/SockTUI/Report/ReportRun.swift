@@ -20,6 +20,8 @@ final class ReportRun {
     /// Sockets that were asked for and not yet answered about.
     private var unanswered = 0
     private var endsByItself: Bool
+    /// Programs that are looked at; nil: none was asked for.
+    private var programs: [ProgramInfo]?
     private var refusals: [String] = []
 
     /// How long sockets are given to come about before a single snapshot, at least and at most.
@@ -37,7 +39,11 @@ final class ReportRun {
     func run(_ opening: [Effect]) -> Ending {
         CrashGuard.listen(inbox.writeEnd)
         for effect in opening {
-            if effect == .startDemo { endsByItself = false } else { unanswered += 1 }
+            switch effect {
+            case .startDemo: endsByItself = false
+            case .attach: programs = []
+            default: unanswered += 1
+            }
             runner.perform(effect)
         }
         return isOnce ? once() : stream()
@@ -91,10 +97,13 @@ final class ReportRun {
         case .snapshot(let snapshot):
             last = snapshot
             return true
-        case .opened: unanswered -= 1
+        case .opened, .relays: unanswered -= 1
         case .refused(let sentence):
             unanswered -= 1
             refusals.append(sentence)
+        case .programs(let news):
+            programs = news.programs
+            refusals += news.notices
         default: break
         }
         return false
@@ -106,16 +115,19 @@ final class ReportRun {
 
     /// Whether nothing can happen any more.
     private var isOver: Bool {
+        if let programs { return programs.isEmpty ? !refusals.isEmpty : programs.allSatisfy(\.hasEnded) }
         guard endsByItself, unanswered == 0, let last else { return false }
         return last.sockets.allSatisfy { $0.phase == .closed }
     }
 
-    /// What was refused, and the connections asked for that failed; those of the demo are part of it.
+    /// What was refused, and the connections asked for that failed; those of the demo are part of it, and those of a
+    /// relay were asked for by its clients.
     private var failures: [String] {
-        guard endsByItself, let last else { return refusals }
+        guard endsByItself, programs == nil, let last else { return refusals }
         return refusals
             + last.sockets.compactMap { socket in
-                guard socket.role == .client || socket.role == .datagram, let error = socket.closed?.error,
+                guard socket.role == .client || socket.role == .datagram, socket.linked == nil,
+                    let error = socket.closed?.error,
                     Self.isFailure(error.reason)
                 else {
                     return nil

@@ -27,7 +27,8 @@ enum ScriptRun {
             ascii: configuration.isASCII, version: CommandTable.version, lints: invocation.lints)
         options.keys = configuration.keys
         let runner = EffectRunner(
-            inspected: inspected, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox))
+            inspected: inspected, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
+            findsPeers: true)
         let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
         if invocation.opening.isEmpty {
             StartOffersProvider.find(recent: RecentTargets.ofThisUser(), for: inbox)

@@ -19,8 +19,8 @@ enum HostListeners {
         let v6 = entries(TextFile.read("/proc/net/tcp6") ?? "")
         var seen: Set<String> = []
         let entries = (v4 + v6).filter { seen.insert($0.address).inserted }.prefix(limit)
-        let programs = programs(owning: Set(entries.map(\.inode)))
-        return entries.map { StartOffers.Listening(address: $0.address, program: programs[$0.inode] ?? "") }
+        let programs = DescriptorScan.owners(of: Set(entries.map(\.inode)), limit: descriptorLimit)
+        return entries.map { StartOffers.Listening(address: $0.address, program: programs[$0.inode]?.title ?? "") }
     }
 
     /// The listening sockets in the text of /proc/net/tcp or tcp6.
@@ -49,46 +49,5 @@ enum HostListeners {
         guard inet_ntop(family, words, &name, socklen_t(name.count)) != nil else { return nil }
         let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return words.count == 1 ? "\(host):\(port)" : "[\(host)]:\(port)"
-    }
-
-    /// `name[pid]` for each inode that a process whose descriptors we may read has open.
-    private static func programs(owning inodes: Set<UInt64>) -> [UInt64: String] {
-        var missing = inodes
-        var found: [UInt64: String] = [:]
-        var looked = 0
-        for process in names(in: "/proc") where process.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
-            for descriptor in names(in: "/proc/\(process)/fd") {
-                looked += 1
-                guard let inode = inode("/proc/\(process)/fd/\(descriptor)"), missing.remove(inode) != nil
-                else { continue }
-                let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
-                found[inode] = "\(name.prefix { $0 != "\n" })[\(process)]"
-            }
-            if missing.isEmpty || looked > descriptorLimit { break }
-        }
-        return found
-    }
-
-    /// The number in a link that reads `socket:[number]`.
-    private static func inode(_ link: String) -> UInt64? {
-        var target = [CChar](repeating: 0, count: 64)
-        let length = readlink(link, &target, target.count - 1)
-        guard length > 0 else { return nil }
-        let text = String(decoding: target[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
-        guard text.hasPrefix("socket:["), text.hasSuffix("]") else { return nil }
-        return UInt64(text.dropFirst(8).dropLast())
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
     }
 }

@@ -6,7 +6,8 @@ enum StartOffersProvider {
     /// Leaves the offers in the inbox when they are found.
     static func find(recent: RecentTargets?, for inbox: Inbox) {
         DispatchQueue.global().async { @Sendable in
-            let offers = StartOffers(recent: recent?.offers() ?? [], listening: HostListeners.find())
+            let offers = StartOffers(
+                recent: recent?.offers() ?? [], listening: HostListeners.find(), programs: AttachablePrograms.offers())
             inbox.post(.start(offers))
         }
     }

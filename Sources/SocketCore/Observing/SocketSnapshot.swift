@@ -152,6 +152,8 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var role: SocketRole
     /// The listener that accepted it.
     public var parent: SocketID?
+    /// The connection that its bytes are passed on to, of one that is relayed.
+    public var linked: SocketID?
     /// Where in its life it is.
     public var phase: SocketPhase
     /// What was asked for, as text: `localhost:6379`.
@@ -172,6 +174,9 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     public var flags: SocketFlags
     /// Whether reading was paused by hand.
     public var isReadingPaused: Bool
+    /// Whether nothing is taken from the kernel until what came before has gone on: to a delegate's queue that is far
+    /// behind, or to the connection that this one is linked to.
+    public var isHeldBack: Bool
     /// Whether this side has sent FIN.
     public var isWriteShut: Bool
     /// The read queue.
@@ -219,6 +224,7 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
         name = ""
         flags = []
         isReadingPaused = false
+        isHeldBack = false
         isWriteShut = false
         reading = QueueSnapshot()
         writing = QueueSnapshot()

@@ -33,6 +33,8 @@ final class Acceptor {
     private var answered: UInt64 = 0
     private var resumes: MonotonicTime?
     private var isPaused = false
+    /// Whether it is among the sessions that changed since viewers were last told.
+    var isNoted = false
 
     init(
         id: SocketID, engine: EngineState, handle: SocketListener, target: String, sockets: [Listening],
@@ -51,6 +53,14 @@ final class Acceptor {
         local = sockets.first.flatMap { engine.kernel.localAddress($0.socket.descriptor) }
         engine.record(.listening, id)
         if isPaused { engine.record(.readingPaused, id) }
+        noteChange()
+    }
+
+    /// Notes, where anybody wants to be told, that this session looks different.
+    private func noteChange() {
+        guard !isNoted, engine.notes != nil else { return }
+        isNoted = true
+        engine.note(id)
     }
 
     /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
@@ -110,6 +120,7 @@ final class Acceptor {
 
     private func adopt(_ socket: consuming SocketHandle, peer: SocketAddress) {
         accepted += 1
+        noteChange()
         let id = engine.nextSocketID()
         engine.record(.accepted, self.id, Int(id.number))
         guard let handle else { return }
@@ -143,6 +154,7 @@ final class Acceptor {
     private func pauseAccepting(_ pause: Bool) {
         guard pause != isPaused else { return }
         isPaused = pause
+        noteChange()
         engine.record(pause ? .readingPaused : .readingResumed, id)
         guard resumes == nil else { return }
         if pause { unwatch() } else { watchAgain() }
@@ -160,6 +172,7 @@ final class Acceptor {
     /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
     private func backOff() {
         if !isPaused { unwatch() }
+        noteChange()
         let time = engine.now + Self.backOff
         resumes = time
         engine.schedule(time, for: id)
@@ -168,6 +181,7 @@ final class Acceptor {
     func deadlineCame() {
         guard let time = resumes, time <= engine.now else { return }
         resumes = nil
+        noteChange()
         if !isPaused { watchAgain() }
     }
 
@@ -177,6 +191,7 @@ final class Acceptor {
         // The file first: once the descriptor is closed, somebody else may replace it and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         sockets = []
+        noteChange()
         engine.acceptors[id] = nil
         engine.counters.closed += 1
         engine.record(.closed, id)

@@ -153,6 +153,7 @@ extension Connection {
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
+        noteChange()
         leaveReactor()
         socket = nil
         engine.connections[id] = nil

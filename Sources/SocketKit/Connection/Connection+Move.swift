@@ -50,6 +50,7 @@ extension Connection {
         if watched != nil { engine.reactor.remove(descriptor) }
         watched = nil
         record(.movedAway, Int(id.number))
+        noteChange()
         engine.counters.closed += 1
         engine.connections[self.id] = nil
         _ = socket?.release()

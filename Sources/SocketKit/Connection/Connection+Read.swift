@@ -42,7 +42,17 @@ extension Connection {
     }
 
     /// The most bytes to take from the kernel now.
-    private var wanted: Int { isHeldBack ? 0 : machine.reading.wanted }
+    private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
+
+    var isHeld: Bool { isHeldBack || isHeldByLink }
+
+    /// What this connection is linked to takes no more for now, or takes it again.
+    func holdBack(_ hold: Bool) {
+        guard isHeldByLink != hold else { return }
+        isHeldByLink = hold
+        readingChanged()
+        finishStep()
+    }
 
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
@@ -117,7 +127,7 @@ extension Connection {
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     func noTaker() {
         guard let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeldBack, tls?.hasWireEnded != true {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()

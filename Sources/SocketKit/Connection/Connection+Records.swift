@@ -15,7 +15,7 @@ extension Connection {
 
     /// Room for plaintext now: what reads want, or the read-ahead while there is none.
     private var plaintextWanted: Int {
-        if isHeldBack { return 0 }
+        if isHeld { return 0 }
         let wanted = machine.reading.wanted
         if wanted > 0 { return wanted }
         let isPaused = machine.reading.isPausedByHand

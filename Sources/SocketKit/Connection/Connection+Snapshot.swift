@@ -1,8 +1,8 @@
 import SocketCore
 
 extension Connection {
-    /// This session at this instant.
-    func snapshot(withKernel: Bool) -> SocketSnapshot {
+    /// This session at this instant; `lists`: with the operations that wait.
+    func snapshot(withKernel: Bool, lists: Bool = true) -> SocketSnapshot {
         var picture = SocketSnapshot(id: id, role: role, phase: phase, target: target, opened: opened)
         picture.parent = parent
         picture.name = configuration.name
@@ -12,9 +12,12 @@ extension Connection {
         picture.connected = connected
         picture.flags = flags
         picture.isReadingPaused = machine.reading.isPausedByHand
+        picture.linked = linked
+        picture.isHeldBack = isHeldBack || isHeldByLink
         picture.isWriteShut = machine.isWriteShut
-        picture.reading = machine.readingSnapshot()
-        picture.writing = machine.writingSnapshot()
+        let listing = lists ? QueueSnapshot.listingLimit : 0
+        picture.reading = machine.readingSnapshot(listing: listing)
+        picture.writing = machine.writingSnapshot(listing: listing)
         picture.prebuffered = machine.reading.prebuffered
         picture.received = received
         picture.sent = sent

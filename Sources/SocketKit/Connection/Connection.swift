@@ -48,6 +48,10 @@ final class Connection {
     private(set) var unreadSince: MonotonicTime?
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     var isHeldBack = false
+    /// The connection that this one's bytes are passed on to.
+    var linked: SocketID?
+    /// What it is linked to is so far behind that no more is taken from the kernel.
+    var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
     var knowsPeerClosed = false {
         didSet {
@@ -63,6 +67,8 @@ final class Connection {
     /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
     var isHungUp = false
     var isQueuedForFlush = false
+    /// Whether it is among the sessions that changed since viewers were last told.
+    var isNoted = false
     var scheduledDeadline: MonotonicTime?
     var lingerDeadline: MonotonicTime?
     var closeMode: CloseMode?
@@ -98,6 +104,7 @@ final class Connection {
         lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
         if engine.capturesTraffic { traffic = TrafficLog() }
+        noteChange()
     }
 
     /// Of the connection that stands; attempts count from 0.
@@ -153,8 +160,16 @@ final class Connection {
 
     // MARK: The end of each step
 
+    /// Notes, where anybody wants to be told, that this session looks different.
+    func noteChange() {
+        guard !isNoted, engine.notes != nil else { return }
+        isNoted = true
+        engine.note(id)
+    }
+
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
     func finishStep() {
+        noteChange()
         performLifecycle()
         guard !machine.isClosed else { return }
         updateInterest()

@@ -128,6 +128,12 @@ extension EngineState {
             } else {
                 perform(command, as: operation)
             }
+        case .link(let one, let other):
+            connections[one]?.linked = other
+            connections[one]?.noteChange()
+        case .publish(let request, let answer): answer(publish(request))
+        case .stopPublishing: stopPublishing()
+        case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
         case .caughtUp(let id):
             connections[id]?.delegateCaughtUp()
             datagrams[id]?.delegateCaughtUp()

@@ -24,6 +24,8 @@ final class EngineState {
     var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
     var capturesTraffic: Bool
+    /// What changed since viewers were last told; nil: nobody looks.
+    var notes: ChangeNotes?
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
     @exclusivity(unchecked) var unflushed: [Connection] = []

@@ -1,24 +1,6 @@
 import SocketCore
 
 extension SocketCommand {
-    /// The same command for another session.
-    func with(_ session: SocketID) -> SocketCommand {
-        switch self {
-        case .read(_, let request): .read(session, request)
-        case .write(_, let request): .write(session, request)
-        case .send(_, let request): .send(session, request)
-        case .close(_, let mode): .close(session, mode)
-        case .halfClose: .halfClose(session)
-        case .pauseReading(_, let pause): .pauseReading(session, pause)
-        case .answerTimeout(_, let operation, let verdict): .answerTimeout(session, operation, verdict)
-        case .cancel(_, let target): .cancel(session, target)
-        case .answerTrust(_, let question, let verdict): .answerTrust(session, question, verdict)
-        case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
-        case .setWatermarks(_, let marks): .setWatermarks(session, marks)
-        case .answerConnection(_, let verdict): .answerConnection(session, verdict)
-        }
-    }
-
     /// How a read or write ends whose session is over; nil for commands that have no completion.
     func failure(as id: OperationID) -> FailedOperation? {
         switch self {

@@ -6,6 +6,9 @@ import SocketCore
 package final class LinuxKernel: Kernel {
     package init() {}
 
+    /// The user at the other end of a Unix-domain socket; -1 when it is not known.
+    package func peerUser(_ descriptor: Int32) -> Int64 { csystem_peer_user(descriptor) }
+
     package func openStream(for address: SocketAddress) -> IOResult {
         open(for: address, kind: SOCK_STREAM)
     }

@@ -17,12 +17,14 @@ public final class SocketEngine: Sendable {
     private let schedule: WorkScheduler
     let clock: any EngineClock
     let names: Names
+    private let inspections = Lock<[SocketInspection]>([])
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
         self.init(
             configuration, kernel: LinuxKernel(), clock: SystemClock(), reactor: EpollReactor(),
             resolver: SystemResolver())
+        SocketInspection.serveAsAsked(self)
     }
 
     /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
@@ -66,6 +68,7 @@ public final class SocketEngine: Sendable {
     }
 
     deinit {
+        for inspection in inspections.withLock({ $0 }) { inspection.stop() }
         schedule { [confined] in confined { $0.shutDown() } }
     }
 
@@ -96,6 +99,9 @@ public final class SocketEngine: Sendable {
     public func socket(_ session: SocketID) -> AsyncSocket? {
         enter { $0.connections[session]?.handle }
     }
+
+    /// Keeps what lets others look at it, until it ends.
+    func keep(_ inspection: SocketInspection) { inspections.withLock { $0.append(inspection) } }
 
     /// Whether this is the engine that has that state.
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What it costs a program to be looked at: an echo server with idle and busy connections, with and without a viewer.
+
+usage: attach.py SERVER SOCKTUI [-n REPEATS] [-i IDLE] [-c BUSY] [-t SECONDS]
+
+SERVER is SocketKitServer. Runs with and without `socktui attach` alternate; `off` is a server that cannot be attached
+to at all. Load generator and server are pinned to one core each, the viewer to the load generator's.
+"""
+import json, os, resource, signal, socket, statistics as st, subprocess, sys, tempfile, time
+import compare
+
+def main():
+    server_path, socktui = sys.argv[1:3]
+    repeats, idle, busy, seconds = 5, 8000, 1000, 3.0
+    rest = sys.argv[3:]
+    while rest:
+        value = rest[1]
+        if rest[0] == '-n': repeats = int(value)
+        elif rest[0] == '-i': idle = int(value)
+        elif rest[0] == '-c': busy = int(value)
+        elif rest[0] == '-t': seconds = float(value)
+        else: raise SystemExit(__doc__)
+        rest = rest[2:]
+    compare.build()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    folder = tempfile.mkdtemp()
+    keys = os.path.join(folder, 'keys')
+    open(keys, 'w').write('wait 5 LIVE\nwait 600 what never comes\n')
+    environment = dict(os.environ, XDG_RUNTIME_DIR=folder)
+
+    def start(inspect):
+        env = dict(environment, SOCKETKIT_INSPECT=inspect) if inspect else environment
+        server = subprocess.Popen(['taskset', '-c', '1', server_path, '-m', 'echo'], stdout=subprocess.PIPE, text=True, env=env)
+        port = int(server.stdout.readline().split()[1])
+        held = []
+        for _ in range(idle):
+            s = socket.create_connection(('127.0.0.1', port)); s.sendall(b'x'); s.recv(1); held.append(s)
+        return server, port, held
+
+    def load(server, port):
+        run = subprocess.run(['taskset', '-c', '0', f'{compare.BUILD}/loadgen', '-p', str(port), '-P', str(server.pid),
+                              '-c', str(busy), '-t', str(seconds), 'ping'], capture_output=True, text=True)
+        if run.returncode: raise SystemExit(run.stderr)
+        return json.loads(run.stdout)
+
+    on, off = start('1'), start('')
+    results = {'off': [], 'unwatched': [], 'attached': []}
+    load(*on[:2])
+    for _ in range(repeats):
+        results['off'].append(load(*off[:2]))
+        results['unwatched'].append(load(*on[:2]))
+        viewer = subprocess.Popen(['taskset', '-c', '0', socktui, 'attach', str(on[0].pid), '--script', keys, '--size', '140x40'],
+                                  env=environment, stdout=subprocess.DEVNULL)
+        time.sleep(1.5)
+        results['attached'].append(load(*on[:2]))
+        viewer.terminate(); viewer.wait(); time.sleep(0.3)
+    on[0].kill(); off[0].kill()
+    base = results['unwatched']
+    print(f'{idle} idle and {busy} busy connections; keys of the load generator: {sorted(base[0])}')
+    for name, runs in results.items():
+        line = name.ljust(10)
+        for key in sorted(runs[0]):
+            values = [r[key] for r in runs if isinstance(r[key], (int, float))]
+            if values: line += f'  {key} {st.median(values):.6g} [{min(values):.4g}-{max(values):.4g}]'
+        print(line)
+
+if __name__ == '__main__': main()

@@ -1,0 +1,12 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Programs that use SocketKit as any other package would. `swift run --package-path Examples forgetful-echo`
+let package = Package(
+    name: "examples",
+    dependencies: [.package(name: "socktui", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")])
+    ]
+)

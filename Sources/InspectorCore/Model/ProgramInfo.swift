@@ -1,0 +1,94 @@
+import SocketCore
+
+/// A program that is looked at from outside.
+package struct ProgramInfo: Hashable, Sendable {
+    /// How it is doing.
+    package enum State: Hashable, Sendable {
+        /// It tells what happens.
+        case live
+        /// It has told nothing for so long.
+        case silent(Duration)
+        /// It tells nothing any more; why, as a sentence. What it told last stays.
+        case ended(String)
+    }
+
+    /// Its place among the programs that are looked at; see `SocketID.ordinal`.
+    package var ordinal: Int
+    package var name: String
+    package var process: Int
+    /// What may be done to it.
+    package var rights: InspectionRights
+    package var state: State
+    /// Whether it is this program, whose sockets end with it.
+    package var isOurs: Bool
+
+    package init(
+        ordinal: Int, name: String, process: Int, rights: InspectionRights = .watch, state: State = .live,
+        isOurs: Bool = false
+    ) {
+        self.ordinal = ordinal
+        self.isOurs = isOurs
+        self.name = name
+        self.process = process
+        self.rights = rights
+        self.state = state
+    }
+
+    /// Whether it will tell nothing more.
+    package var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+    /// `chatd[4242]`. Not sanitized yet.
+    package var title: String { "\(name)[\(process)]" }
+}
+
+/// What a viewer hears beside snapshots.
+package struct ProgramNews: Hashable, Sendable {
+    /// The programs that are looked at; none: only this one.
+    package var programs: [ProgramInfo]
+    /// Why something that was asked for was not done.
+    package var notices: [String]
+
+    package init(programs: [ProgramInfo] = [], notices: [String] = []) {
+        self.programs = programs
+        self.notices = notices
+    }
+}
+
+extension Model {
+    /// Takes what is new of the programs that are looked at.
+    mutating func take(_ news: ProgramNews) {
+        for program in news.programs {
+            guard case .ended(let why) = program.state else { continue }
+            let before = programs.first { $0.ordinal == program.ordinal }?.state
+            if before != program.state { notice = error("\(program.title): \(why)") }
+        }
+        programs = news.programs
+        if tab == .start, !programs.isEmpty, start.editor.isEmpty, dialog == nil { tab = .list }
+        if let sentence = news.notices.last { notice = error(sentence) }
+    }
+
+    /// What stands in place of LIVE where no program tells anything; nil: one does.
+    package var silence: String? {
+        let others = programs.filter { !$0.isOurs }
+        guard !others.isEmpty, others.count == programs.count else { return nil }
+        var least: Duration?
+        for program in others {
+            switch program.state {
+            case .live: return nil
+            case .silent(let time): least = min(least ?? time, time)
+            case .ended: break
+            }
+        }
+        return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"
+    }
+
+    /// Whether a session lives in this program.
+    package func isOurs(_ id: SocketID) -> Bool {
+        programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
+    }
+
+    /// The program that a session is of, where several are looked at.
+    package func program(of id: SocketID) -> ProgramInfo? {
+        programs.count > 1 ? programs.first { $0.ordinal == id.ordinal } : nil
+    }
+}

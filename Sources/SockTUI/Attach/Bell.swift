@@ -1,0 +1,34 @@
+import Glibc
+
+/// Wakes a thread that waits in poll.
+final class Bell: Sendable {
+    /// What the thread polls.
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        let kind = [SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC].reduce(0) { $0 | Int32($1.rawValue) }
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            fatalError("socketpair: \(String(cString: strerror(errno)))")
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// From any thread.
+    func ring() {
+        var one: UInt8 = 1
+        write(writeEnd, &one, 1)
+    }
+
+    /// Forgets all rings so far.
+    func silence() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(readEnd, &bytes, bytes.count) > 0 {}
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import SocketKit
+
+/// A connection to an inspection socket, up to the greeting.
+final class InspectionLink {
+    private var descriptor: Int32 = -1
+
+    /// Connects. Only a program of the same user is trusted.
+    init(path: String) throws(AttachError) {
+        guard path.utf8.count <= Endpoint.longestUnixPath else {
+            throw AttachError(sentence: "\(path): longer than the path of a socket can be")
+        }
+        let kernel = LinuxKernel()
+        guard case .bytes(let opened) = kernel.openStream(for: .unix(path: path)) else {
+            throw AttachError(sentence: "no descriptor is left")
+        }
+        descriptor = Int32(opened)
+        let failure = kernel.connect(descriptor, to: .unix(path: path))
+        guard failure == 0 else { throw AttachError(sentence: Self.sentence(failure, path)) }
+        let user = kernel.peerUser(descriptor)
+        guard user == Int64(geteuid()) else {
+            throw AttachError(sentence: "\(path): the program there runs as user \(user), and this one as \(geteuid())")
+        }
+    }
+
+    deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
+
+    private static func sentence(_ failure: Int32, _ path: String) -> String {
+        switch failure {
+        case ENOENT: "\(path): nothing is there; socktui attach lists what can be attached to"
+        case ECONNREFUSED: "\(path): the program there has ended"
+        case EAGAIN: "\(path): the program there takes no viewer; it may be stopped"
+        default: "\(path): \(String(cString: strerror(failure)))"
+        }
+    }
+
+    /// Says who we are and waits for who they are. What came behind it stays in the decoder.
+    func greet(
+        _ mine: InspectionHello, _ decoder: inout InspectionFrameDecoder, within limit: Duration
+    ) throws(AttachError) -> InspectionHello {
+        let bytes = InspectionFrame.hello(mine).bytes
+        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        let end = ContinuousClock.now + limit
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            if let hello = try Self.hello(&decoder) { return hello }
+            var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
+            guard left > 0, poll(&polled, 1, Int32(left)) >= 0 || errno == EINTR else {
+                throw AttachError(sentence: "the program there does not answer; it may be stopped")
+            }
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 { decoder.append(buffer[..<count]) }
+            if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
+                if let hello = try Self.hello(&decoder) { return hello }
+                throw AttachError(sentence: "the program there hung up without a word")
+            }
+        }
+    }
+
+    /// The greeting, if it has come whole. Throws the sentence of a refusal.
+    private static func hello(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
+        do throws(WireError) {
+            switch try decoder.next() {
+            case .hello(let hello): return hello
+            case .refusal(let sentence): throw WireError.malformed(sentence)
+            case nil: return nil
+            case .sockets, .tick, .events, .traffic, .notice, .reset, .watch, .command, .unknown:
+                throw WireError.malformed("what is there does not speak the inspection wire")
+            }
+        } catch {
+            let sentence = if case .malformed(let sentence) = error { sentence } else { "it cannot be understood" }
+            throw AttachError(sentence: sentence)
+        }
+    }
+
+    /// Hands over the descriptor.
+    func release() -> Int32 {
+        defer { descriptor = -1 }
+        return descriptor
+    }
+}

@@ -1,0 +1,59 @@
+import InspectorCore
+import SocketKit
+
+/// A listener that passes every connection on to a target, on the engine that is looked at.
+///
+/// Releasing it ends it and every connection that it relays.
+final class Relay: SocketListenerDelegate {
+    private let engine: SocketEngine
+    private let request: RelayRequest
+    private let pairs = Lock<[ObjectIdentifier: RelayedPair]>([:])
+    private let listener = Lock<SocketListener?>(nil)
+
+    /// More than this much queued for one leg, and nothing more is read from the other until it is down to a quarter.
+    /// A turn of the engine may bring up to a megabyte on top of it.
+    static let highWatermark = 256 << 10
+
+    init(engine: SocketEngine, request: RelayRequest) {
+        self.engine = engine
+        self.request = request
+    }
+
+    /// Begins to listen. Throws what the listener throws.
+    func start() throws(SocketError) {
+        let listener = SocketListener(engine: engine, delegate: self, configuration: configuration(name: request.name))
+        try listener.listen(on: request.listen)
+        self.listener.withLock { $0 = listener }
+    }
+
+    /// The listener's session; nil when it does not listen.
+    var session: SocketID? { listener.withLock { $0?.session } }
+
+    /// Listens no more; what is relayed goes on.
+    func stop() { listener.withLock { $0 }?.stop() }
+
+    private func configuration(name: String) -> SocketConfiguration {
+        var configuration = SocketConfiguration()
+        configuration.name = name
+        configuration.allowsHalfOpen = true
+        configuration.writeWatermarks = Watermarks(
+            low: Self.highWatermark / 4, high: Self.highWatermark)
+        // What comes in pieces goes on in the same pieces, without waiting for acknowledgements in between.
+        configuration.options.noDelay = true
+        return configuration
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        let target = AsyncSocket(engine: engine, configuration: configuration(name: ""))
+        let pair = RelayedPair(client: socket, target: target, timeout: request.timeout) { @Sendable [weak self] pair in
+            _ = self?.pairs.withLock { $0.removeValue(forKey: ObjectIdentifier(pair)) }
+        }
+        pairs.withLock { $0[ObjectIdentifier(pair)] = pair }
+        socket.delegate = pair
+        target.delegate = pair
+        switch request.target {
+        case .endpoint(let endpoint): pair.open(endpoint)
+        case .proxy(let kind): pair.negotiate(ProxyHandshake(kind))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// The blocks of datagram sockets.
+
+extension DatagramSnapshot: WireMessage {
+    package static var blank: DatagramSnapshot { DatagramSnapshot() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &mode)
+        try coder.field(2, &flags)
+        try coder.field(3, &locals)
+        try coder.field(4, &groups)
+        try coder.field(5, &counters)
+        try coder.field(6, &kernelDrops)
+        try coder.field(7, &peers)
+        try coder.field(8, &peerCount)
+        try coder.field(9, &peersForgotten)
+    }
+}
+
+extension DatagramReceiveMode: WireWord {}
+
+extension DatagramFlags: WireAlias {
+    package var written: UInt64 { UInt64(rawValue) }
+    package init(written: UInt64) { self.init(rawValue: UInt32(truncatingIfNeeded: written)) }
+}
+
+extension DatagramCounters: WireMessage {
+    package static var blank: DatagramCounters { DatagramCounters() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &received)
+        try coder.field(2, &sent)
+        try coder.field(3, &failed)
+        try coder.field(4, &filteredIn)
+        try coder.field(5, &filteredOut)
+        try coder.field(6, &foreign)
+        try coder.field(7, &unfetched)
+        try coder.field(8, &truncated)
+        try coder.field(9, &errors)
+    }
+}
+
+extension DatagramPeer: WireMessage {
+    package static var blank: DatagramPeer { DatagramPeer(address: .unnamed, lastActivity: .zero) }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &address)
+        try coder.field(2, &packetsReceived)
+        try coder.field(3, &received)
+        try coder.field(4, &packetsSent)
+        try coder.field(5, &sent)
+        try coder.field(6, &lastActivity)
+    }
+}
+
+extension DatagramEndpoint: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .udp(let host, let port): WireVariant("udp", number: Int(port), text: host)
+        case .unix(let path): WireVariant("unix", text: path)
+        case .abstract(let name): WireVariant("abstract", text: name)
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "udp": self = .udp(host: written.text, port: UInt16(clamping: written.number))
+        case "unix": self = .unix(path: written.text)
+        case "abstract": self = .abstract(name: written.text)
+        default: throw .unknown
+        }
+    }
+}

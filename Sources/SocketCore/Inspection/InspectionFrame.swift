@@ -1,0 +1,130 @@
+/// One message of the inspection wire: four bytes of length in network order, which count what follows them, one byte
+/// that says the kind, and the content.
+package enum InspectionFrame: Equatable, Sendable {
+    /// Who speaks; first in either direction.
+    case hello(InspectionHello)
+    /// Why the connection ends now; a sentence.
+    case refusal(String)
+    /// Connections as they are now, each whole. Those that did not change are not among them.
+    case sockets([SocketSnapshot])
+    /// All of one update has been sent.
+    case tick(InspectionTick)
+    /// What happened since the last ones.
+    case events([SocketEvent])
+    /// What changed of the traffic that is watched.
+    case traffic(InspectionTraffic)
+    /// Why something that was asked for was not done; a sentence.
+    case notice(String)
+    /// What was told of sessions so far is void: all of them follow anew.
+    case reset
+    /// What shall be told beyond the list.
+    case watch(InspectionWatch)
+    /// Something to be done to a connection.
+    case command(SocketCommand)
+    /// A kind that this version does not know; to be skipped.
+    case unknown(UInt8)
+
+    /// The most that may follow a length, in bytes.
+    package static let limit = 1 << 20
+
+    /// The kinds, as they stand on the wire.
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        case hello = 1
+        case refusal = 2
+        case sockets = 3
+        case tick = 4
+        case events = 5
+        case traffic = 6
+        case notice = 7
+        case reset = 8
+        case watch = 16
+        case command = 17
+    }
+
+    private var content: (Kind, [UInt8])? {
+        switch self {
+        case .hello(let hello): (.hello, hello.encoded)
+        case .refusal(let sentence): (.refusal, InspectionText(sentence).encoded)
+        case .sockets(let sockets): (.sockets, InspectionList(values: sockets).encoded)
+        case .tick(let tick): (.tick, tick.encoded)
+        case .events(let events): (.events, InspectionList(values: events).encoded)
+        case .traffic(let traffic): (.traffic, traffic.encoded)
+        case .notice(let sentence): (.notice, InspectionText(sentence).encoded)
+        case .reset: (.reset, [])
+        case .watch(let watch): (.watch, watch.encoded)
+        case .command(let command): (.command, InspectionCommand(command).encoded)
+        case .unknown: nil
+        }
+    }
+
+    /// The whole frame; empty for `unknown`.
+    package var bytes: [UInt8] {
+        guard let (kind, content) = content else { return [] }
+        return Self.frame(kind, content)
+    }
+
+    /// Puts a length and a kind before content that is encoded already.
+    package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
+        let count = UInt32(content.count + 1)
+        let head = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) }
+        return head + [kind.rawValue] + content
+    }
+
+    /// Reads what follows a frame's length.
+    static func read(_ body: ArraySlice<UInt8>) throws(WireError) -> InspectionFrame {
+        guard let first = body.first else { throw .malformed("a frame is empty") }
+        guard let kind = Kind(rawValue: first) else { return .unknown(first) }
+        let content = body.dropFirst()
+        switch kind {
+        case .hello: return .hello(try WireReader.message(content))
+        case .refusal: return .refusal(try (WireReader.message(content) as InspectionText).text)
+        case .sockets: return .sockets(try (WireReader.message(content) as InspectionList<SocketSnapshot>).values)
+        case .tick: return .tick(try WireReader.message(content))
+        case .events: return .events(try (WireReader.message(content) as InspectionList<SocketEvent>).values)
+        case .traffic: return .traffic(try WireReader.message(content))
+        case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
+        case .reset: return .reset
+        case .watch: return .watch(try WireReader.message(content))
+        case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
+        }
+    }
+}
+
+/// Cuts frames out of a stream of bytes. After an error nothing more can be read.
+package struct InspectionFrameDecoder: Sendable {
+    private var gathered: [UInt8] = []
+    private var head = 0
+
+    package init() {}
+
+    /// Takes bytes as they came.
+    package mutating func append(_ bytes: some Collection<UInt8>) {
+        if head > 0, head == gathered.count || head > 1 << 16 {
+            gathered.removeFirst(head)
+            head = 0
+        }
+        gathered.append(contentsOf: bytes)
+    }
+
+    /// Bytes of a frame that is not whole yet.
+    package var pending: Int { gathered.count - head }
+
+    /// The next whole frame; nil when more bytes are needed. A frame whose words this version does not know is
+    /// `unknown`.
+    package mutating func next() throws(WireError) -> InspectionFrame? {
+        guard pending >= 4 else { return nil }
+        let length = gathered[head..<(head + 4)].reduce(0) { $0 << 8 | Int($1) }
+        guard length >= 1, length <= InspectionFrame.limit else {
+            throw .malformed("a frame of \(length) bytes; one has 1 to \(InspectionFrame.limit)")
+        }
+        guard pending >= 4 + length else { return nil }
+        let body = gathered[(head + 4)..<(head + 4 + length)]
+        head += 4 + length
+        do throws(WireError) {
+            return try InspectionFrame.read(body)
+        } catch {
+            guard error == .unknown else { throw error }
+            return .unknown(body.first ?? 0)
+        }
+    }
+}

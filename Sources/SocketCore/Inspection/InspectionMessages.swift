@@ -1,0 +1,163 @@
+/// What a viewer may do, given by the program that is looked at. Each right holds those before it.
+public enum InspectionRights: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
+    /// See connections, queues and events, but no byte of payload.
+    case watch
+    /// See the bytes too.
+    case payload
+    /// Read, write, close and pause by hand.
+    case control
+
+    /// Fewer rights come first.
+    public static func < (left: InspectionRights, right: InspectionRights) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int {
+        switch self {
+        case .watch: 0
+        case .payload: 1
+        case .control: 2
+        }
+    }
+}
+
+extension InspectionRights: WireWord {}
+
+/// Who speaks, and which version of the wire.
+package struct InspectionHello: WireMessage, Sendable {
+    package var magic = Self.magicWord
+    /// Two sides whose major versions differ do not understand each other.
+    package var major = Self.version
+    /// Counts additions, which the other side skips.
+    package var minor: UInt64 = 0
+    package var process = 0
+    /// The program's name, as the kernel has it.
+    package var program = ""
+    /// The engine's name.
+    package var engine = ""
+    /// What the viewer may do; from the program.
+    package var rights = InspectionRights.watch
+    /// When the program began to be inspectable, in nanoseconds since 1970 (UTC); from the program.
+    package var started: Int64 = 0
+
+    package static let magicWord = "socktui"
+    package static let version: UInt64 = 1
+
+    package init() {}
+
+    package static var blank: InspectionHello {
+        var hello = InspectionHello()
+        hello.magic = ""
+        hello.major = 0
+        return hello
+    }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &magic)
+        try coder.field(2, &major)
+        try coder.field(3, &minor)
+        try coder.field(4, &process)
+        try coder.field(5, &program)
+        try coder.field(6, &engine)
+        try coder.field(7, &rights)
+        try coder.field(8, &started)
+    }
+
+    /// Why the other side cannot be understood, as `mine` sees it; nil: it can. `who` names it.
+    package func refusal(of other: InspectionHello, who: String) -> String? {
+        guard other.magic == Self.magicWord else { return "\(who) does not speak the inspection wire" }
+        guard other.major == major else {
+            return "\(who) speaks version \(other.major) of the inspection wire, and \(program) version \(major); "
+                + "both sides need the same"
+        }
+        return nil
+    }
+}
+
+/// The end of one update: the instant that it is of.
+package struct InspectionTick: WireMessage, Sendable {
+    package var time = MonotonicTime.zero
+    package var wallNanoseconds: Int64 = 0
+    package var counters = EngineCounters()
+    package var times = EngineTimes()
+    /// Sessions that are no longer listed.
+    package var removed: [SocketID] = []
+    /// The sequence number that the next event will have: what lies between it and the last event sent was lost.
+    package var nextEvent: UInt64 = 0
+    /// How long the updates lie apart at least, as the program can afford them now.
+    package var interval = Duration.zero
+
+    package init() {}
+    package static var blank: InspectionTick { InspectionTick() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &time)
+        try coder.field(2, &wallNanoseconds)
+        try coder.field(3, &counters)
+        try coder.field(4, &times)
+        try coder.field(5, &removed)
+        try coder.field(6, &nextEvent)
+        try coder.field(7, &interval)
+    }
+}
+
+/// What changed of one session's traffic.
+package struct InspectionTraffic: WireMessage, Sendable {
+    package var socket = SocketID(0)
+    /// Items dropped for room since the session began.
+    package var dropped: UInt64 = 0
+    /// The first item that is still kept.
+    package var first: UInt64 = 0
+    /// Items that are new, or have changed.
+    package var items: [TrafficItem] = []
+
+    package init() {}
+    package static var blank: InspectionTraffic { InspectionTraffic() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &socket)
+        try coder.field(2, &dropped)
+        try coder.field(3, &first)
+        try coder.field(4, &items)
+    }
+}
+
+/// What a viewer wants to be told beyond the list. Each one replaces the one before it.
+package struct InspectionWatch: WireMessage, Sendable {
+    /// Sessions whose queues are listed and whose kernel side is asked for in each update; at most `limit`.
+    package var sockets: [SocketID] = []
+    /// The session whose traffic is told.
+    package var traffic: SocketID?
+    /// Whether events are told.
+    package var wantsEvents = false
+
+    package static let limit = 256
+
+    package init() {}
+    package static var blank: InspectionWatch { InspectionWatch() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &sockets)
+        try coder.field(2, &traffic)
+        try coder.field(3, &wantsEvents)
+    }
+}
+
+/// A sentence.
+struct InspectionText: WireMessage {
+    var text = ""
+
+    init(_ text: String = "") { self.text = text }
+    static var blank: InspectionText { InspectionText() }
+
+    mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) { try coder.field(1, &text) }
+}
+
+/// Values of one kind.
+struct InspectionList<Value: WireMessage>: WireMessage {
+    var values: [Value] = []
+
+    static var blank: InspectionList { InspectionList() }
+
+    mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) { try coder.field(1, &values) }
+}

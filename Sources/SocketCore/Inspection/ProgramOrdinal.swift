@@ -1,0 +1,94 @@
+// A viewer of several programs keeps in the upper 16 bits of a session's name which of them it is of: 0 for the first.
+// An engine counts its sessions from 1 and never comes that far.
+
+extension SocketID {
+    /// The session that another program, the `ordinal`th that is looked at, calls `number`.
+    package init(_ number: UInt64, of ordinal: Int) {
+        self.init(number & Self.ownMask | UInt64(truncatingIfNeeded: ordinal) << 48)
+    }
+
+    private static let ownMask: UInt64 = 1 << 48 - 1
+
+    /// Which of the programs that are looked at; 0: the first.
+    package var ordinal: Int { Int(number >> 48) }
+    /// The name that its own program has for it.
+    package var own: SocketID { SocketID(number & Self.ownMask) }
+    /// `7`, or `2.7` for the seventh of the second program.
+    package var label: String { ordinal == 0 ? String(number) : "\(ordinal + 1).\(own.number)" }
+}
+
+extension SocketSnapshot {
+    /// Puts that program's ordinal into every name.
+    package mutating func belongs(to ordinal: Int) {
+        guard ordinal > 0 else { return }
+        id = SocketID(id.number, of: ordinal)
+        parent = parent.map { SocketID($0.number, of: ordinal) }
+        linked = linked.map { SocketID($0.number, of: ordinal) }
+    }
+}
+
+extension SocketCommand {
+    /// The same command in the words of the program that it is for.
+    package var own: SocketCommand { with(socket.own) }
+
+    /// The same command for another session.
+    package func with(_ session: SocketID) -> SocketCommand {
+        switch self {
+        case .read(_, let request): .read(session, request)
+        case .write(_, let request): .write(session, request)
+        case .send(_, let request): .send(session, request)
+        case .close(_, let mode): .close(session, mode)
+        case .halfClose: .halfClose(session)
+        case .pauseReading(_, let pause): .pauseReading(session, pause)
+        case .answerTimeout(_, let operation, let verdict): .answerTimeout(session, operation, verdict)
+        case .cancel(_, let target): .cancel(session, target)
+        case .answerTrust(_, let question, let verdict): .answerTrust(session, question, verdict)
+        case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
+        case .setWatermarks(_, let marks): .setWatermarks(session, marks)
+        case .answerConnection(_, let verdict): .answerConnection(session, verdict)
+        }
+    }
+}
+
+/// Events of several programs in one sequence. What was lost of one keeps its place as a gap in the numbers.
+package struct EventMerger: Sendable {
+    private var events: [SocketEvent] = []
+    /// Of each program, the number that is expected next; nil: none has come, and what lay before is not missed.
+    private var expected: [Int: UInt64] = [:]
+    /// The number that the next event gets.
+    package private(set) var next: UInt64
+
+    /// Events that are kept for those who ask.
+    private static let limit = 4_096
+
+    /// Begins to count there; `expected`: a program whose events were told as they are up to there.
+    package init(next: UInt64 = 0, expected ordinal: Int? = nil) {
+        self.next = next
+        if let ordinal { expected[ordinal] = next }
+    }
+
+    /// What that program's next event is called by itself; nil: nothing is known of it.
+    package func expects(of ordinal: Int) -> UInt64? { expected[ordinal] }
+
+    /// Takes events of one program, in their order, and the number that its next one will have.
+    package mutating func add(_ new: [SocketEvent], of ordinal: Int, next theirs: UInt64) {
+        var awaited = expected[ordinal] ?? new.first?.sequence ?? theirs
+        for event in new where event.sequence >= awaited {
+            next += event.sequence - awaited
+            awaited = event.sequence + 1
+            var event = event
+            event.sequence = next
+            event.socket = SocketID(event.socket.number, of: ordinal)
+            events.append(event)
+            next += 1
+        }
+        if theirs > awaited { next += theirs - awaited }
+        expected[ordinal] = max(theirs, awaited)
+        if events.count > 2 * Self.limit { events.removeFirst(events.count - Self.limit) }
+    }
+
+    /// The events from that number on.
+    package func events(from sequence: UInt64) -> [SocketEvent] {
+        Array(events.drop { $0.sequence < sequence })
+    }
+}

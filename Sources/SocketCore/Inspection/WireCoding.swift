@@ -1,0 +1,244 @@
+/// The encoding of the inspection wire: that of Protocol Buffers (varints, 64-bit numbers and length-delimited bytes,
+/// each behind a field number), so that a field which a reader does not know is skipped, and one that is missing keeps
+/// its default.
+///
+/// A type names its fields once, in ascending order, and is written and read by the same lines.
+package protocol WireMessage: WireValue, Equatable {
+    /// A value to begin reading with: what the wire does not say stays as it is here.
+    static var blank: Self { get }
+    /// Names each field, in ascending order of numbers.
+    mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError)
+}
+
+/// Why bytes could not be read.
+package enum WireError: Error, Hashable, Sendable {
+    /// They break the encoding's rules; a sentence.
+    case malformed(String)
+    /// They follow the rules, but say something that this version does not know. Where it is one of several, or may be
+    /// missing, it is left out; else what holds it is.
+    case unknown
+}
+
+/// What stands in one field.
+package protocol WireValue {
+    static var wireType: WireType { get }
+    /// Whether it need not be written, since that is what a missing field means.
+    var isDefault: Bool { get }
+    func write(to writer: inout WireWriter)
+    static func read(from reader: inout WireReader) throws(WireError) -> Self
+}
+
+/// How long a field's value is found to be, as in Protocol Buffers.
+package enum WireType: UInt8, Sendable {
+    case varint = 0
+    case fixed64 = 1
+    case delimited = 2
+    case fixed32 = 5
+}
+
+/// Either direction.
+package protocol WireCoder {
+    mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError)
+    mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError)
+    mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) throws(WireError)
+}
+
+/// Writes fields behind one another.
+package struct WireWriter: WireCoder {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) {
+        if !value.isDefault { append(number, value) }
+    }
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) {
+        if let value { append(number, value) }
+    }
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) {
+        for value in values { append(number, value) }
+    }
+
+    /// Writes one field, its default too.
+    package mutating func append<Value: WireValue>(_ number: UInt32, _ value: Value) {
+        varint(UInt64(number) << 3 | UInt64(Value.wireType.rawValue))
+        value.write(to: &self)
+    }
+
+    /// Writes a field that was encoded before.
+    package mutating func append(_ number: UInt32, encoded: [UInt8]) {
+        varint(UInt64(number) << 3 | UInt64(WireType.delimited.rawValue))
+        delimited(encoded)
+    }
+
+    mutating func varint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    mutating func fixed64(_ value: UInt64) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func delimited(_ content: some Collection<UInt8>) {
+        varint(UInt64(content.count))
+        bytes.append(contentsOf: content)
+    }
+
+    /// Writes what `body` writes behind its length.
+    mutating func delimited(_ body: (inout WireWriter) -> Void) {
+        let start = bytes.count
+        bytes.append(0)
+        body(&self)
+        let count = bytes.count - start - 1
+        guard count >= 0x80 else { return bytes[start] = UInt8(count) }
+        var length = WireWriter()
+        length.varint(UInt64(count))
+        bytes.replaceSubrange(start...start, with: length.bytes)
+    }
+}
+
+/// Reads fields, in the order in which their numbers ascend; what it is not asked for is skipped.
+package struct WireReader: WireCoder {
+    private let bytes: ArraySlice<UInt8>
+    private var index: Int
+    /// The key of the field that comes next, once it was looked at.
+    private var next: (number: UInt64, type: WireType)?
+    private let depth: Int
+
+    /// Messages within messages, at most.
+    private static let depthLimit = 16
+
+    /// Reads these bytes.
+    package init(_ bytes: ArraySlice<UInt8>) {
+        self.init(bytes, depth: 0)
+    }
+
+    private init(_ bytes: ArraySlice<UInt8>, depth: Int) {
+        self.bytes = bytes
+        self.depth = depth
+        index = bytes.startIndex
+    }
+
+    /// Reads a whole message.
+    package static func message<Message: WireMessage>(_ bytes: ArraySlice<UInt8>) throws(WireError) -> Message {
+        var reader = WireReader(bytes)
+        return try reader.content()
+    }
+
+    private mutating func content<Message: WireMessage>() throws(WireError) -> Message {
+        var message = Message.blank
+        try message.fields(&self)
+        try finish()
+        return message
+    }
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError) {
+        while try isAt(number, Value.wireType) { value = try take(Value.self) }
+    }
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError) {
+        while try isAt(number, Value.wireType) {
+            do throws(WireError) {
+                value = try take(Value.self)
+            } catch {
+                guard error == .unknown else { throw error }
+            }
+        }
+    }
+
+    package mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) throws(WireError) {
+        while try isAt(number, Value.wireType) {
+            do throws(WireError) {
+                values.append(try take(Value.self))
+            } catch {
+                guard error == .unknown else { throw error }
+            }
+        }
+    }
+
+    /// The fields that nobody asked for, skipped, so that what is malformed behind the last one is found too.
+    private mutating func finish() throws(WireError) {
+        while let (_, type) = try key() { try skip(type) }
+    }
+
+    /// Whether the next field is this one; fields before it are skipped.
+    private mutating func isAt(_ number: UInt32, _ type: WireType) throws(WireError) -> Bool {
+        while let key = try key() {
+            if key.number > UInt64(number) { return false }
+            if key.number == UInt64(number), key.type == type { return true }
+            try skip(key.type)
+        }
+        return false
+    }
+
+    private mutating func take<Value: WireValue>(_: Value.Type) throws(WireError) -> Value {
+        next = nil
+        return try Value.read(from: &self)
+    }
+
+    private mutating func key() throws(WireError) -> (number: UInt64, type: WireType)? {
+        if let next { return next }
+        guard index < bytes.endIndex else { return nil }
+        let key = try varint()
+        guard let type = WireType(rawValue: UInt8(key & 7)), key >> 3 > 0 else {
+            throw .malformed("a field has no number, or the unknown wire type \(key & 7)")
+        }
+        next = (key >> 3, type)
+        return next
+    }
+
+    private mutating func skip(_ type: WireType) throws(WireError) {
+        next = nil
+        switch type {
+        case .varint: _ = try varint()
+        case .fixed64: try advance(8)
+        case .fixed32: try advance(4)
+        case .delimited: _ = try delimited()
+        }
+    }
+
+    private mutating func advance(_ count: Int) throws(WireError) {
+        guard bytes.endIndex - index >= count else { throw .malformed("a field is longer than what holds it") }
+        index += count
+    }
+
+    mutating func varint() throws(WireError) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 70, by: 7) {
+            guard index < bytes.endIndex else { throw .malformed("a number is cut off") }
+            let byte = bytes[index]
+            index += 1
+            guard shift < 63 || byte <= 1 else { throw .malformed("a number has more than 64 bits") }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        throw .malformed("a number has more than 64 bits")
+    }
+
+    mutating func fixed64() throws(WireError) -> UInt64 {
+        let start = index
+        try advance(8)
+        return bytes[start..<index].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func delimited() throws(WireError) -> ArraySlice<UInt8> {
+        let count = try varint()
+        guard count <= UInt64(bytes.endIndex - index) else { throw .malformed("a field is longer than what holds it") }
+        let start = index
+        index += Int(count)
+        return bytes[start..<index]
+    }
+
+    mutating func message<Message: WireMessage>() throws(WireError) -> Message {
+        guard depth < Self.depthLimit else { throw .malformed("messages lie too deep within one another") }
+        var inner = WireReader(try delimited(), depth: depth + 1)
+        return try inner.content()
+    }
+}

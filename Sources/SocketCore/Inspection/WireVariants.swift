@@ -1,0 +1,175 @@
+// Enumerations with payloads: a word, and the fields that go with it.
+
+/// A word and what goes with it.
+package struct WireVariant: WireMessage {
+    package var word: String
+    package var number: Int
+    package var limit: Int?
+    package var bytes: [UInt8]
+    package var text: String
+    package var flags: UInt64
+
+    package init(
+        _ word: String, number: Int = 0, limit: Int? = nil, bytes: [UInt8] = [], text: String = "", flags: UInt64 = 0
+    ) {
+        self.word = word
+        self.number = number
+        self.limit = limit
+        self.bytes = bytes
+        self.text = text
+        self.flags = flags
+    }
+
+    package static var blank: WireVariant { WireVariant("") }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &word)
+        try coder.field(2, &number)
+        try coder.field(3, &limit)
+        try coder.field(4, &bytes)
+        try coder.field(5, &text)
+        try coder.field(6, &flags)
+    }
+
+    /// A number of 32 bits.
+    func errno() throws(WireError) -> Int32 { try Int32(written: Int64(number)) }
+}
+
+extension SocketAddress: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .v4(let host, let port): WireVariant("ipv4", number: Int(port), text: host)
+        case .v6(let host, let port): WireVariant("ipv6", number: Int(port), text: host)
+        case .unix(let path): WireVariant("unix", text: path)
+        case .abstract(let name): WireVariant("abstract", text: name)
+        case .unnamed: WireVariant("unnamed")
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "ipv4": self = .v4(host: written.text, port: UInt16(clamping: written.number))
+        case "ipv6": self = .v6(host: written.text, port: UInt16(clamping: written.number))
+        case "unix": self = .unix(path: written.text)
+        case "abstract": self = .abstract(name: written.text)
+        case "unnamed": self = .unnamed
+        default: throw .unknown
+        }
+    }
+}
+
+extension ReadRequest.Kind: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .available(let limit): WireVariant("available", limit: limit)
+        case .length(let count): WireVariant("length", number: count)
+        case .delimiter(let terminator, let limit): WireVariant("delimiter", limit: limit, bytes: terminator)
+        case .frame(let prefix):
+            WireVariant(
+                "frame", number: prefix.offset, limit: prefix.limit,
+                flags: UInt64(prefix.width.rawValue) << 2 | (prefix.isLittleEndian ? 1 : 0)
+                    | (prefix.countsHeader ? 2 : 0))
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "available": self = .available(limit: written.limit)
+        case "length": self = .length(written.number)
+        case "delimiter": self = .delimiter(written.bytes, limit: written.limit)
+        case "frame":
+            guard let width = LengthPrefix.Width(rawValue: Int(written.flags >> 2 & 0xFF)),
+                (0...Int(Int32.max)).contains(written.number)
+            else { throw .unknown }
+            self = .frame(
+                LengthPrefix(
+                    width, isLittleEndian: written.flags & 1 != 0, offset: written.number,
+                    countsHeader: written.flags & 2 != 0, limit: written.limit ?? 0))
+        default: throw .unknown
+        }
+    }
+}
+
+extension OperationSnapshot.Kind: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .write: WireVariant("write")
+        case .read(let kind): kind.written
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        self = written.word == "write" ? .write : .read(try ReadRequest.Kind(written: written))
+    }
+}
+
+extension ConnectSnapshot.Attempt.Outcome: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .trying: WireVariant("trying")
+        case .failed(let errno): WireVariant("failed", number: Int(errno))
+        case .won: WireVariant("won")
+        case .abandoned: WireVariant("abandoned")
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "trying": self = .trying
+        case "failed": self = .failed(errno: try written.errno())
+        case "won": self = .won
+        case "abandoned": self = .abandoned
+        default: throw .unknown
+        }
+    }
+}
+
+extension TrafficItem.State: WireAlias {
+    package var written: WireVariant {
+        switch self {
+        case .inProgress: WireVariant("inProgress")
+        case .complete(let after): WireVariant("complete", number: Int(after.wholeNanoseconds))
+        case .failed(let why): WireVariant("failed", text: why)
+        }
+    }
+
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "inProgress": self = .inProgress
+        case "complete": self = .complete(after: .nanoseconds(written.number))
+        case "failed": self = .failed(written.text)
+        default: throw .unknown
+        }
+    }
+}
+
+extension SocketError.Reason: WireAlias {
+    /// The cases without a payload, as they travel.
+    private static let words: [(SocketError.Reason, String)] = [
+        (.badConfiguration, "badConfiguration"), (.badParameter, "badParameter"), (.connectTimeout, "connectTimeout"),
+        (.readTimeout, "readTimeout"), (.writeTimeout, "writeTimeout"), (.idleTimeout, "idleTimeout"),
+        (.readMaxedOut, "readMaxedOut"), (.closedByPeer, "closedByPeer"), (.disconnected, "disconnected"),
+        (.cancelled, "cancelled"), (.sendTimeout, "sendTimeout"), (.notConnected, "notConnected"), (.other, "other"),
+    ]
+
+    package var written: WireVariant {
+        switch self {
+        case .system(let errno): WireVariant("system", number: Int(errno))
+        case .resolver(let code): WireVariant("resolver", number: Int(code))
+        case .tls(let failure): failure.written
+        case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
+            .sendTimeout, .readMaxedOut, .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
+            WireVariant(Self.words.first { $0.0 == self }?.1 ?? "other")
+        }
+    }
+
+    /// A reason that is not known yet is `other`: the detail says it all the same.
+    package init(written: WireVariant) throws(WireError) {
+        switch written.word {
+        case "system": self = .system(errno: try written.errno())
+        case "resolver": self = .resolver(code: try written.errno())
+        case let word where word.hasPrefix("tls."): self = TLSFailure(written: written).map { .tls($0) } ?? .other
+        default: self = Self.words.first { $0.1 == written.word }?.0 ?? .other
+        }
+    }
+}

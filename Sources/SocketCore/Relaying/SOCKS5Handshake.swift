@@ -1,0 +1,93 @@
+/// The server's side of SOCKS 5 (RFC 1928) without authentication.
+struct SOCKS5Handshake: Equatable, Sendable {
+    private enum State: Equatable {
+        /// Waits for the methods that the client offers (RFC 1928, 3).
+        case methods
+        /// Waits for the request (RFC 1928, 4).
+        case request
+        case over
+    }
+
+    private var state = State.methods
+    /// What came and is not understood yet: at most one message, of 262 bytes, and what one read brought behind it.
+    private var gathered: [UInt8] = []
+
+    mutating func receive(_ bytes: [UInt8]) -> ProxyHandshake.Step {
+        gathered += bytes
+        switch state {
+        case .methods: return methods()
+        case .request: return request()
+        case .over: return .wait
+        }
+    }
+
+    private mutating func methods() -> ProxyHandshake.Step {
+        guard let version = gathered.first else { return .wait }
+        guard version == 5 else {
+            state = .over
+            // SOCKS 4 has a refusal of its own (0x5B); whoever speaks something else would understand none.
+            let answer: [UInt8] = version == 4 ? [0, 0x5B, 0, 0, 0, 0, 0, 0] : []
+            return .refuse(answer)
+        }
+        guard gathered.count >= 2, gathered.count >= 2 + Int(gathered[1]) else { return .wait }
+        let offered = gathered[2..<(2 + Int(gathered[1]))]
+        guard offered.contains(0) else {
+            state = .over
+            return .refuse([5, 0xFF])
+        }
+        gathered.removeFirst(2 + offered.count)
+        state = .request
+        return .reply([5, 0])
+    }
+
+    private mutating func request() -> ProxyHandshake.Step {
+        guard gathered.count >= 5 else { return .wait }
+        guard gathered[0] == 5 else { return refuse(1) }
+        let name: Int
+        switch gathered[3] {
+        case 1: name = 4
+        case 3: name = 1 + Int(gathered[4])
+        case 4: name = 16
+        default: return refuse(8)
+        }
+        let end = 4 + name + 2
+        guard gathered.count >= end else { return .wait }
+        guard gathered[1] == 1 else { return refuse(7) }
+        let host = Self.host(kind: gathered[3], Array(gathered[4..<(4 + name)]))
+        let port = UInt16(gathered[end - 2]) << 8 | UInt16(gathered[end - 1])
+        guard let host, !host.isEmpty, port != 0 else { return refuse(1) }
+        state = .over
+        let early = Array(gathered[end...])
+        gathered = []
+        return .open(.tcp(host: host, port: port), early: early)
+    }
+
+    /// Codes of RFC 1928, 6: 1 general, 7 command not supported, 8 address type not supported.
+    private mutating func refuse(_ code: UInt8) -> ProxyHandshake.Step {
+        state = .over
+        return .refuse(Self.reply(code))
+    }
+
+    /// The target's host as text; nil for a name that holds what no name can hold.
+    private static func host(kind: UInt8, _ bytes: [UInt8]) -> String? {
+        switch kind {
+        case 1: return bytes.map { String($0) }.joined(separator: ".")
+        case 4:
+            let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+            return groups.map { String($0, radix: 16) }.joined(separator: ":")
+        default: return HostText.plain(bytes.dropFirst())
+        }
+    }
+
+    /// A reply (RFC 1928, 6) with that code. The address in it is of no use to a client of CONNECT: zeros.
+    static func reply(_ code: UInt8) -> [UInt8] { [5, code, 0, 1, 0, 0, 0, 0, 0, 0] }
+}
+
+/// Host names that came from a client.
+enum HostText {
+    /// The name, if it holds only printable ASCII without spaces; nil otherwise.
+    static func plain(_ bytes: some Collection<UInt8>) -> String? {
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        return String(decoding: Array(bytes), as: UTF8.self)
+    }
+}

@@ -1,0 +1,76 @@
+import CSystem
+import Glibc
+import SocketCore
+
+/// Asks the kernel about sockets of any program of this host (sock_diag(7)). Each question is one system call or two;
+/// it is asked away from engine and screen.
+package struct SocketDiagnosis: ~Copyable {
+    /// What is known of a socket.
+    package struct Answer: Hashable, Sendable {
+        /// By this it is found among the descriptors of processes.
+        package var inode: UInt64
+        /// Bytes that its program has not read; nil: the kernel does not say.
+        package var unread: Int?
+    }
+
+    private let descriptor: Int32
+
+    /// nil when the kernel has no such interface, or no descriptor is left.
+    package init?() {
+        descriptor = csystem_diag_open()
+        if descriptor < 0 { return nil }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// The socket at the other end of a TCP connection between these ends, where it is on this host.
+    package func other(local: SocketAddress, peer: SocketAddress) -> Answer? {
+        guard let near = Self.bytes(local), let far = Self.bytes(peer), near.family == far.family,
+            let nearPort = local.port, let farPort = peer.port
+        else { return nil }
+        var found = csystem_diag()
+        guard csystem_diag_tcp(descriptor, near.family, far.bytes, farPort, near.bytes, nearPort, &found) == 0,
+            found.inode != 0
+        else { return nil }
+        return Self.answer(found)
+    }
+
+    /// The socket at the other end of the Unix-domain socket that a process has as this descriptor.
+    package func other(process: pid_t, descriptor number: Int32) -> Answer? {
+        var found = csystem_diag()
+        guard let inode = Self.inode("/proc/\(process)/fd/\(number)"),
+            csystem_diag_unix(descriptor, inode, &found) == 0, found.peer != 0
+        else { return nil }
+        let peer = found.peer
+        guard csystem_diag_unix(descriptor, peer, &found) == 0 else { return nil }
+        return Self.answer(found)
+    }
+
+    private static func answer(_ found: csystem_diag) -> Answer {
+        Answer(inode: found.inode, unread: found.receive_queue < 0 ? nil : Int(found.receive_queue))
+    }
+
+    /// A numeric address as the kernel has it.
+    private static func bytes(_ address: SocketAddress) -> (family: Int32, bytes: [UInt8])? {
+        switch address {
+        case .v4(let host, _): number(AF_INET, host, 4)
+        case .v6(let host, _): number(AF_INET6, String(host.prefix { $0 != "%" }), 16)
+        case .unix, .abstract, .unnamed: nil
+        }
+    }
+
+    private static func number(_ family: Int32, _ host: String, _ size: Int) -> (Int32, [UInt8])? {
+        var bytes = [UInt8](repeating: 0, count: size)
+        return inet_pton(family, host, &bytes) == 1 ? (family, bytes) : nil
+    }
+
+    /// The number in a link that reads `socket:[number]`; nil: it is none, or may not be read.
+    package static func inode(_ link: String) -> UInt64? {
+        var target = [CChar](repeating: 0, count: 64)
+        let length = readlink(link, &target, target.count - 1)
+        guard length > 9 else { return nil }
+        let text = target[..<length].map(UInt8.init(bitPattern:))
+        guard text.starts(with: "socket:[".utf8), text.last == UInt8(ascii: "]") else { return nil }
+        return UInt64(String(decoding: text[8..<(length - 1)], as: UTF8.self))
+    }
+}

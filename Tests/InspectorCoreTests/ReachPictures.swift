@@ -1,0 +1,145 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+/// A relay with two connections through it, one of which is held back by a client that reads slowly.
+enum RelayWorld {
+    static var sockets: [SocketSnapshot] {
+        var listener = World.make(1, .listener, .listening, target: ":9000")
+        listener.name = "relay to db.example:6379"
+        listener.local = .v6(host: "::", port: 9000)
+        listener.accepted = 3
+        return [listener] + pair(2, 3, clientPort: 51022) + slow + refused
+    }
+
+    private static func pair(_ client: UInt64, _ target: UInt64, clientPort: UInt16) -> [SocketSnapshot] {
+        var accepted = World.make(client, .accepted, .connected)
+        accepted.peer = .v4(host: "192.0.2.77", port: clientPort)
+        accepted.receiveRate = 3_000
+        accepted.sendRate = 1_800_000
+        var connected = World.make(target, .client, .connected, target: "db.example:6379")
+        connected.peer = .v4(host: "192.0.2.5", port: 6379)
+        connected.receiveRate = 1_800_000
+        connected.sendRate = 3_000
+        (accepted.linked, connected.linked) = (connected.id, accepted.id)
+        return [accepted, connected].map { leg in
+            var leg = leg
+            leg.parent = leg.role == .accepted ? SocketID(1) : nil
+            leg.flags = [.socketStarted, .connected, .socketCanAcceptBytes]
+            leg.reading.current = OperationSnapshot(
+                id: OperationID(leg.id.number), kind: .read(.available(limit: nil)), isStanding: true)
+            return leg
+        }
+    }
+
+    private static var slow: [SocketSnapshot] {
+        var legs = pair(4, 5, clientPort: 51030)
+        legs[0].writing = QueueSnapshot(
+            current: OperationSnapshot(
+                id: OperationID(40), kind: .write, done: 20_000, total: 65_536, started: World.at(14, 2, 9),
+                lastProgress: World.at(14, 2, 9)), pendingCount: 4, pendingBytes: 307_680)
+        legs[0].flags = [.socketStarted, .connected]
+        legs[0].sendRate = 0
+        legs[1].isHeldBack = true
+        legs[1].receiveRate = 0
+        legs[1].kernel = KernelSnapshot()
+        legs[1].kernel?.state = "ESTAB"
+        legs[1].kernel?.receiveQueue = 5_800_000
+        legs[1].kernel?.sendQueue = 0
+        return legs
+    }
+
+    private static var refused: [SocketSnapshot] {
+        var legs = pair(6, 7, clientPort: 51044)
+        for index in legs.indices {
+            legs[index].phase = .closed
+            legs[index].reading = QueueSnapshot()
+            legs[index].receiveRate = nil
+            legs[index].sendRate = nil
+        }
+        legs[0].closed = CloseRecord(time: World.at(14, 2, 11), mode: .reset)
+        legs[1].peer = nil
+        legs[1].closed = CloseRecord(
+            time: World.at(14, 2, 11),
+            error: SocketError(
+                .system(errno: 111), operation: "connect", detail: "192.0.2.5:6379: Connection refused"))
+        return legs
+    }
+
+    static func model(ascii: Bool, _ size: Size) -> Model {
+        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+        _ = model.update(.resized(size))
+        _ = model.update(.snapshot(World.snapshot(sockets)))
+        return model
+    }
+}
+
+/// Two programs that are looked at from outside, one of which has stopped telling.
+enum AttachedWorld {
+    static func model(ascii: Bool, _ size: Size, programs: Int = 2) -> Model {
+        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+        _ = model.update(.resized(size))
+        let all = [
+            ProgramInfo(ordinal: 0, name: "chatd", process: 4242, rights: .payload),
+            ProgramInfo(ordinal: 1, name: "mail\u{1B}relayd", process: 20_845, state: .silent(.seconds(7))),
+        ]
+        _ = model.update(.programs(ProgramNews(programs: Array(all.prefix(programs)))))
+        var sockets = World.sockets
+        if programs > 1 {
+            sockets += RelayWorld.sockets.map { socket in
+                var socket = socket
+                socket.belongs(to: 1)
+                return socket
+            }
+        }
+        _ = model.update(.snapshot(World.snapshot(sockets)))
+        let python = PeerEnd.Program(process: 20_845, name: "python3", descriptor: 7)
+        _ = model.update(.peers([SocketID(7): PeerEnd(program: python, unread: 131_072)]))
+        return model
+    }
+}
+
+@Suite("Pictures of what other programs do")
+struct ReachPictures {
+    @Test("A relay: both legs, which is held back, and what was refused", arguments: PictureTests.sizes)
+    func relay(_ size: Size) throws {
+        var model = RelayWorld.model(ascii: true, size)
+        model.press(.character("s"))
+        while model.list.selected != SocketID(5) { model.press(.character("j")) }
+        try Pictures.check(model, "relay", size)
+    }
+
+    @Test("An attached program, and what the peer has not read", arguments: PictureTests.sizes)
+    func attached(_ size: Size) throws {
+        try Pictures.check(AttachedWorld.model(ascii: true, size, programs: 1), "attach", size)
+    }
+
+    @Test("Two attached programs", arguments: [Size(80, 24), Size(140, 40)])
+    func several(_ size: Size) throws {
+        var model = AttachedWorld.model(ascii: true, size)
+        while model.list.selected?.ordinal != 1 { model.press(.character("j")) }
+        try Pictures.check(model, "attach-two", size)
+    }
+
+    @Test("Attached programs that tell nothing more")
+    func silent() throws {
+        let size = Size(80, 24)
+        var model = AttachedWorld.model(ascii: true, size, programs: 1)
+        var program = ProgramInfo(ordinal: 0, name: "chatd", process: 4242, state: .silent(.seconds(7)))
+        _ = model.update(.programs(ProgramNews(programs: [program])))
+        try Pictures.check(model, "attach-silent", size)
+        program.state = .ended("it has ended")
+        _ = model.update(.programs(ProgramNews(programs: [program])))
+        try Pictures.check(model, "attach-ended", size)
+    }
+
+    @Test("The start screen offers programs that can be inspected", arguments: [Size(60, 16), Size(80, 24)])
+    func start(_ size: Size) throws {
+        var model = Model(options: .init(ascii: true, version: "0.1"))
+        _ = model.update(.resized(size))
+        var offers = World.offers
+        offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
+        _ = model.update(.start(offers))
+        try Pictures.check(model, "start-programs", size)
+    }
+}

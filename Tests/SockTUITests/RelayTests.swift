@@ -1,0 +1,145 @@
+import InspectorCore
+import SocketKit
+import SocketTestSupport
+import Testing
+
+@testable import SockTUI
+
+@Suite("The relay", .timeLimit(.minutes(5)))
+struct RelayTests {
+    /// A relay, its target, and a client through it, all on one engine.
+    private final class World {
+        let engine: SocketEngine
+        let target: Reception
+        let served = Recorder()
+        let relay: Relay
+        let client: AsyncSocket
+        let told = Recorder()
+
+        init(to endpoint: Endpoint? = nil, proxy: ProxyKind? = nil) throws {
+            engine = SocketEngine()
+            var configuration = SocketConfiguration()
+            configuration.allowsHalfOpen = true
+            target = try Reception(
+                engine: engine, accepting: Recorder(onAccept: { [served] in $0.delegate = served }),
+                configuration: configuration)
+            let there = endpoint ?? .tcp(host: "127.0.0.1", port: target.port)
+            relay = Relay(
+                engine: engine,
+                request: RelayRequest(
+                    listen: .tcp(host: "127.0.0.1", port: 0), target: proxy.map { .proxy($0) } ?? .endpoint(there)))
+            try relay.start()
+            client = AsyncSocket(engine: engine, delegate: told, configuration: configuration)
+            let session = relay.session
+            let listener = engine.snapshot().sockets.first { $0.id == session }
+            try client.connect(toHost: "127.0.0.1", port: try #require(listener?.local?.port))
+        }
+
+        var accepted: AsyncSocket? { target.accepting.sockets.first }
+
+        /// The relay's two legs.
+        var legs: [SocketSnapshot] {
+            engine.snapshot().sockets.filter { $0.linked != nil }
+        }
+    }
+
+    private static let any = ReadRequest(.available(limit: nil), isStanding: true)
+
+    @Test("bytes pass unaltered both ways, and both legs name each other")
+    func passing() throws {
+        let world = try World()
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try #require(eventually { world.accepted != nil })
+        world.accepted?.read(Self.any)
+        world.client.read(Self.any)
+        world.client.write(bytes)
+        world.accepted?.write(Array(bytes.reversed()))
+        #expect(eventually { world.served.received.count == bytes.count && world.told.received.count == bytes.count })
+        #expect(world.served.received == bytes)
+        #expect(world.told.received == bytes.reversed())
+        let legs = world.legs
+        try #require(legs.count == 2)
+        #expect(legs.map(\.linked) == legs.map(\.id).reversed())
+        #expect(legs.map(\.role) == [.accepted, .client])
+    }
+
+    @Test("each half-close passes by itself")
+    func halfCloses() throws {
+        let world = try World()
+        try #require(eventually { world.accepted != nil })
+        world.accepted?.read(Self.any)
+        world.client.read(Self.any)
+        world.client.write([1])
+        world.client.closeWrite()
+        #expect(eventually { world.served.calls.contains(.closedReadStream) })
+        #expect(world.served.received == [1])
+        world.accepted?.write([2])
+        #expect(eventually { world.told.received == [2] })
+        world.accepted?.closeWrite()
+        #expect(eventually { world.told.isDisconnected && world.served.isDisconnected })
+        #expect(world.told.lastError?.reason == .closedByPeer && world.served.lastError?.reason == .closedByPeer)
+        #expect(eventually { world.legs.allSatisfy { $0.phase == .closed } })
+    }
+
+    @Test("a target that refuses is shown, and is a reset for the client")
+    func refused() throws {
+        let held = try HeldPort(.v4(host: "127.0.0.1", port: 0))
+        let world = try World(to: .tcp(host: "127.0.0.1", port: held.port))
+        world.client.read(Self.any)
+        #expect(eventually { world.told.isDisconnected })
+        #expect(world.told.lastError?.reason == .system(errno: 104))
+        let target = world.legs.first { $0.role == .client }
+        #expect(target?.closed?.error?.reason == .system(errno: 111))
+    }
+
+    @Test("a target that is lost by a reset is a reset for the client, behind the bytes before it")
+    func lost() throws {
+        let world = try World()
+        try #require(eventually { world.accepted != nil })
+        world.client.read(Self.any)
+        world.accepted?.write([1, 2, 3])
+        #expect(eventually { world.told.received == [1, 2, 3] })
+        world.accepted?.disconnect(.reset)
+        #expect(eventually { world.told.isDisconnected })
+        #expect(world.told.lastError?.reason == .system(errno: 104))
+    }
+
+    @Test("a reader that stops holds the writer back, and memory stays bounded")
+    func backPressure() throws {
+        let world = try World()
+        try #require(eventually { world.accepted != nil })
+        // Nobody reads at the target: kernel buffers fill, then the leg's queue, then the client is held back.
+        for _ in 0..<64 { world.client.write([UInt8](repeating: 7, count: 1 << 20)) }
+        #expect(eventually { world.legs.contains { $0.isHeldBack && $0.role == .accepted } })
+        let queued = world.legs.map(\.writing.pendingBytes).max() ?? 0
+        #expect(queued > 0 && queued <= Relay.highWatermark + (17 << 16))
+        world.accepted?.read(Self.any)
+        #expect(eventually { world.served.received.count == 64 << 20 })
+        #expect(!world.legs.contains { $0.isHeldBack })
+    }
+
+    @Test("SOCKS 5: the client names the target, and what it sent ahead arrives there")
+    func socks() throws {
+        let world = try World(proxy: .socks5)
+        let port = [UInt8(world.target.port >> 8), UInt8(world.target.port & 0xFF)]
+        world.client.read(ReadRequest(.length(12)))
+        world.client.read(Self.any)
+        world.client.write([5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1] + port + [42])
+        try #require(eventually { world.accepted != nil })
+        world.accepted?.read(Self.any)
+        #expect(eventually { world.served.received == [42] })
+        world.accepted?.write([43])
+        #expect(eventually { world.told.received == [5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0, 43] })
+    }
+
+    @Test("a proxy's target that refuses is told in the protocol's words, then the connection ends")
+    func proxyRefusals() throws {
+        let held = try HeldPort(.v4(host: "127.0.0.1", port: 0))
+        let world = try World(proxy: .http)
+        world.client.read(ReadRequest(.delimiter([13, 10], limit: 1_000)))
+        world.client.read(Self.any)
+        world.client.write(Array("CONNECT 127.0.0.1:\(held.port) HTTP/1.1\r\n\r\n".utf8))
+        #expect(eventually { world.told.calls.contains(.closedReadStream) })
+        #expect(String(decoding: world.told.received, as: UTF8.self).hasPrefix("HTTP/1.1 502 Bad Gateway\r\n"))
+    }
+}

@@ -1,0 +1,192 @@
+import SocketTestSupport
+import Testing
+
+@testable import SocketCore
+
+@Suite("What viewers are told")
+struct InspectionBoardTests {
+    private func socket(_ number: UInt64, received: UInt64 = 0, closed: Bool = false) -> SocketSnapshot {
+        var socket = SocketSnapshot(
+            id: SocketID(number), role: .client, phase: closed ? .closed : .connected, target: "t", opened: .zero)
+        socket.received = received
+        socket.writing.current = OperationSnapshot(id: OperationID(1), kind: .write, preview: Array("secret".utf8))
+        return socket
+    }
+
+    private func publication(_ changed: [SocketSnapshot], next: UInt64 = 0) -> Publication {
+        var publication = Publication()
+        publication.changed = changed
+        publication.tick.nextEvent = next
+        return publication
+    }
+
+    private func events(_ range: Range<UInt64>) -> [SocketEvent] {
+        range.map { SocketEvent(sequence: $0, time: .zero, socket: SocketID(1), kind: .readDone) }
+    }
+
+    /// Lets a mirror take what a viewer is told; how many blocks that was.
+    @discardableResult
+    private func tell(
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress, _ mirror: inout InspectionMirror
+    ) throws -> Int {
+        var decoder = InspectionFrameDecoder()
+        decoder.append(board.update(&viewer))
+        var blocks = 0
+        while let frame = try decoder.next() {
+            if case .sockets(let sockets) = frame { blocks += sockets.count }
+            mirror.take(frame)
+        }
+        return blocks
+    }
+
+    @Test("a new viewer is told all, then only what changed")
+    func changes() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication((1...1_000).map { socket($0) }))
+        #expect(try tell(&board, &viewer, &mirror) == 1_000)
+        board.take(publication([socket(7, received: 5)]))
+        #expect(try tell(&board, &viewer, &mirror) == 1)
+        let picture = try #require(mirror.seen)
+        #expect(picture.sockets.count == 1_000)
+        #expect(picture.sockets[6].received == 5)
+    }
+
+    @Test("a viewer that was slow is told the latest once, and nothing of what lay between")
+    func coalescing() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication((1...10).map { socket($0) }))
+        try tell(&board, &viewer, &mirror)
+        for received in 1...50 { board.take(publication([socket(3, received: UInt64(received)), socket(4)])) }
+        #expect(try tell(&board, &viewer, &mirror) == 2)
+        #expect(mirror.seen?.sockets[2].received == 50)
+    }
+
+    @Test("endings stay as long as the engine lists them, then they are gone for every viewer")
+    func endings() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication([socket(1), socket(2), socket(3)]))
+        try tell(&board, &viewer, &mirror)
+        var ending = publication([socket(2, closed: true)])
+        ending.oldestClosed = SocketID(2)
+        board.take(ending)
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.map(\.phase) == [.connected, .closed, .connected])
+        var expiry = publication([])
+        expiry.gone = [SocketID(3)]
+        board.take(expiry)
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.map(\.id) == [SocketID(1)])
+        #expect(board.count == 1)
+    }
+
+    @Test("a viewer that missed more removals than are remembered is told everything anew")
+    func reset() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication((1...10_000).map { socket($0) }))
+        try tell(&board, &viewer, &mirror)
+        for number in 1...9_999 {
+            var gone = publication([])
+            gone.gone = [SocketID(UInt64(number))]
+            board.take(gone)
+        }
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.map(\.id) == [SocketID(10_000)])
+    }
+
+    @Test("without the right to payload no byte of it is told")
+    func payload() {
+        for shows in [false, true] {
+            var board = InspectionBoard(showsPayload: shows)
+            var viewer = InspectionBoard.Progress()
+            viewer.watch.sockets = [SocketID(1)]
+            viewer.watch.traffic = SocketID(1)
+            var news = publication([socket(1)])
+            news.watched = [SocketID(1): socket(1)]
+            let item = TrafficItem(
+                sequence: 0, operation: OperationID(1), time: .zero, direction: .sent, tag: 0, kind: .write, done: 6,
+                total: 6, state: .inProgress, bytes: Array("secret".utf8))
+            news.traffic = [SocketID(1): TrafficSnapshot(items: [item])]
+            board.take(news)
+            let bytes = board.update(&viewer)
+            let secret = Array("secret".utf8)
+            let isThere = bytes.indices.contains { bytes[$0...].starts(with: secret) }
+            #expect(isThere == shows)
+        }
+    }
+
+    @Test("events that a viewer was too slow for are a gap in their numbers")
+    func lostEvents() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        viewer.watch.wantsEvents = true
+        var mirror = InspectionMirror()
+        for start in stride(from: UInt64(0), to: 4_000, by: 500) {
+            var news = publication([], next: start + 500)
+            news.events = events(start..<(start + 500))
+            board.take(news)
+        }
+        try tell(&board, &viewer, &mirror)
+        let told = try #require(mirror.seen).events.map(\.sequence)
+        #expect(told == Array(2_976..<4_000))
+    }
+
+    @Test("of traffic only what is new or has grown is told again")
+    func traffic() throws {
+        func item(_ sequence: UInt64, done: Int, _ state: TrafficItem.State) -> TrafficItem {
+            TrafficItem(
+                sequence: sequence, operation: OperationID(sequence), time: .zero, direction: .sent, tag: 0,
+                kind: .write, done: done, total: 9, state: state, bytes: [UInt8](repeating: 1, count: done))
+        }
+        let steps: [[TrafficItem]] = [
+            [item(0, done: 9, .complete(after: .zero)), item(1, done: 2, .inProgress)],
+            [item(0, done: 9, .complete(after: .zero)), item(1, done: 5, .inProgress)],
+            [item(1, done: 9, .complete(after: .zero)), item(2, done: 1, .inProgress)],
+        ]
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        viewer.watch.traffic = SocketID(1)
+        var mirror = InspectionMirror()
+        mirror.watches(viewer.watch)
+        for step in steps {
+            var news = publication([])
+            news.traffic = [SocketID(1): TrafficSnapshot(items: step, dropped: step[0].sequence)]
+            board.take(news)
+            try tell(&board, &viewer, &mirror)
+            #expect(mirror.seen?.traffic?.items == step)
+        }
+        #expect(mirror.seen?.traffic?.dropped == 1)
+    }
+}
+
+@Suite("Several programs in one picture")
+struct ProgramOrdinalTests {
+    @Test("names are told apart, and the first program keeps its own")
+    func names() {
+        #expect(SocketID(7, of: 0) == SocketID(7))
+        #expect("\(SocketID(7, of: 1))" == "#2.7")
+        #expect(SocketID(7, of: 3).own == SocketID(7) && SocketID(7, of: 3).ordinal == 3)
+    }
+
+    @Test("events of two programs share one sequence, and a loss keeps its place")
+    func merging() {
+        func event(_ sequence: UInt64) -> SocketEvent {
+            SocketEvent(sequence: sequence, time: .zero, socket: SocketID(1), kind: .readDone)
+        }
+        var merger = EventMerger()
+        merger.add([event(100), event(101)], of: 0, next: 102)
+        merger.add([event(5)], of: 1, next: 6)
+        merger.add([event(105)], of: 0, next: 106)
+        let events = merger.events(from: 0)
+        #expect(events.map(\.sequence) == [0, 1, 2, 6])
+        #expect(events.map(\.socket) == [SocketID(1), SocketID(1), SocketID(1, of: 1), SocketID(1)])
+        #expect(merger.next == 7)
+    }
+}
