@@ -69,7 +69,7 @@ package enum AddressLine: Hashable, Sendable {
                 switch line {
                 case .connect(.stream(let endpoint)): .success(.connectTLS(endpoint))
                 case .listen(.stream(let endpoint)): .success(.listenTLS(endpoint))
-                case .connect, .listen, .connectTLS, .listenTLS, .demo:
+                case .connect, .listen, .connectTLS, .listenTLS, .relay, .attach, .demo:
                     .failure(Failure(message: "\(first): TLS goes over streams, as in tls://host:port"))
                 }
             }

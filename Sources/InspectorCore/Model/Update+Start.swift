@@ -57,7 +57,8 @@ extension Model {
     /// Completes the prompt to what all lines that begin with it have in common.
     private mutating func completeStart() {
         let typed = start.editor.text
-        let candidates = (startLines + ["demo", "listen ", "relay ", "attach ", "udp://", "unix:", "unixgram:"]).filter {
+        let candidates = (startLines + ["demo", "listen ", "relay ", "attach ", "udp://", "unix:", "unixgram:"]).filter
+        {
             $0.hasPrefix(typed)
         }
         guard !typed.isEmpty, var common = candidates.first else { return }

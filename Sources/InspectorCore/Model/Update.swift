@@ -38,17 +38,8 @@ extension Model {
         case .transmissionEnded(let progress, let ending):
             transmissionEnded(progress, ending)
             effects = []
-        case .sentLines(let lines):
-            sentLines = lines
-            effects = []
-        case .replies(let id, let rules):
-            replies[id] = rules.isEmpty ? nil : rules
-            effects = []
-        case .templates(let found):
-            templates = found
-            effects = []
-        case .told(let sentence):
-            notice = hint(sentence)
+        case .sentLines, .replies, .templates, .told, .peers, .programs:
+            learn(message)
             effects = []
         case .edited(let subject, let bytes, let wasChanged):
             edited(subject, bytes, wasChanged: wasChanged)
@@ -56,15 +47,22 @@ extension Model {
         case .examined(let facts):
             fileFacts = facts
             effects = []
-        case .peers(let peers):
-            self.peers = peers
-            effects = []
-        case .programs(let news):
-            take(news)
-            effects = []
         }
         keepInSight()
         return effects
+    }
+
+    /// Takes in what the shell found out.
+    private mutating func learn(_ message: Message) {
+        switch message {
+        case .sentLines(let lines): sentLines = lines
+        case .replies(let id, let rules): replies[id] = rules.isEmpty ? nil : rules
+        case .templates(let found): templates = found
+        case .told(let sentence): notice = hint(sentence)
+        case .peers(let peers): self.peers = peers
+        case .programs(let news): take(news)
+        default: break
+        }
     }
 
     private mutating func press(_ key: Key) -> [Effect] {

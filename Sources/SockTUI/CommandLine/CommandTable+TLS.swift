@@ -23,7 +23,7 @@ extension CommandTable {
         Option(name: "--key", value: "FILE", commands: both, help: "tls: its key, unless --cert holds it") {
             (path, request) throws(UsageError) in request.tls.key = path
         },
-        Option(name: "--insecure", commands: ["connect"], help: "tls: take any certificate, and say what is wrong") {
+        Option(name: "--insecure", commands: ["connect"], help: "tls: take any certificate, say what is wrong") {
             (_, request) throws(UsageError) in request.tls.isInsecure = true
         },
         Option(name: "--keylog", value: "FILE", commands: both, help: "tls: its secrets, for Wireshark") {

@@ -127,6 +127,8 @@ extension KernelSnapshot: WireMessage {
         try coder.field(11, &deliveryRate)
         try coder.field(12, &drops)
         try coder.field(13, &receiveBuffer)
+        try coder.field(14, &sendBufferLimited)
+        try coder.field(15, &isApplicationLimited)
     }
 }
 

@@ -186,7 +186,7 @@ struct InspectionWireTests {
         #expect(count(SocketSnapshot.blank) == 33)
         #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
-        #expect(count(KernelSnapshot.blank) == 13)
+        #expect(count(KernelSnapshot.blank) == 15)
         #expect(count(ActivitySnapshot.blank) == 7)
         #expect(count(CallbackSnapshot.blank) == 4)
         #expect(count(CloseRecord.blank) == 6)
@@ -218,7 +218,7 @@ struct InspectionWireTests {
     func unknownWord() throws {
         var strange = WireWriter()
         strange.append(1, UInt64(9))
-        strange.append(2, "datagram")
+        strange.append(2, "carrier pigeon")
         var writer = WireWriter()
         writer.append(1, encoded: strange.bytes)
         writer.append(1, encoded: Self.full.encoded)
