@@ -59,7 +59,10 @@ struct KeyCase {
         .pageDown: KeyCase(selects: 10), .pageUp: KeyCase(before: ["G"], selects: 3),
         .halfPageDown: KeyCase(selects: 6), .halfPageUp: KeyCase(before: ["G"], selects: 7),
         .nextPane: .shows("[2 Talk]"), .previousPane: .shows("[4 Events]"), .sortNext: .shows("sort state"),
-        .sortReverse: KeyCase(before: ["j"], shows: ["sort id v"]),
+        .sortReverse: KeyCase(before: ["j"], shows: ["sort id v"]), .sortPrevious: .shows("sort !"),
+        .mark: .shows("1*>"), .showMarked: KeyCase(before: ["m"], shows: ["marked (M)"]),
+        .chooseColumns: .shows("[ ] AGE"), .search: .shows("\n find"), .searchNext: .shows("nothing is searched"),
+        .searchPrevious: .shows("nothing is searched"), .follow: .shows("following (F)"),
         .back: KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
     ]
 
@@ -138,7 +141,7 @@ struct KeyCase {
 
     private static let help: [Command: KeyCase] = [
         .moveUp: KeyCase(before: ["j"], shows: [firstHelp]), .moveDown: .hides(firstHelp),
-        .moveFirst: KeyCase(before: ["G"], shows: [firstHelp]), .moveLast: .shows("filter: words are AND"),
+        .moveFirst: KeyCase(before: ["G"], shows: [firstHelp]), .moveLast: .shows("events-lost"),
         .pageUp: KeyCase(before: ["NPage"], shows: [firstHelp]), .pageDown: .hides(firstHelp),
         .filter: .shows("\n help with"), .cancel: .hides("help: connection list"),
     ]

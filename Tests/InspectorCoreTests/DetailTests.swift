@@ -74,4 +74,23 @@ struct DetailTests {
         let shown = text(snapshot, selecting: 7)
         #expect(shown.contains("busy 3%   turns 1000/s   turn 4ms at most   queue lag 0.3ms   mailbox 12"))
     }
+
+    @Test("Whoever has gone to the end of the detail stays there when rows are added")
+    func endStays() {
+        var snapshot = World.full
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(Size(80, 16)))
+        _ = model.update(.snapshot(snapshot))
+        model.press(.character("3"), .character("G"))
+        #expect(draw(model, model.size).text.contains("- engine test"))
+        for index in snapshot.sockets.indices {
+            snapshot.sockets[index].reading.pending += (0..<5).map {
+                OperationSnapshot(id: OperationID(900 + $0), kind: .read(.length(1)), tag: 60)
+            }
+        }
+        _ = model.update(.snapshot(snapshot))
+        #expect(draw(model, model.size).text.contains("- engine test"))
+        model.press(.character("k"))
+        #expect(draw(model, model.size).text.contains("more lines below"))
+    }
 }

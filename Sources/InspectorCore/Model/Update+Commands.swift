@@ -143,10 +143,15 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
+    /// Beyond every last row.
+    private static let detailEnd = 1_000_000_000
+
     mutating func scrollDetail(_ step: Int) {
         let layout = ScreenLayout(size, tab)
         let total = DetailView.lines(self, width: layout.detail.width).count
         let last = max(0, total - layout.detail.height)
-        detailTop = min(max(0, min(detailTop, last) + step), last)
+        let target = max(0, min(detailTop, last) + step)
+        // Whoever is at the end stays there when rows are added, as its events and its first minute come.
+        detailTop = step > 0 && target >= last && last > 0 ? Self.detailEnd : min(target, last)
     }
 }
