@@ -50,7 +50,8 @@ struct KeyCase {
         .write: .shows("Enter send"), .open: .shows("Enter send"), .freeze: .shows("FROZEN"),
         .quit: .shows("will be closed"), .back: .shows("[1 List]"), .filter: .shows("\n filter", "Enter keep"),
         .follow: .shows("not following"), .pause: KeyCase(behind: ["4"], shows: ["paused"]),
-        .replies: .shows("Enter set it"), .operations: .shows("#1"), .watermarks: .shows("atermark"),
+        .secure: .shows("with TLS"), .replies: .shows("Enter set it"), .operations: .shows("#1"),
+        .watermarks: .shows("atermark"),
     ]
 
     private static let list: [Command: KeyCase] = [
