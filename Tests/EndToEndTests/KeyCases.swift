@@ -100,6 +100,7 @@ struct KeyCase {
     ]
 
     private static let composer: [Command: KeyCase] = [
+        .destination: .shows("a stream has one peer"),
         .send: KeyCase(before: ["type abc"], shows: ["write 5 B"]),
         .insertLine: KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         .historyUp: KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),
