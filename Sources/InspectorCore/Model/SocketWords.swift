@@ -71,7 +71,9 @@ extension SocketSnapshot {
         case .accepted:
             guard let peer else { return "-" }
             return peer == .unnamed ? "unix: (unnamed)" : peer.description
-        case .datagram where peer != nil || local == nil: return target.isEmpty ? peer?.description ?? "-" : target
+        // The name that the kernel gave to a Unix-domain socket without one says nothing to a person.
+        case .datagram where peer != nil || local?.port == nil:
+            return target.isEmpty ? peer?.description ?? "-" : target
         case .listener, .datagram:
             guard let local else { return target.isEmpty ? "-" : target }
             guard let port = local.port, let host = local.host, host == "0.0.0.0" || host == "::" else {

@@ -73,6 +73,7 @@ extension DatagramSession {
         picture.connected = connected
         picture.descriptor = links.first?.socket.descriptor
         picture.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
+        if links.contains(where: { !$0.isBlocked }) { picture.flags.insert(.socketCanAcceptBytes) }
         picture.isReadingPaused = reception.isHeld
         picture.reading = QueueSnapshot(current: readInHand, completed: counters.received)
         picture.writing = queue.snapshot
