@@ -125,7 +125,10 @@ import Testing
         client.socket.send([2], to: .udp(host: "nosuch.test", port: port), tag: 2)
         client.socket.send([3], to: server.place, tag: 3)
         #expect(eventually { server.payloads == [[1], [3]] })
-        #expect(client.recorder.calls == [.sent(tag: 1), .notSent(tag: 2, .resolver(code: -2)), .sent(tag: 3)])
+        #expect(
+            eventually {
+                client.recorder.calls == [.sent(tag: 1), .notSent(tag: 2, .resolver(code: -2)), .sent(tag: 3)]
+            })
     }
 
     @Test func aQueueThatIsFullRefusesAndSaysHowMuchItHolds() throws {
@@ -259,7 +262,7 @@ import Testing
         own.socket.send([1], to: other.place, tag: 1)
         try own.socket.connect(to: server.place)
         #expect(eventually { own.socket.isConnected })
-        #expect(own.recorder.calls == [.sent(tag: 1), .connected])
+        #expect(eventually { own.recorder.calls == [.sent(tag: 1), .connected] })
         let again = try #require(throws: SocketError.self) { try own.socket.connect(to: other.place) }
         #expect(again.code == 1)
         let place = own.place
