@@ -14,16 +14,6 @@ struct OutsideTests {
         folder = try TemporaryFolder()
     }
 
-    @Test(
-        "base64 as RFC 4648 section 10 has it",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(_ text: String, _ expected: String) {
-        #expect(Base64.text(Array(text.utf8)) == expected)
-    }
-
     @Test("bytes are saved unaltered to a new file of its owner's; a file that is there is left alone")
     func save() throws {
         let path = folder.path + "/bytes"

@@ -1,6 +1,7 @@
 import CNcurses
 import Glibc
 import InspectorCore
+import SocketCore
 
 /// The terminal, through ncurses: the only file that knows of it. Not Sendable, so it stays on the thread that made
 /// it; ncurses has one screen a process.

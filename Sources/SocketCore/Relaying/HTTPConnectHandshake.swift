@@ -3,34 +3,20 @@ struct HTTPConnectHandshake: Equatable, Sendable {
     /// More than any client's request head has; who sends more gets status 431.
     static let limit = 16_384
 
-    private var gathered: [UInt8] = []
+    private var parser = HTTPHeadParser(limit: limit, takesLoneLineFeeds: true)
 
     mutating func receive(_ bytes: [UInt8]) -> ProxyHandshake.Step {
-        // Three bytes back: the end of the head may lie across two pieces.
-        let start = max(0, gathered.count - 3)
-        gathered += bytes
-        guard let end = endOfHead(from: start) else {
-            guard gathered.count > Self.limit else { return .wait }
-            let words = "the head of the request is longer than \(Self.limit) bytes"
-            return .refuse(Self.response("431 Request Header Fields Too Large", words))
+        switch parser.receive(bytes.span.bytes) {
+        case .wait: return .wait
+        case .failed(let fault):
+            let status = fault.isTooLong ? "431 Request Header Fields Too Large" : "400 Bad Request"
+            return .refuse(Self.response(status, fault.problem))
+        case .head(let head, let taken): return step(head, early: Array(bytes[taken...]))
         }
-        let early = Array(gathered[end...])
-        let line = gathered.prefix { $0 != 13 && $0 != 10 }
-        gathered = []
-        return step(line, early: early)
     }
 
-    /// Where what follows the empty line begins.
-    private func endOfHead(from start: Int) -> Int? {
-        for index in start..<gathered.count where gathered[index] == 10 {
-            if index >= 1, gathered[index - 1] == 10 { return index + 1 }
-            if index >= 3, gathered[(index - 3)...index].elementsEqual([13, 10, 13, 10]) { return index + 1 }
-        }
-        return nil
-    }
-
-    private func step(_ line: ArraySlice<UInt8>, early: [UInt8]) -> ProxyHandshake.Step {
-        let words = line.split(separator: 0x20).map(HostText.plain)
+    private func step(_ head: HTTPHead, early: [UInt8]) -> ProxyHandshake.Step {
+        let words = head.startLine.utf8.split(separator: 0x20).map(HostText.plain)
         guard words.count == 3, let method = words[0], let target = words[1], let version = words[2],
             version.hasPrefix("HTTP/1.")
         else {

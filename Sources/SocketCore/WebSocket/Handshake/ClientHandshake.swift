@@ -1,0 +1,158 @@
+/// The client's side of the opening handshake (RFC 6455, 4.1).
+///
+/// Send `request`, feed it what comes, and ask nothing more of it once it said `open` or `failed`.
+package struct ClientHandshake: Sendable {
+    /// What has come of the bytes so far.
+    package enum Step: Equatable, Sendable {
+        /// Nothing yet.
+        case wait
+        /// The WebSocket stands; `taken` of the bytes just given belong to the answer, frames follow.
+        case open(WebSocketAgreement, taken: Int)
+        /// It does not come about.
+        case failed(Failure)
+    }
+
+    /// Why it does not come about.
+    package enum Failure: Equatable, Sendable {
+        /// The answer was not 101.
+        case refused(HandshakeRefusal)
+        /// The answer breaks a rule; a sentence, and the answer if it could be read.
+        case broken(String, HTTPHead?)
+    }
+
+    private enum State {
+        case head(HTTPHeadParser)
+        case body(HandshakeRefusal, HTTPBodyPrefix)
+        case over
+    }
+
+    /// The request that was, or is to be, sent.
+    package let head: HTTPHead
+    private let opening: WebSocketOpening
+    private let expectedAccept: String
+    /// Why the extensions of an answer, if it has any, cannot be agreed on; nil: they can.
+    private let extensionFault: @Sendable ([String]) -> String?
+    private var state: State
+
+    /// `key` is base64 of 16 random bytes, `expectedAccept` what a server makes of it (RFC 6455, 4.2.2, 5.4), and
+    /// `extensionFault` says why extensions in an answer are not acceptable. What `opening.fault` finds was refused before.
+    package init(
+        _ url: WebSocketURL, _ opening: WebSocketOpening, key: String, expectedAccept: String, headLimit: Int = 16_384,
+        extensionOffer: String? = nil,
+        extensionFault: @escaping @Sendable ([String]) -> String? = { "\($0[0]) was not offered" }
+    ) {
+        var fields = [
+            HTTPField("Host", url.authority), HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
+            HTTPField("Sec-WebSocket-Key", key), HTTPField("Sec-WebSocket-Version", "13"),
+        ]
+        if !opening.subprotocols.isEmpty {
+            fields.append(HTTPField("Sec-WebSocket-Protocol", opening.subprotocols.joined(separator: ", ")))
+        }
+        if let extensionOffer { fields.append(HTTPField("Sec-WebSocket-Extensions", extensionOffer)) }
+        head = HTTPHead(startLine: "GET \(url.resource) HTTP/1.1", fields: fields + opening.fields(for: url))
+        self.opening = opening
+        self.expectedAccept = expectedAccept
+        self.extensionFault = extensionFault
+        state = .head(HTTPHeadParser(limit: headLimit))
+    }
+
+    /// What to send.
+    package var request: [UInt8] { head.bytes }
+
+    package mutating func receive(_ bytes: RawSpan) -> Step {
+        switch state {
+        case .over: return .wait
+        case .body: return gather(bytes)
+        case .head(var parser):
+            state = .over
+            let step = parser.receive(bytes)
+            switch step {
+            case .wait:
+                state = .head(parser)
+                return .wait
+            case .failed(let fault): return .failed(.broken(fault.problem, nil))
+            case .head(let head, let taken): return judge(head, taken, bytes)
+            }
+        }
+    }
+
+    /// The peer ended its stream, or there is no time left for more.
+    package mutating func receiveEnd() -> Step {
+        defer { state = .over }
+        switch state {
+        case .over: return .wait
+        case .head(let parser):
+            let what = parser.count == 0 ? "without an answer" : "within the head of its answer"
+            return .failed(.broken("the server ended the connection \(what)", nil))
+        case .body(let refusal, let body): return Self.failed(refusal, body)
+        }
+    }
+
+    // MARK: The answer
+
+    private mutating func judge(_ head: HTTPHead, _ taken: Int, _ bytes: RawSpan) -> Step {
+        guard let line = HTTPStatusLine(head.startLine) else {
+            return .failed(.broken("the answer does not begin as HTTP/1.1 does: \(Self.shown(head.startLine))", nil))
+        }
+        guard line.status == 101 else {
+            state = .body(HandshakeRefusal(status: line.status, head: head), HTTPBodyPrefix(head))
+            return gather(bytes.extracting(taken..<bytes.byteCount))
+        }
+        if let problem = problem(of: head, line) { return .failed(.broken(problem, head)) }
+        let agreement = WebSocketAgreement(
+            subprotocol: head.values(of: "sec-websocket-protocol").first,
+            extensions: head.list(of: "sec-websocket-extensions"), request: self.head, response: head)
+        return .open(agreement, taken: taken)
+    }
+
+    /// What of RFC 6455, 4.1, second half, the answer breaks.
+    private func problem(of head: HTTPHead, _ line: HTTPStatusLine) -> String? {
+        guard line.version != "HTTP/1.0" else { return "the answer is HTTP/1.0" }
+        let upgrade = head.list(of: "upgrade")
+        guard upgrade.map({ $0.lowercased() }) == ["websocket"] else {
+            return upgrade.isEmpty
+                ? "Upgrade is missing in the answer"
+                : "Upgrade in the answer is not websocket: \(Self.shown(upgrade[0]))"
+        }
+        guard head.lists("upgrade", in: "connection") else { return "Connection in the answer does not name Upgrade" }
+        let accepts = head.values(of: "sec-websocket-accept")
+        guard accepts.count == 1 else {
+            return accepts.isEmpty
+                ? "Sec-WebSocket-Accept is missing in the answer" : "Sec-WebSocket-Accept is in the answer twice"
+        }
+        guard accepts[0] == expectedAccept else {
+            return "Sec-WebSocket-Accept \(Self.shown(accepts[0])) does not answer our key"
+        }
+        return subprotocolProblem(head.values(of: "sec-websocket-protocol")) ?? extensionProblem(head)
+    }
+
+    private func subprotocolProblem(_ chosen: [String]) -> String? {
+        guard chosen.count <= 1 else { return "Sec-WebSocket-Protocol is in the answer twice" }
+        guard let name = chosen.first else {
+            return opening.requiresSubprotocol ? "the server chose no subprotocol, but one is required" : nil
+        }
+        return opening.subprotocols.contains(name) ? nil : "the subprotocol \(Self.shown(name)) was not offered"
+    }
+
+    private func extensionProblem(_ head: HTTPHead) -> String? {
+        let extensions = head.list(of: "sec-websocket-extensions")
+        return extensions.isEmpty ? nil : extensionFault(extensions).map { "the extension \($0)" }
+    }
+
+    private static func shown(_ text: String) -> String { HTTPText.shown(text.utf8) }
+
+    // MARK: A refusal
+
+    private mutating func gather(_ bytes: RawSpan) -> Step {
+        guard case .body(let refusal, var body) = state else { return .wait }
+        _ = body.receive(bytes)
+        state = body.isWhole ? .over : .body(refusal, body)
+        return body.isWhole ? Self.failed(refusal, body) : .wait
+    }
+
+    private static func failed(_ refusal: HandshakeRefusal, _ body: HTTPBodyPrefix) -> Step {
+        var refusal = refusal
+        refusal.body = body.bytes
+        return .failed(.refused(refusal))
+    }
+}

@@ -1,0 +1,80 @@
+/// A whole answer of HTTP/1.1 behind which the connection closes: what a server says instead of a WebSocket.
+public struct HTTPResponse: Hashable, Sendable {
+    /// Its status code, such as 200.
+    public var status: Int
+    /// Fields beside `Content-Length`, `Content-Type` and `Connection`, which are added.
+    public var fields: [HTTPField]
+    /// The type of the body (RFC 9110, 8.3).
+    public var contentType: String
+    /// What follows the head.
+    public var body: [UInt8]
+
+    /// Describes an answer of bytes.
+    public init(status: Int, fields: [HTTPField] = [], contentType: String = "text/plain", body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// Describes an answer of text.
+    public init(status: Int, fields: [HTTPField] = [], text: String) {
+        self.init(status: status, fields: fields, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+    }
+
+    /// What cannot be sent of it: a status outside 200...599, a field that is none, or one of those that are added.
+    public var fault: String? {
+        if !(200...599).contains(status) { return "status \(status): must be 200 to 599" }
+        let added: Set = ["content-length", "content-type", "connection", "transfer-encoding"]
+        for field in fields + [HTTPField("Content-Type", contentType)] {
+            if let fault = field.fault { return fault }
+        }
+        return fields.first { added.contains($0.name.lowercased()) }.map { "\($0.name): is added by itself" }
+    }
+
+    /// As it goes over the wire; to a HEAD request without its body.
+    package func bytes(isHead: Bool = false) -> [UInt8] {
+        let head = HTTPHead(
+            startLine: "HTTP/1.1 \(status) \(Self.reason(status))",
+            fields: [HTTPField("Content-Type", contentType), HTTPField("Content-Length", "\(body.count)")] + fields
+                + [HTTPField("Connection", "close")])
+        return head.bytes + (isHead ? [] : body)
+    }
+
+    /// The phrase of a status, for people (RFC 9110, 15).
+    static func reason(_ status: Int) -> String {
+        switch status {
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 204: "No Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 426: "Upgrade Required"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        default: status < 400 ? "Status" : "Error"
+        }
+    }
+}
+
+extension HTTPField {
+    /// Why it cannot be sent; nil when it can. A line ending in a value would begin another field.
+    package var fault: String? {
+        guard HTTPGrammar.isToken(name) else { return "field \(HTTPText.shown(name.utf8)): is no name of a field" }
+        guard HTTPGrammar.isFieldValue(value) else {
+            return "field \(name): its value holds a line ending or another control character"
+        }
+        return nil
+    }
+}

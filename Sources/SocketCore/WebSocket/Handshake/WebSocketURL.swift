@@ -1,0 +1,143 @@
+/// Where a WebSocket is: `ws://host/path?query`, `wss://host:port/` (RFC 6455, 3), or, over a Unix-domain socket,
+/// `ws+unix:/run/app.sock:/path` and `wss+unix:@name:/path`, as node's ws writes them.
+public struct WebSocketURL: Hashable, Sendable {
+    /// Whether TLS comes first.
+    public var isSecure: Bool
+    /// What to connect to.
+    public var endpoint: Endpoint
+    /// What the server is called in the request: `host`, `host:8080`, `[::1]:8080`; `localhost` for a Unix-domain socket.
+    /// A port that goes without saying (80, with TLS 443) is left out (RFC 9110, 7.2).
+    public var authority: String
+    /// The path and the query; at least `/`.
+    public var resource: String
+    /// Who is to be logged in, where the text says so: `ws://user:password@host/`.
+    public var credentials: HTTPCredentials?
+
+    /// The host's name or address, for the check of its certificate; nil for a Unix-domain socket.
+    public var host: String? { if case .tcp(let host, _) = endpoint { host } else { nil } }
+
+    /// Reads a URL. Whatever of its path is no printable ASCII character is percent-encoded.
+    /// - Throws: an `EndpointError` that names the text and says what would be right, as for a fragment, which a
+    ///   WebSocket's URL must not have.
+    public static func parse(_ text: String) throws(EndpointError) -> WebSocketURL {
+        func refuse(_ problem: String) -> EndpointError { EndpointError(text: shown(text), problem: problem) }
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            throw refuse("a URL holds no control characters")
+        }
+        if text.contains("#") { throw refuse("a WebSocket's URL has no fragment; in a path, # is written %23") }
+        let lowered = text.lowercased()
+        for (scheme, isSecure) in [("ws+unix:", false), ("wss+unix:", true)] where lowered.hasPrefix(scheme) {
+            return try unix(text, text.dropFirst(scheme.count), isSecure: isSecure)
+        }
+        for (scheme, isSecure) in [("ws://", false), ("wss://", true)] where lowered.hasPrefix(scheme) {
+            return try tcp(text, text.dropFirst(scheme.count), isSecure: isSecure)
+        }
+        throw refuse("write ws://host/path, wss://host/path or ws+unix:/path.sock:/path")
+    }
+
+    private static func tcp(_ text: String, _ rest: Substring, isSecure: Bool) throws(EndpointError) -> WebSocketURL {
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        var authority = rest[..<end]
+        var credentials: HTTPCredentials?
+        if let at = authority.lastIndex(of: "@") {
+            credentials = try self.credentials(text, authority[..<at])
+            authority = authority[authority.index(after: at)...]
+        }
+        let standard: UInt16 = isSecure ? 443 : 80
+        let hasPort =
+            authority.last != "]" && (authority.lastIndex(of: ":").map { !authority[$0...].contains("]") } ?? false)
+        let endpoint: Endpoint
+        do throws(EndpointError) {
+            endpoint = try Endpoint.parse(hasPort ? String(authority) : "\(authority):\(standard)")
+        } catch {
+            throw EndpointError(text: shown(text), problem: error.problem)
+        }
+        guard case .tcp(let host, let port) = endpoint, !host.isEmpty else {
+            throw EndpointError(text: shown(text), problem: "the host is missing; write ws://host/path")
+        }
+        // A scope is this machine's own word for an interface (RFC 6874, 1); the server knows nothing of it.
+        let plain = host.prefix { $0 != "%" }
+        let named = host.contains(":") ? "[\(plain)]" : String(plain)
+        return WebSocketURL(
+            isSecure: isSecure, endpoint: endpoint, authority: port == standard ? named : "\(named):\(port)",
+            resource: resource(rest[end...]), credentials: credentials)
+    }
+
+    private static func unix(_ text: String, _ rest: Substring, isSecure: Bool) throws(EndpointError) -> WebSocketURL {
+        let path = rest.hasPrefix("//") ? rest.dropFirst(2) : rest
+        let colon = path.firstIndex(of: ":") ?? path.endIndex
+        do throws(EndpointError) {
+            return WebSocketURL(
+                isSecure: isSecure, endpoint: try Endpoint.parse("unix:\(path[..<colon])"), authority: "localhost",
+                resource: resource(path[colon...].dropFirst()), credentials: nil)
+        } catch {
+            throw EndpointError(text: text, problem: error.problem)
+        }
+    }
+
+    /// An empty path is `/` (RFC 6455, 3).
+    private static func resource(_ text: Substring) -> String {
+        let path = text.hasPrefix("/") ? text : "/" + text
+        return path.utf8.reduce(into: "") { result, byte in
+            let isPlain = byte > 0x20 && byte < 0x7F
+            result += isPlain ? String(Unicode.Scalar(byte)) : "%" + PercentCoding.hex(byte)
+        }
+    }
+
+    private static func credentials(_ text: String, _ userInfo: Substring) throws(EndpointError) -> HTTPCredentials {
+        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let words = parts.map { PercentCoding.decoded($0) }
+        guard let user = words[0], let password = words.count > 1 ? words[1] : "" else {
+            throw EndpointError(text: shown(text), problem: "a % in the user or password is followed by two hex digits")
+        }
+        return HTTPCredentials(user: user, password: password)
+    }
+
+    /// The text as it may be shown: without the password.
+    private static func shown(_ text: String) -> String {
+        let plain = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) })
+        guard let slashes = plain.firstIndex(of: "/"), let at = plain.lastIndex(of: "@"), slashes < at else {
+            return plain
+        }
+        return plain[...slashes] + "/***" + plain[at...]
+    }
+}
+
+extension WebSocketURL: CustomStringConvertible {
+    /// As `parse` reads it, without credentials.
+    public var description: String {
+        let scheme = isSecure ? "wss" : "ws"
+        return switch endpoint {
+        case .tcp: "\(scheme)://\(authority)\(resource)"
+        case .unix(let path): "\(scheme)+unix:\(path):\(resource)"
+        case .abstract(let name): "\(scheme)+unix:@\(name):\(resource)"
+        }
+    }
+}
+
+/// Bytes as `%` and two hex digits (RFC 3986, 2.1).
+enum PercentCoding {
+    static func hex(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return byte < 16 ? "0" + digits : digits
+    }
+
+    /// The text that is meant; nil where a `%` has no two hex digits behind it, or the bytes are no UTF-8.
+    static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, digits.first?.isHexDigit == true, let value = UInt8(digits, radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
