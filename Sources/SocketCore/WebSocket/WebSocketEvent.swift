@@ -19,7 +19,8 @@ package enum WebSocketEvent: Equatable {
     case writable
     /// A frame came whole, or was made to be sent. Only while `reportsFrames`.
     case frame(WebSocketFrameRecord)
-    /// Half-close the transport behind everything taken so far; go on reading, so that its end is seen.
+    /// Half-close the transport behind everything taken so far, what the same `takeOutgoing` gave included; go on
+    /// reading, so that its end is seen.
     case endOutput
     /// End the transport now, whatever is queued in it.
     case disconnect

@@ -47,6 +47,8 @@ struct MessageAssembler: ~Copyable {
     private(set) var compressed: UInt64 = 0
     /// Bytes of messages that came, inflated.
     private(set) var messageBytes: UInt64 = 0
+    /// Those of them that were delivered.
+    private(set) var delivered = 0
 
     /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
     init(role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?) {
@@ -107,10 +109,10 @@ struct MessageAssembler: ~Copyable {
     }
 
     /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of an
-    /// empty frame. The answer is how many bytes of the message it made.
+    /// empty frame.
     mutating func take(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, into events: inout [WebSocketEvent]
-    ) throws(WebSocketFailure) -> Int {
+    ) throws(WebSocketFailure) {
         guard var message = incoming else { fatalError("payload of no message") }
         missing -= bytes.count
         let isOver = isFinal && missing == 0
@@ -129,16 +131,21 @@ struct MessageAssembler: ~Copyable {
         messageBytes += UInt64(made)
         incoming = message
         deliver(target, isOver: isOver, into: &events)
-        return made
     }
 
     private mutating func deliver(_ bytes: [UInt8], isOver: Bool, into events: inout [WebSocketEvent]) {
         guard let message = incoming else { return }
         switch delivery {
         case .whole:
-            if isOver { events.append(.message(message.type, bytes)) } else { whole = bytes }
+            guard isOver else {
+                whole = bytes
+                return
+            }
+            delivered += bytes.count
+            events.append(.message(message.type, bytes))
         case .chunks:
             guard isOver || !bytes.isEmpty else { return }
+            delivered += bytes.count
             let chunk = WebSocketChunk(
                 message: id, type: message.type, bytes: bytes, isFirst: !message.isDelivered, isFinal: isOver)
             incoming?.isDelivered = true
