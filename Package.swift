@@ -16,7 +16,9 @@ let package = Package(
     ],
     targets: [
         // Pure: no clock, no descriptor, no queue.
-        .target(name: "SocketCore", swiftSettings: strict),
+        .systemLibrary(
+            name: "CZlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
+        .target(name: "SocketCore", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
 
         // Shell: all that does I/O.

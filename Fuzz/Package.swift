@@ -9,13 +9,14 @@ let strict: [SwiftSetting] = [
 // libFuzzer brings its own `main`.
 let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
 
-// A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore` and
-// `Sources/InspectorCore` are links to the targets, since a package cannot import the targets of another that are no
-// products.
+// A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore`,
+// `Sources/InspectorCore` and `Sources/CZlib` are links to the targets, since a package cannot import the targets of
+// another that are no products.
 let package = Package(
     name: "fuzz",
     targets: [
-        .target(name: "SocketCore", swiftSettings: strict),
+        .systemLibrary(name: "CZlib"),
+        .target(name: "SocketCore", dependencies: ["CZlib"], swiftSettings: strict),
         .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),

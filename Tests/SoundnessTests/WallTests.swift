@@ -16,7 +16,11 @@ struct WallTests {
     ]
 
     /// The exceptions, one file each.
-    static let exceptions: [String: Set<String>] = ["TerminatorSearch.swift": ["Glibc"]]
+    static let exceptions: [String: Set<String>] = [
+        "TerminatorSearch.swift": ["Glibc"],
+        // DEFLATE is computing: bytes in, bytes out.
+        "Inflater.swift": ["CZlib"], "Deflater.swift": ["CZlib"],
+    ]
 
     @Test("every file imports only what its target may", arguments: SourceTree.swift)
     func imports(file: SourceTree.File) {

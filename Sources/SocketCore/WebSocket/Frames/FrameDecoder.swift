@@ -1,0 +1,101 @@
+/// Takes a stream apart into frames, however it is cut. It keeps no payload: it says where in the bytes it was given that
+/// lies.
+package struct FrameDecoder: Sendable {
+    /// What the next bytes are.
+    package enum Step: Equatable {
+        /// All bytes are taken.
+        case wait
+        /// A frame begins; its header is checked (RFC 6455, 5.2 and 5.5). Its payload follows, unless it is empty.
+        case header(FrameHeader)
+        /// These bytes of the input are payload, to be unmasked with this key, which begins with the byte for the first
+        /// of them; nil: they are not masked. With the last of them, the frame is over.
+        case payload(Range<Int>, key: UInt32?, isLast: Bool)
+    }
+
+    private let rules: FrameRules
+    private var gathered = InlineArray<14, UInt8>(repeating: 0)
+    /// Bytes of a header that is not whole yet.
+    private var headerDone = 0
+    private var headerTotal = 2
+    private var header = FrameHeader(opcode: .continuation, length: 0)
+    /// Payload bytes of the frame at hand that are still to come.
+    package private(set) var missing = 0
+
+    /// A decoder of what the other end of `role` sends.
+    package init(role: WebSocketRole, allowsCompression: Bool, frameBytes: Int) {
+        rules = FrameRules(
+            expectsMask: role == .server, allowsCompression: allowsCompression, frameBytes: frameBytes)
+    }
+
+    /// Takes what is next from `input` behind `offset`, and moves the offset there; payload at most `most` bytes at a
+    /// time. It throws at the byte that breaks the protocol, and must not be used after that.
+    package mutating func next(
+        _ input: UnsafeRawBufferPointer, _ offset: inout Int, most: Int = .max
+    ) throws(WebSocketFailure) -> Step {
+        guard offset < input.count, let start = input.baseAddress else { return .wait }
+        if missing > 0 { return payload(input.count, &offset, most) }
+        var found = headerDone == 0 ? try wholeHeader(start, input.count, &offset) : nil
+        if found == nil { found = try gather(input, &offset) }
+        guard let found else { return .wait }
+        header = found
+        missing = found.length
+        return .header(found)
+    }
+
+    /// What it waits for.
+    package var awaiting: WebSocketParserState {
+        if missing > 0 { return .payload(header.opcode, done: header.length - missing, total: header.length) }
+        let extended = headerDone < 2 ? 0 : headerTotal - 2 - (rules.expectsMask ? 4 : 0)
+        if headerDone < 2 { return .header(done: headerDone) }
+        if headerDone < 2 + extended { return .extendedLength(done: headerDone - 2, total: extended) }
+        return .mask(done: headerDone - 2 - extended)
+    }
+
+    private mutating func payload(_ end: Int, _ offset: inout Int, _ most: Int) -> Step {
+        let count = min(missing, end - offset, most)
+        let key = header.maskKey.map { Masking.rotated($0, by: header.length - missing) }
+        let start = offset
+        offset += count
+        missing -= count
+        return .payload(start..<offset, key: key, isLast: missing == 0)
+    }
+
+    /// Reads a header where it lies, if all of it is there.
+    private func wholeHeader(
+        _ start: UnsafeRawPointer, _ end: Int, _ offset: inout Int
+    ) throws(WebSocketFailure) -> FrameHeader? {
+        guard end - offset >= 2 else { return nil }
+        let opcode = try rules.check(first: start.load(fromByteOffset: offset, as: UInt8.self))
+        let total = try rules.check(second: start.load(fromByteOffset: offset + 1, as: UInt8.self), of: opcode)
+        guard end - offset >= total else { return nil }
+        let header = try rules.header(at: start + offset, opcode: opcode)
+        offset += total
+        return header
+    }
+
+    /// Gathers a header that comes in pieces, and checks each byte as it comes.
+    private mutating func gather(
+        _ input: UnsafeRawBufferPointer, _ offset: inout Int
+    ) throws(WebSocketFailure) -> FrameHeader? {
+        while offset < input.count {
+            gathered[headerDone] = input[offset]
+            headerDone += 1
+            offset += 1
+            let opcode = try rules.check(first: gathered[0])
+            if headerDone == 2 { headerTotal = try rules.check(second: gathered[1], of: opcode) }
+            guard headerDone == headerTotal else { continue }
+            headerDone = 0
+            headerTotal = 2
+            return try header(of: opcode)
+        }
+        return nil
+    }
+
+    private func header(of opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
+        var bytes = gathered
+        return try withUnsafeBytes(of: &bytes) { bytes throws(WebSocketFailure) in
+            guard let start = bytes.baseAddress else { fatalError("a header of no bytes") }
+            return try rules.header(at: start, opcode: opcode)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// What a frame says before its payload (RFC 6455, 5.2).
+package struct FrameHeader: Equatable, Sendable {
+    /// FIN: the last frame of its message.
+    package var isFinal: Bool
+    /// RSV1 to RSV3 as 4, 2, 1.
+    package var reserved: UInt8
+    /// Its kind.
+    package var opcode: WebSocketOpcode
+    /// The four bytes of the mask, as they lie in memory; nil: not masked.
+    package var maskKey: UInt32?
+    /// Payload bytes.
+    package var length: Int
+
+    /// The longest header: 2 bytes, a length of 8 and a mask of 4.
+    package static let longest = 14
+
+    package init(
+        isFinal: Bool = true, reserved: UInt8 = 0, opcode: WebSocketOpcode, maskKey: UInt32? = nil, length: Int
+    ) {
+        self.isFinal = isFinal
+        self.reserved = reserved
+        self.opcode = opcode
+        self.maskKey = maskKey
+        self.length = length
+    }
+
+    /// RSV1: a compressed message begins (RFC 7692, 6).
+    package var isCompressed: Bool { reserved & 4 != 0 }
+
+    /// Its own bytes.
+    package var count: Int {
+        2 + (length < 126 ? 0 : length < 65_536 ? 2 : 8) + (maskKey == nil ? 0 : 4)
+    }
+
+    /// Writes it in its shortest form, as 5.2 demands.
+    package func append(to bytes: inout [UInt8]) {
+        bytes.append((isFinal ? 0x80 : 0) | reserved << 4 | opcode.rawValue)
+        let mask: UInt8 = maskKey == nil ? 0 : 0x80
+        if length < 126 {
+            bytes.append(mask | UInt8(length))
+        } else if length < 65_536 {
+            bytes.append(mask | 126)
+            withUnsafeBytes(of: UInt16(length).bigEndian) { bytes.append(contentsOf: $0) }
+        } else {
+            bytes.append(mask | 127)
+            withUnsafeBytes(of: UInt64(length).bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        if let maskKey { withUnsafeBytes(of: maskKey) { bytes.append(contentsOf: $0) } }
+    }
+}
+
+/// What a parser checks at the bytes of a header, each as soon as it is there.
+struct FrameRules: Sendable {
+    /// Whether frames must be masked; they must not be otherwise (5.1).
+    var expectsMask: Bool
+    /// Whether permessage-deflate gives RSV1 a meaning.
+    var allowsCompression: Bool
+    /// The longest frame.
+    var frameBytes: Int
+
+    /// Checks FIN, RSV and the opcode, and says which that is.
+    func check(first byte: UInt8) throws(WebSocketFailure) -> WebSocketOpcode {
+        guard let opcode = WebSocketOpcode(rawValue: byte & 0xF) else { throw .unknownOpcode(byte & 0xF) }
+        let reserved = byte >> 4 & 7
+        // RSV1 marks the first frame of a message only (RFC 7692, 6.1), and never a control frame.
+        let allowed: UInt8 = allowsCompression && (opcode == .text || opcode == .binary) ? 4 : 0
+        guard reserved & ~allowed == 0 else { throw .reservedBits(reserved & ~allowed) }
+        guard byte & 0x80 != 0 || !opcode.isControl else { throw .fragmentedControl(opcode) }
+        return opcode
+    }
+
+    /// Checks the mask bit and the 7-bit length, and says how many bytes the whole header has.
+    func check(second byte: UInt8, of opcode: WebSocketOpcode) throws(WebSocketFailure) -> Int {
+        guard (byte & 0x80 != 0) == expectsMask else { throw expectsMask ? .unmaskedFrame : .maskedFrame }
+        let short = byte & 0x7F
+        guard short < 126 || !opcode.isControl else { throw .controlTooLong(short) }
+        return 2 + (short < 126 ? 0 : short == 126 ? 2 : 8) + (expectsMask ? 4 : 0)
+    }
+
+    /// Reads a whole header whose first two bytes are checked, and checks its length.
+    func header(at start: UnsafeRawPointer, opcode: WebSocketOpcode) throws(WebSocketFailure) -> FrameHeader {
+        let first = start.load(as: UInt8.self)
+        let short = start.load(fromByteOffset: 1, as: UInt8.self) & 0x7F
+        var length = UInt64(short)
+        var end = 2
+        if short == 126 {
+            length = UInt64(UInt16(bigEndian: start.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+            end = 4
+            guard length >= 126 else { throw .overlongLength(length) }
+        } else if short == 127 {
+            length = UInt64(bigEndian: start.loadUnaligned(fromByteOffset: 2, as: UInt64.self))
+            end = 10
+            guard length >> 63 == 0 else { throw .impossibleLength(length) }
+            guard length >= 65_536 else { throw .overlongLength(length) }
+        }
+        guard length <= UInt64(frameBytes) else { throw .frameTooBig(length: length, limit: frameBytes) }
+        let key = expectsMask ? start.loadUnaligned(fromByteOffset: end, as: UInt32.self) : nil
+        return FrameHeader(
+            isFinal: first & 0x80 != 0, reserved: first >> 4 & 7, opcode: opcode, maskKey: key, length: Int(length))
+    }
+}

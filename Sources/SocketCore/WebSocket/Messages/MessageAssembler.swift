@@ -1,0 +1,206 @@
+/// Makes messages of data frames: joins fragments (RFC 6455, 5.4), inflates (RFC 7692), checks text as it comes (8.1) and
+/// keeps within the limits.
+struct MessageAssembler: ~Copyable {
+    /// The message that is being received.
+    private struct Incoming {
+        var type: WebSocketMessageType
+        var isCompressed: Bool
+        var fragments = 0
+        var emptyFragments = 0
+        /// As delivered, and as on the wire.
+        var bytes = 0
+        var wireBytes = 0
+        var isDelivered = false
+        var text = UTF8Validator()
+
+        /// Checks the text behind `start`; that it may end there, if it is over.
+        mutating func check(
+            _ target: [UInt8], from start: Int, isASCII: Bool, isOver: Bool
+        ) throws(WebSocketFailure) {
+            if !isASCII || !text.isComplete {
+                let impossible = target.withUnsafeBytes {
+                    text.validate(UnsafeRawBufferPointer(rebasing: $0[start...]))
+                }
+                if let impossible { throw .invalidUTF8(offset: bytes + impossible) }
+            }
+            guard !isOver || text.isComplete else { throw .invalidUTF8(offset: bytes + target.count - start) }
+        }
+    }
+
+    private let delivery: WebSocketSettings.Delivery
+    private let limit: Int
+    private let emptyFragments: Int
+    private let windowBits: Int
+    private let forgetsWindow: Bool
+    private var inflater: Inflater?
+    private var incoming: Incoming?
+    /// What came of the message, if it is delivered whole.
+    private var whole: [UInt8] = []
+    /// The frame at hand: whether the message ends with it, and what is missing of it.
+    private var isFinal = false
+    private var missing = 0
+    /// Messages begun so far.
+    private var begun: UInt64 = 0
+    /// Messages that came whole.
+    private(set) var completed: UInt64 = 0
+    /// Those of them that were compressed.
+    private(set) var compressed: UInt64 = 0
+    /// Bytes of messages that came, inflated.
+    private(set) var messageBytes: UInt64 = 0
+
+    /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
+    init(role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?) {
+        delivery = settings.delivery
+        switch settings.delivery {
+        case .whole: limit = settings.limits.messageBytes
+        case .chunks: limit = settings.limits.streamedMessageBytes
+        }
+        emptyFragments = settings.limits.emptyFragments
+        let peer: WebSocketRole = role == .client ? .server : .client
+        windowBits = deflate?.windowBits(peer) ?? 15
+        forgetsWindow = deflate?.forgets(peer) ?? false
+    }
+
+    /// Whether the bytes of the frame at hand are compressed.
+    var isCompressed: Bool { incoming?.isCompressed ?? false }
+
+    /// The message that the last frame belongs to.
+    var id: WebSocketMessageID { WebSocketMessageID(begun) }
+
+    /// The message that is half there.
+    var progress: WebSocketMessageProgress? {
+        incoming.map {
+            WebSocketMessageProgress(
+                id: id, type: $0.type, isCompressed: $0.isCompressed, fragments: $0.fragments, bytes: $0.bytes,
+                wireBytes: $0.wireBytes - missing)
+        }
+    }
+
+    /// A data frame begins. It throws what forbids that, before any of its payload is taken.
+    mutating func begin(_ header: FrameHeader) throws(WebSocketFailure) {
+        var message = try message(for: header)
+        message.fragments += 1
+        if header.length == 0, !header.isFinal { message.emptyFragments += 1 }
+        guard message.emptyFragments <= emptyFragments else { throw .tooManyEmptyFragments(limit: emptyFragments) }
+        // Data that will not shrink may grow a little when compressed.
+        let slack = message.isCompressed ? (1 << 16) + limit / 1024 : 0
+        let (wireBytes, overflow) = message.wireBytes.addingReportingOverflow(header.length)
+        guard !overflow, wireBytes - slack <= limit else { throw .messageTooBig(limit: limit) }
+        message.wireBytes = wireBytes
+        incoming = message
+        isFinal = header.isFinal
+        missing = header.length
+    }
+
+    private mutating func message(for header: FrameHeader) throws(WebSocketFailure) -> Incoming {
+        let type: WebSocketMessageType
+        switch (header.opcode, incoming) {
+        case (.continuation, let message?): return message
+        case (.continuation, nil): throw .nothingToContinue
+        case (.text, nil): type = .text
+        case (.binary, nil): type = .binary
+        case (.text, .some), (.binary, .some): throw .unfinishedMessage
+        case (.close, _), (.ping, _), (.pong, _): fatalError("\(header.opcode) is no frame of a message")
+        }
+        begun += 1
+        return Incoming(type: type, isCompressed: header.isCompressed)
+    }
+
+    /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of an
+    /// empty frame. The answer is how many bytes of the message it made.
+    mutating func take(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, into events: inout [WebSocketEvent]
+    ) throws(WebSocketFailure) -> Int {
+        guard var message = incoming else { fatalError("payload of no message") }
+        missing -= bytes.count
+        let isOver = isFinal && missing == 0
+        var target = whole.handOver()
+        let start = target.count
+        var isASCII = false
+        if message.isCompressed {
+            try inflate(bytes, key: key, isOver: isOver, into: &target, room: limit - message.bytes)
+        } else {
+            target.makeRoom(for: bytes.count, of: bytes.count + missing)
+            isASCII = target.append(bytes, unmaskedWith: key)
+        }
+        let made = target.count - start
+        if message.type == .text { try message.check(target, from: start, isASCII: isASCII, isOver: isOver) }
+        message.bytes += made
+        messageBytes += UInt64(made)
+        incoming = message
+        deliver(target, isOver: isOver, into: &events)
+        return made
+    }
+
+    private mutating func deliver(_ bytes: [UInt8], isOver: Bool, into events: inout [WebSocketEvent]) {
+        guard let message = incoming else { return }
+        switch delivery {
+        case .whole:
+            if isOver { events.append(.message(message.type, bytes)) } else { whole = bytes }
+        case .chunks:
+            guard isOver || !bytes.isEmpty else { return }
+            let chunk = WebSocketChunk(
+                message: id, type: message.type, bytes: bytes, isFirst: !message.isDelivered, isFinal: isOver)
+            incoming?.isDelivered = true
+            events.append(.chunk(chunk))
+        }
+        guard isOver else { return }
+        completed += 1
+        compressed += message.isCompressed ? 1 : 0
+        if message.isCompressed, forgetsWindow { inflater?.reset() }
+        incoming = nil
+    }
+
+    /// Inflates into `target`, from memory of its own if the bytes are masked.
+    private mutating func inflate(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isOver: Bool, into target: inout [UInt8], room: Int
+    ) throws(WebSocketFailure) {
+        var inflater = self.inflater.take() ?? Inflater(windowBits: windowBits)
+        let most = target.count + min(room, .max - target.count)
+        if let key {
+            var plain: [UInt8] = []
+            plain.append(bytes, unmaskedWith: key)
+            try plain.withUnsafeBufferPointer { plain throws(WebSocketFailure) in
+                try inflater.inflate(UnsafeRawBufferPointer(plain), into: &target, room: room, limit: limit)
+            }
+        } else {
+            try inflater.inflate(bytes, into: &target, room: room, limit: limit)
+        }
+        if isOver { try inflater.finish(into: &target, room: most - target.count, limit: limit) }
+        self.inflater = consume inflater
+    }
+}
+
+extension [UInt8] {
+    /// Gives its own memory away.
+    mutating func handOver() -> [UInt8] {
+        let bytes = self
+        self = []
+        return bytes
+    }
+
+    /// Makes room for so many bytes, and for what else the frame announced: 1 MiB of it at first, 64 MiB once that much is
+    /// there, so that an announcement alone takes up little.
+    mutating func makeRoom(for arrived: Int, of announced: Int) {
+        guard capacity - count < arrived else { return }
+        let promised = Swift.min(announced, Swift.max(arrived, count < 1 << 20 ? 1 << 20 : 1 << 26))
+        reserveCapacity(count == 0 ? promised : Swift.max(count + promised, capacity * 2))
+    }
+
+    /// Appends bytes, unmasked if there is a key; whether they are known to be ASCII.
+    @discardableResult mutating func append(_ bytes: UnsafeRawBufferPointer, unmaskedWith key: UInt32?) -> Bool {
+        guard let key, let source = bytes.baseAddress else {
+            append(contentsOf: bytes)
+            return bytes.isEmpty
+        }
+        var isASCII = false
+        append(addingCapacity: bytes.count) { span in
+            span.withUnsafeMutableBufferPointer { buffer, initialized in
+                guard let target = buffer.baseAddress else { return }
+                isASCII = Masking.copy(from: source, to: target + initialized, count: bytes.count, key: key)
+                initialized += bytes.count
+            }
+        }
+        return isASCII
+    }
+}

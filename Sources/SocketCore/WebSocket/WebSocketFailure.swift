@@ -1,0 +1,135 @@
+/// Why this end fails a WebSocket (RFC 6455, 7.1.7): what the peer did wrong, or did not do in time.
+public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
+    /// RSV bits (4, 2, 1 for RSV1 to RSV3) that no agreed extension gives a meaning to, on such a frame (5.2).
+    case reservedBits(UInt8)
+    /// An opcode that is none of the six (5.2).
+    case unknownOpcode(UInt8)
+    /// A client's frame was not masked (5.1).
+    case unmaskedFrame
+    /// A server's frame was masked (5.1).
+    case maskedFrame
+    /// A length of so many bytes was written in a longer form than needed (5.2).
+    case overlongLength(UInt64)
+    /// The top bit of a 64-bit length was set (5.2).
+    case impossibleLength(UInt64)
+    /// A control frame of more than 125 bytes: its 7-bit length (5.5).
+    case controlTooLong(UInt8)
+    /// A control frame without FIN (5.5).
+    case fragmentedControl(WebSocketOpcode)
+    /// A continuation frame without a message to go on with (5.4).
+    case nothingToContinue
+    /// A text or binary frame before the message at hand was over (5.4).
+    case unfinishedMessage
+    /// A frame whose length is over the limit.
+    case frameTooBig(length: UInt64, limit: Int)
+    /// A message that is, or is announced to be, longer than the limit.
+    case messageTooBig(limit: Int)
+    /// A message of more empty fragments than the limit.
+    case tooManyEmptyFragments(limit: Int)
+    /// Text that cannot be UTF-8 (8.1): the offset of its first impossible byte within the message, or its length when it
+    /// ends within a character.
+    case invalidUTF8(offset: Int)
+    /// A compressed message that is no DEFLATE data (RFC 7692, 7.2.2).
+    case corruptDeflate
+    /// A Close whose payload is one byte long (5.5.1).
+    case cutCloseCode
+    /// A Close with a code that must not be sent (7.4).
+    case badCloseCode(WebSocketCloseCode)
+    /// A Close whose reason is not UTF-8 (5.5.1).
+    case badCloseReason
+    /// No pong came in time.
+    case pongTimeout(Duration)
+    /// The peer did not end its side of the closing handshake in time.
+    case closeTimeout(Duration)
+    /// The transport ended before the peer's Close (7.1.5).
+    case endedWithoutClose
+
+    /// The code of the Close that this end sends for it; 1006 where there is nobody to send one to.
+    public var closeCode: WebSocketCloseCode {
+        switch self {
+        case .reservedBits, .unknownOpcode, .unmaskedFrame, .maskedFrame, .overlongLength, .impossibleLength,
+            .controlTooLong, .fragmentedControl, .nothingToContinue, .unfinishedMessage, .cutCloseCode, .badCloseCode:
+            .protocolError
+        case .frameTooBig, .messageTooBig: .messageTooBig
+        case .tooManyEmptyFragments: .policyViolation
+        case .invalidUTF8, .corruptDeflate, .badCloseReason: .invalidPayload
+        case .pongTimeout: .internalError
+        case .closeTimeout, .endedWithoutClose: .abnormal
+        }
+    }
+}
+
+extension WebSocketFailure: CustomStringConvertible {
+    /// One sentence for a person. It also is the reason in the Close, so it is at most 123 bytes long.
+    public var description: String {
+        switch self {
+        case .reservedBits(let bits): "reserved bits set: \(Self.names(bits))"
+        case .unknownOpcode(let opcode): "opcode 0x\(String(opcode, radix: 16)) has no meaning"
+        case .unmaskedFrame: "a client's frame must be masked"
+        case .maskedFrame: "a server's frame must not be masked"
+        case .overlongLength(let length): "length \(length) is not in its shortest form"
+        case .impossibleLength(let length): "length 0x\(String(length, radix: 16)) has its top bit set"
+        case .controlTooLong(let length):
+            "a control frame holds at most 125 bytes, this one has a length of \(length == 126 ? "16" : "64") bits"
+        case .fragmentedControl(let opcode): "a \(opcode) frame must not be fragmented"
+        case .nothingToContinue: "a continuation frame without a message to go on with"
+        case .unfinishedMessage: "a new message within an unfinished one"
+        case .frameTooBig(let length, let limit): "frame of \(length) bytes, the limit is \(limit)"
+        case .messageTooBig(let limit): "message of more than \(limit) bytes, which is the limit"
+        case .tooManyEmptyFragments(let limit): "message of more than \(limit) empty fragments, which is the limit"
+        case .invalidUTF8(let offset): "text is not UTF-8 at offset \(offset)"
+        case .corruptDeflate: "compressed message is no DEFLATE data"
+        case .cutCloseCode: "a Close of 1 byte, its code has 2"
+        case .badCloseCode(let code): "close code \(code.rawValue) must not be sent"
+        case .badCloseReason: "the reason of a Close is not UTF-8"
+        case .pongTimeout(let time): "no pong within \(time)"
+        case .closeTimeout(let time): "closing handshake not over within \(time)"
+        case .endedWithoutClose: "the connection ended without a Close"
+        }
+    }
+
+    private static func names(_ bits: UInt8) -> String {
+        (1...3).filter { bits & (8 >> UInt8($0)) != 0 }.map { "RSV\($0)" }.joined(separator: " ")
+    }
+}
+
+/// Why something was not queued for sending. Nothing has changed.
+public enum WebSocketRefusal: Error, Hashable, Sendable, Codable {
+    /// The WebSocket is closing or closed.
+    case notOpen(WebSocketState)
+    /// The send queue would hold more than its limit.
+    case queueFull(bytes: Int, queued: Int, limit: Int)
+    /// Text whose bytes are not UTF-8, at this offset.
+    case notUTF8(offset: Int)
+    /// A ping or pong of so many bytes, more than 125 (RFC 6455, 5.5).
+    case payloadTooLong(Int)
+    /// As many pings or pongs as the limit allows have not been sent yet.
+    case tooManyControls(limit: Int)
+    /// A close code that must not be sent (RFC 6455, 7.4).
+    case closeCode(WebSocketCloseCode)
+    /// A close reason of so many bytes, more than 123 (RFC 6455, 5.5).
+    case reasonTooLong(Int)
+    /// A close reason without a code to go with.
+    case reasonWithoutCode
+    /// No message of this name is being streamed.
+    case noSuchMessage(WebSocketMessageID)
+}
+
+extension WebSocketRefusal: CustomStringConvertible {
+    /// One sentence for a person, which says what would be right.
+    public var description: String {
+        switch self {
+        case .notOpen(let state): "the WebSocket is \(state), it sends while it is open"
+        case .queueFull(let bytes, let queued, let limit):
+            "\(bytes) bytes do not fit behind the \(queued) queued: the limit is \(limit)"
+        case .notUTF8(let offset): "text must be UTF-8, it is not at offset \(offset); send it as binary"
+        case .payloadTooLong(let count): "a ping or pong holds at most 125 bytes, not \(count)"
+        case .tooManyControls(let limit): "\(limit) pings and pongs wait to be sent, which is the limit"
+        case .closeCode(let code):
+            "close code \(code.rawValue) must not be sent; 1000 to 1003, 1007 to 1014 and 3000 to 4999 may"
+        case .reasonTooLong(let count): "a close reason has at most 123 bytes of UTF-8, not \(count)"
+        case .reasonWithoutCode: "a close reason needs a code before it, such as 1000"
+        case .noSuchMessage(let id): "message \(id.number) is not being streamed"
+        }
+    }
+}

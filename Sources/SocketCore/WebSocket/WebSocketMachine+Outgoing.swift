@@ -1,0 +1,147 @@
+/// What was queued becomes bytes for the transport.
+extension WebSocketMachine {
+    /// The next bytes for the transport; empty when there are none. Control frames come before messages, between two
+    /// frames; small frames come together, about `most` bytes of them; a long payload comes by itself, without a copy if
+    /// it is not masked, and in pieces of `most` if it is.
+    ///
+    /// `maskKey` makes four random bytes, fresh for each frame (RFC 6455, 5.3); only a client calls it.
+    package mutating func takeOutgoing(
+        most: Int = 64 << 10, now: MonotonicTime, maskKey: () -> UInt32, into events: inout [WebSocketEvent]
+    ) -> [UInt8] {
+        var wire: [UInt8] = []
+        if outbox.hasPayload { return takePayload(behind: wire, most: most) }
+        while wire.count < most, !outbox.hasPayload {
+            if let control = controls.isEmpty || !mayStillSend ? nil : controls.next() {
+                add(control, key: role == .client ? maskKey() : nil, to: &wire, now: now, into: &events)
+            } else if lanes.hasFrame, mayStillSend, let frame = lanes.next() {
+                add(frame, key: role == .client ? maskKey() : nil, to: &wire, now: now, into: &events)
+            } else if let close = closing.closeToSend {
+                add(close, key: role == .client ? maskKey() : nil, to: &wire, now: now, into: &events)
+            } else {
+                break
+            }
+        }
+        if role == .client, outbox.hasPayload { return takePayload(behind: wire, most: most) }
+        sent.wireBytes += UInt64(wire.count)
+        return wire
+    }
+
+    private mutating func takePayload(behind wire: consuming [UInt8], most: Int) -> [UInt8] {
+        outbox.takePayload(most: max(1, most - wire.count), into: &wire)
+        sent.wireBytes += UInt64(wire.count)
+        return wire
+    }
+
+    /// Whether `takeOutgoing` would give bytes.
+    package var hasOutgoing: Bool {
+        outbox.hasPayload || closing.closeToSend != nil || mayStillSend && (!controls.isEmpty || lanes.hasFrame)
+    }
+
+    /// The kernel took so many of the bytes that were handed on.
+    package mutating func didWrite(_ count: Int, now: MonotonicTime, into events: inout [WebSocketEvent]) {
+        guard closing.phase != .over else { return }
+        if let last = outbox.didWrite(count) { events.append(.sent(through: last)) }
+        noteDrain(into: &events)
+        perform(closing.didWrite(isAllWritten: outbox.isEmpty, now: now), now: now, into: &events)
+    }
+
+    /// Whether frames other than Close may go out: not behind it (5.5.1).
+    var mayStillSend: Bool {
+        switch closing.phase {
+        case .open, .ending, .queued: true
+        case .said, .halfClosed, .over: false
+        }
+    }
+
+    private mutating func add(
+        _ control: ControlLane.Frame, key: UInt32?, to wire: inout [UInt8], now: MonotonicTime,
+        into events: inout [WebSocketEvent]
+    ) {
+        let header = FrameHeader(opcode: control.opcode, maskKey: key, length: control.payload.count)
+        if control.opcode == .ping {
+            sent.pings += 1
+            pings.sent(control.payload, now: now)
+        } else {
+            sent.pongs += 1
+        }
+        add(header, nil, control.payload, of: 0, to: &wire, now: now, into: &events)
+    }
+
+    private mutating func add(
+        _ close: WebSocketCloseFrame, key: UInt32?, to wire: inout [UInt8], now: MonotonicTime,
+        into events: inout [WebSocketEvent]
+    ) {
+        var payload: [UInt8] = []
+        if let code = close.code {
+            payload = [UInt8(code.rawValue >> 8), UInt8(truncatingIfNeeded: code.rawValue)] + Array(close.reason.utf8)
+        }
+        let header = FrameHeader(opcode: .close, maskKey: key, length: payload.count)
+        add(header, nil, payload, of: 0, to: &wire, now: now, into: &events)
+        perform(closing.didSay(close, now: now), now: now, into: &events)
+    }
+
+    private mutating func add(
+        _ frame: SendLanes.Frame, key: UInt32?, to wire: inout [UInt8], now: MonotonicTime,
+        into events: inout [WebSocketEvent]
+    ) {
+        if frame.isFirst { isCompressing = compresses(frame) }
+        let payload = isCompressing ? compress(frame) : frame.payload
+        let opcode: WebSocketOpcode = frame.isFirst ? frame.type == .text ? .text : .binary : .continuation
+        let header = FrameHeader(
+            isFinal: frame.isFinal, reserved: isCompressing && frame.isFirst ? 4 : 0, opcode: opcode, maskKey: key,
+            length: payload.count)
+        sent.payloadBytes += UInt64(payload.count)
+        sent.messageBytes += UInt64(frame.payload.count)
+        if frame.isFinal {
+            sent.messages += 1
+            sent.compressedMessages += isCompressing ? 1 : 0
+        }
+        add(header, frame.id, payload, of: frame.payload.count, to: &wire, now: now, into: &events)
+    }
+
+    /// Writes a frame, with its payload unless that is long.
+    private mutating func add(
+        _ header: FrameHeader, _ message: WebSocketMessageID?, _ payload: [UInt8], of messageBytes: Int,
+        to wire: inout [UInt8], now: MonotonicTime, into events: inout [WebSocketEvent]
+    ) {
+        sent.frames += 1
+        outbox.add(header, message: message, messageBytes: messageBytes)
+        if wire.isEmpty { wire.reserveCapacity(header.count + min(payload.count, Self.copiedBytes)) }
+        header.append(to: &wire)
+        if payload.count <= Self.copiedBytes {
+            payload.withUnsafeBytes { _ = wire.append($0, unmaskedWith: header.maskKey) }
+        } else {
+            outbox.keep(payload, key: header.maskKey)
+        }
+        guard reportsFrames else { return }
+        events.append(
+            .frame(
+                WebSocketFrameRecord(
+                    isSent: true, opcode: header.opcode, isFinal: header.isFinal, reserved: header.reserved,
+                    maskKey: header.maskKey.map { UInt32(bigEndian: $0) }, length: header.length,
+                    messageBytes: messageBytes, headerBytes: header.count, message: message, time: now)))
+    }
+
+    /// Payloads up to this long are copied behind their header; others are handed on where they lie.
+    private static var copiedBytes: Int { 16 << 10 }
+
+    // MARK: Compression
+
+    /// Whether a message that begins goes out compressed. zlib cannot keep within a window of 256 bytes.
+    private func compresses(_ frame: SendLanes.Frame) -> Bool {
+        guard let deflate, frame.mayCompress, deflate.windowBits(role) >= 9, frame.payload.count <= 1 << 30 else {
+            return false
+        }
+        return !frame.isFinal || frame.payload.count >= settings.compressionThreshold
+    }
+
+    private mutating func compress(_ frame: SendLanes.Frame) -> [UInt8] {
+        guard let deflate else { return frame.payload }
+        var deflater =
+            self.deflater.take() ?? Deflater(level: settings.compressionLevel, windowBits: deflate.windowBits(role))
+        let compressed = deflater.deflate(frame.payload, isLast: frame.isFinal)
+        if frame.isFinal, deflate.forgets(role) { deflater.reset() }
+        self.deflater = consume deflater
+        return compressed
+    }
+}

@@ -1,0 +1,139 @@
+/// Bytes of the peer become events.
+extension WebSocketMachine {
+    /// Takes all bytes, and appends what happened, in order. It never traps and never throws: what breaks the protocol
+    /// becomes `failed`, and what comes behind it is discarded and counted.
+    ///
+    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, the rest is held,
+    /// and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
+    /// nothing is held.
+    package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
+        received.wireBytes += UInt64(bytes.byteCount)
+        bytes.withUnsafeBytes { input in
+            guard held.isEmpty else {
+                held.append(contentsOf: input)
+                return
+            }
+            let taken = take(input, now: now, into: &events)
+            if taken < input.count { held = Array(input[taken...]) }
+        }
+    }
+
+    /// Bytes of messages that one call makes before it holds the rest.
+    package static var deliveryBudget: Int { 256 << 10 }
+
+    /// Whether bytes, or the end of the peer's stream, wait for `proceed`.
+    package var hasHeldInput: Bool { !held.isEmpty || isEndHeld }
+
+    /// Goes on with what is held. Without effect when nothing is.
+    package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
+        let input = held.handOver()
+        let taken = input.withUnsafeBytes { take($0, now: now, into: &events) }
+        if taken < input.count { held = Array(input[taken...]) }
+        guard isEndHeld, held.isEmpty else { return }
+        isEndHeld = false
+        receiveEnd(now: now, into: &events)
+    }
+
+    /// Takes bytes until they end or the budget does; how many were taken.
+    private mutating func take(
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, into events: inout [WebSocketEvent]
+    ) -> Int {
+        var offset = 0
+        var budget = Self.deliveryBudget
+        do throws(WebSocketFailure) {
+            while closing.acceptsInput, budget > 0 {
+                // Compressed bytes go in small steps, for each may make a thousand.
+                let most = assembler.isCompressed ? 512 : Int.max
+                switch try decoder.next(input, &offset, most: most) {
+                case .wait:
+                    if decoder.missing > 0 { pings.isBusy(now: now) }
+                    return offset
+                case .header(let header): budget -= try begin(header, now: now, into: &events)
+                case .payload(let range, let key, let isLast):
+                    let bytes = UnsafeRawBufferPointer(rebasing: input[range])
+                    budget -= try take(bytes, key: key, isLast: isLast, now: now, into: &events)
+                }
+            }
+        } catch {
+            fail(error, now: now, into: &events)
+        }
+        guard !closing.acceptsInput else { return offset }
+        discarded += input.count - offset
+        return input.count
+    }
+
+    private mutating func begin(
+        _ header: FrameHeader, now: MonotonicTime, into events: inout [WebSocketEvent]
+    ) throws(WebSocketFailure) -> Int {
+        frame = header
+        frameMessageBytes = 0
+        if !header.opcode.isControl { try assembler.begin(header) }
+        guard header.length == 0 else { return 0 }
+        return try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &events)
+    }
+
+    private mutating func take(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime,
+        into events: inout [WebSocketEvent]
+    ) throws(WebSocketFailure) -> Int {
+        guard !frame.opcode.isControl else {
+            control.append(bytes, unmaskedWith: key)
+            if isLast { try endControl(now: now, into: &events) }
+            return 0
+        }
+        let message = events.count
+        let made = try assembler.take(bytes, key: key, into: &events)
+        frameMessageBytes += made
+        guard isLast else { return made }
+        received.payloadBytes += UInt64(frame.length)
+        record(before: message, assembler.id, now: now, into: &events)
+        return made
+    }
+
+    /// Counts the frame at hand, and puts its record before what it completed.
+    private mutating func record(
+        before index: Int, _ message: WebSocketMessageID?, now: MonotonicTime, into events: inout [WebSocketEvent]
+    ) {
+        received.frames += 1
+        guard reportsFrames else { return }
+        let record = WebSocketFrameRecord(
+            isSent: false, opcode: frame.opcode, isFinal: frame.isFinal, reserved: frame.reserved,
+            maskKey: frame.maskKey.map { UInt32(bigEndian: $0) }, length: frame.length,
+            messageBytes: frameMessageBytes, headerBytes: frame.count, message: message, time: now)
+        events.insert(.frame(record), at: index)
+    }
+
+    // MARK: Control frames
+
+    private mutating func endControl(
+        now: MonotonicTime, into events: inout [WebSocketEvent]
+    ) throws(WebSocketFailure) {
+        let payload = control.handOver()
+        record(before: events.count, nil, now: now, into: &events)
+        switch frame.opcode {
+        case .ping:
+            received.pings += 1
+            if settings.answersPings, mayStillSend { controls.owe(payload) }
+            events.append(.ping(payload))
+        case .pong:
+            received.pongs += 1
+            events.append(.pong(payload, roundTrip: pings.answered(payload, now: now)))
+        case .close:
+            let close = try Self.close(payload)
+            events.append(.closeReceived(close))
+            pings.stop()
+            perform(closing.receive(close, now: now), now: now, into: &events)
+        case .continuation, .text, .binary: fatalError("\(frame.opcode) is no control frame")
+        }
+    }
+
+    /// Reads the payload of a Close (5.5.1).
+    private static func close(_ payload: [UInt8]) throws(WebSocketFailure) -> WebSocketCloseFrame {
+        guard !payload.isEmpty else { return WebSocketCloseFrame(code: nil) }
+        guard payload.count >= 2 else { throw .cutCloseCode }
+        let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.isAcceptedFromPeer else { throw .badCloseCode(code) }
+        guard let reason = String(validating: payload[2...], as: UTF8.self) else { throw .badCloseReason }
+        return WebSocketCloseFrame(code: code, reason: reason)
+    }
+}

@@ -1,0 +1,17 @@
+/// What can be seen of a WebSocket from outside.
+extension WebSocketMachine {
+    /// It as it is now.
+    package borrowing func snapshot() -> WebSocketSnapshot {
+        var received = received
+        received.messages = assembler.completed
+        received.compressedMessages = assembler.compressed
+        received.messageBytes = assembler.messageBytes
+        return WebSocketSnapshot(
+            role: role, state: state, awaiting: closing.acceptsInput ? decoder.awaiting : .nothing,
+            receiving: assembler.progress, sending: outbox.progress, received: received, sent: sent,
+            queuedMessages: lanes.messages, bufferedBytes: bufferedBytes, heldBytes: held.count,
+            discardedBytes: discarded, pendingPings: pings.pending, roundTrip: pings.roundTrip,
+            supersededPings: controls.superseded, closeSent: closing.sent ?? closing.closeToSend,
+            closeReceived: closing.received, closeOrigin: closing.origin, failure: closing.failure, deflate: deflate)
+    }
+}
