@@ -38,6 +38,26 @@ struct CommandLineTests {
         #expect(effects("suspend") == [.suspend])
     }
 
+    @Test("TLS is asked for by tls://, and what follows the address says how")
+    func tls() {
+        var request = OpenRequest(.tcp(host: "h", port: 1), timeout: .seconds(3))
+        request.tls = .client(serverName: "n")
+        request.tls?.trust = .file("f")
+        request.tls?.judge = .delegateIfRefused
+        request.tls?.applicationProtocols = ["h2", "imap"]
+        #expect(effects("connect tls://h:1 ca f sni n alpn h2,imap timeout 3s") == [.connect(request)])
+        request = OpenRequest(.tcp(host: "", port: 1), standingRead: false)
+        request.tls = .server(.init(certificateFile: "c", keyFile: "k"))
+        #expect(effects("listen tls://:1 cert c key k no-read") == [.listen(request)])
+        var relay = RelayRequest(listen: .tcp(host: "", port: 1), target: .endpoint(.tcp(host: "h", port: 2)))
+        #expect(effects("relay :1 h:2") == [.relay(relay)])
+        relay.listenTLS = .server(.init(certificateFile: "c"))
+        relay.timeout = .seconds(1)
+        #expect(effects("relay tls://:1 h:2 timeout 1s cert c") == [.relay(relay)])
+        relay = RelayRequest(listen: .tcp(host: "", port: 1), target: .proxy(.socks5))
+        #expect(effects("relay --socks5 :1") == [.relay(relay)])
+    }
+
     @Test("commands without arguments are what their keys do")
     func presses() {
         #expect(model("detail").0.tab == .detail)
@@ -58,6 +78,17 @@ struct CommandLineTests {
             ("read max 1 until \\r\\n", "max: the delimiter alone is longer than 1 bytes"),
             ("read length", "length: needs a number of bytes after it"),
             ("accept", "accept means nothing here (connection list)"),
+            (
+                "listen tls://:1",
+                "tls://:1: a TLS server needs a certificate: cert FILE, and key FILE unless it holds both"
+            ),
+            ("connect h:1 insecure", "h:1: what is said about TLS goes with tls://, as in tls://h:1"),
+            ("connect tls://h:1 ca", "ca: needs a PEM file, or folder/ after it"),
+            ("relay :1", ":1: needs a target such as localhost:80 after it"),
+            (
+                "relay :1 h:2 half-open",
+                "half-open: relay takes timeout 10s, cert, key, ca, sni, alpn, keylog, insecure"
+            ),
             ("answer later", "later: answer takes extend 30s, fail, close"),
         ] as [(String, String?)])
     func refusals(line: String, sentence: String?) {

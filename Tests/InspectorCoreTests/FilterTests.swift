@@ -38,6 +38,25 @@ struct FilterTests {
     }
 
     @Test(
+        "TLS is found by whether it is there, how far it has come, and its version",
+        arguments: [
+            ("tls:yes", [1, 2, 3]), ("tls:no", [4]), ("tls:queued", [1]), ("tls:asking", [2]), ("tls:secure", [3]),
+            ("tls:1.3", [3]), ("tls:1.2", []), ("tls:yes !tls:secure", [1, 2]), ("tls", [1, 2, 3, 4]),
+        ] as [(String, [UInt64])])
+    func tls(_ text: String, _ ids: [UInt64]) throws {
+        let phases: [TLSSnapshot.Phase?] = [.queued, .asking, .secure, nil]
+        let sockets = zip(UInt64(1)..., phases).map { id, phase in
+            var socket = World.make(id, .client, .connected, target: "h:1")
+            socket.tls = phase.map { TLSSnapshot(role: .client, phase: $0, asked: World.at(14, 0, 0)) }
+            if phase == .secure { socket.tls?.version = "TLSv1.3" }
+            return socket
+        }
+        #expect(try matches(text, in: sockets) == ids)
+        let column = try #require(ListColumn.named("tls"))
+        #expect(sockets.map { column.text($0, World.now) } == ["asked", "ASK", "1.3", nil])
+    }
+
+    @Test(
         "What is still being typed lets everything through",
         arguments: ["state", "!", "id", "/tim", "\"", "rx", "port:993 |", "(", "! ("])
     func unfinished(_ text: String) throws {
@@ -49,6 +68,7 @@ struct FilterTests {
         arguments: [
             ("id:7 port:x", 5..<11), ("a )", 2..<3), ("| a", 0..<1), ("rq>many", 0..<7), ("peer:1.2.3/8", 0..<12),
             ("a (b | ) c", 5..<6), ("x /[/ y", 2..<5), ("lint:nothing", 0..<12), ("flag:", 0..<5), ("tag:1.5", 0..<7),
+            ("tls:maybe", 0..<9),
         ] as [(String, Range<Int>)])
     func mistakes(_ text: String, _ range: Range<Int>) {
         guard case .failure(let failure) = Filter.parse(text) else {

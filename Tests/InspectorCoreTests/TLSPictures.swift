@@ -83,7 +83,8 @@ struct TLSPictures {
     private static let states: [(String, SocketSnapshot, [Key])] = [
         ("tls-queued", queued, [.character("3")]), ("tls-asking", asking, [.character("3")]),
         ("tls-secure", secure, [.character("3")]), ("tls-talk", queued, [.character("2")]),
-        ("tls-question", asking, [.character("A")]),
+        ("tls-question", asking, [.character("A")]), ("tls-list", queued, [.character("1")]),
+        ("tls-list-asking", asking, [.character("1")]),
     ]
 
     @Test("before, during and after the handshake", arguments: states.indices)

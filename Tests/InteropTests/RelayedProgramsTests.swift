@@ -18,12 +18,15 @@ struct RelayedProgramsTests {
             try self.init(.endpoint(.tcp(host: "127.0.0.1", port: port)))
         }
 
-        init(_ target: RelayRequest.Target) throws {
+        convenience init(_ target: RelayRequest.Target) throws {
+            try self.init(RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: target))
+        }
+
+        init(_ request: RelayRequest) throws {
             var configuration = EngineConfiguration()
             configuration.capturesTraffic = true
             engine = SocketEngine(configuration)
-            relay = Relay(
-                engine: engine, request: RelayRequest(listen: .tcp(host: "127.0.0.1", port: 0), target: target))
+            relay = Relay(engine: engine, request: request)
             try relay.start()
             let listener = engine.snapshot().sockets.first { $0.role == .listener }
             self.port = try #require(listener?.local?.port)
@@ -147,6 +150,31 @@ struct RelayedProgramsTests {
         let refused = try ChildProcess.run(
             ["curl", "-sS", "--noproxy", "", "--proxy", "socks5h://127.0.0.1:\(socks.port)", "http://127.0.0.1:1/"])
         #expect(refused.status == 97)
+    }
+
+    @Test(
+        "curl speaks TLS with the relay, and the relay with openssl's server; each half is checked by itself",
+        .enabled(if: Peer.isUsable("openssl", "curl") && Certificates.problem == nil))
+    func secured() throws {
+        let (openssl, port) = try Peer.server {
+            [
+                "openssl", "s_server", "-accept", "127.0.0.1:\($0)", "-cert", Certificates.path("server.crt"), "-key",
+                Certificates.path("server.key"), "-www",
+            ]
+        }
+        var choices = TLSChoices()
+        choices.certificate = Certificates.path("server.pem")
+        choices.authority = Certificates.path("ca.crt")
+        let through = try Through(RelayRequest.parse("tls://127.0.0.1:0", to: "tls://localhost:\(port)", choices))
+        let words = ["curl", "-sS", "--noproxy", "*", "https://localhost:\(through.port)/"]
+        let outcome = try ChildProcess.run(words + ["--cacert", Certificates.path("ca.crt")])
+        #expect(outcome.output.contains("Ciphers supported in s_server binary"), "\(outcome.errors)")
+        let legs = through.engine.snapshot().sockets.filter { $0.linked != nil }
+        #expect(legs.map { $0.tls?.version } == ["TLSv1.3", "TLSv1.3"])
+        #expect(legs.compactMap { $0.tls?.serverName } == ["localhost", "localhost"])
+        let refused = try ChildProcess.run(words + ["--cacert", Certificates.path("other.crt")])
+        #expect(refused.status == 60, "curl does not trust the relay: \(refused.errors)")
+        withExtendedLifetime(openssl) {}
     }
 
     @Test("half-closes pass both ways, with socat on either side", .enabled(if: Peer.isUsable("socat")))

@@ -62,6 +62,39 @@ struct ArgumentParserTests {
         }
     }
 
+    @Test("each side of a relay asks for TLS by itself, and gets what is said about it")
+    func relays() throws {
+        func relay(_ line: String) throws -> RelayRequest {
+            guard case .relay(let relay)? = try parse(line).opening.first else {
+                throw UsageError(line, "opens no relay")
+            }
+            return relay
+        }
+        let both = try relay("relay tls://:0 tls://h:1 --cert c --key k --ca f --sni n --alpn h2 --timeout 2")
+        #expect(both.listenTLS?.identity == .init(certificateFile: "c", keyFile: "k"))
+        #expect(both.listenTLS?.clientCertificate == TLSSettings.ClientCertificate.none)
+        #expect(both.targetTLS?.trust == .file("f") && both.targetTLS?.serverName == "n")
+        #expect(both.targetTLS?.identity == nil && both.timeout == .seconds(2))
+        #expect(both.listenTLS?.applicationProtocols == ["h2"] && both.targetTLS?.applicationProtocols == ["h2"])
+        #expect(both.text == "relay tls://:0 tls://h:1" && both.name == "relay to tls://h:1")
+        let listener = try relay("relay tls://:0 h:1 --cert c --ca f")
+        #expect(listener.listenTLS?.clientCertificate == .required && listener.targetTLS == nil)
+        let target = try relay("relay :0 tls://h:1 --cert c --insecure")
+        #expect(target.listenTLS == nil && target.targetTLS?.trust == .anything)
+        #expect(target.targetTLS?.identity == .init(certificateFile: "c"))
+        #expect(try relay("relay --http-proxy tls://:0 --cert c").listenTLS?.role == .server)
+        for (line, words) in [
+            ("relay tls://:0 h:1", "tls://:0: a TLS server needs a certificate"),
+            ("relay :0 h:1 --insecure", ":0: options of TLS go with tls://, here or at the target"),
+            ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
+            ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
+            ("relay :0 udp://h:1", "only tcp:// and unix: are known here"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try parse(line) }
+            #expect(error?.description.contains(words) == true, "\(line): \(String(describing: error))")
+        }
+    }
+
     @Test("several addresses, and any free port to listen on")
     func several() throws {
         #expect(

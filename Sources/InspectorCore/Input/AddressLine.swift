@@ -49,11 +49,9 @@ package enum AddressLine: Hashable, Sendable {
         }
         do throws(EndpointError) {
             if let kind = proxies[words[0]] {
-                let listen = try Endpoint.parse(words[1], allowsPortZero: true)
-                return .success(.relay(RelayRequest(listen: listen, target: .proxy(kind))))
+                return .success(.relay(try RelayRequest.parse(words[1], by: kind, TLSChoices())))
             }
-            let listen = try Endpoint.parse(words[0], allowsPortZero: true)
-            return .success(.relay(RelayRequest(listen: listen, target: .endpoint(try Endpoint.parse(words[1])))))
+            return .success(.relay(try RelayRequest.parse(words[0], to: words[1], TLSChoices())))
         } catch {
             return .failure(Failure(message: error.description))
         }

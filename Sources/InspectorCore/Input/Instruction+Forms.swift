@@ -4,13 +4,17 @@ extension Instruction {
     /// The verbs that take arguments, in the order of the help.
     package static let forms: [Form] = [
         Form(
-            verb: "connect", arguments: "ADDRESS [timeout 10s] [no-read] [half-open]", help: "connect to an address",
-            words: ["timeout", "no-read", "half-open"]
+            verb: "connect", arguments: "ADDRESS [timeout 10s] [no-read] [half-open] [TLS]",
+            help: "connect to an address", words: ["timeout", "no-read", "half-open"] + TLSChoices.words
         ) { (arguments) throws(Failure) in .connect(try open(arguments, listens: false)) },
         Form(
-            verb: "listen", arguments: "ADDRESS [no-read] [half-open]", help: "listen on an address",
-            words: ["no-read", "half-open"]
+            verb: "listen", arguments: "ADDRESS [no-read] [half-open] [TLS]", help: "listen on an address",
+            words: ["no-read", "half-open"] + TLSChoices.words
         ) { (arguments) throws(Failure) in .listen(try open(arguments, listens: true)) },
+        Form(
+            verb: "relay", arguments: "LISTEN TARGET [timeout 10s] [TLS]", help: "listen, and connect on",
+            words: ["timeout"] + TLSChoices.words
+        ) { (arguments) throws(Failure) in .relay(try relay(arguments)) },
         Form(
             verb: "read", arguments: "any|length N|until \\r\\n|line [max 8K] [timeout 5s] [tag 7] [standing]",
             help: "queue a read", words: ["any", "length", "until", "line", "max", "timeout", "tag", "standing"]
@@ -91,20 +95,66 @@ extension Instruction {
             throw Failure(error.text, error.problem)
         }
         var request = OpenRequest(target)
-        if TLSAddress.rest(of: address) != nil {
-            guard !listens else { throw Failure(address, "a TLS server needs a certificate: the listen dialog (l)") }
-            guard case .stream(let endpoint) = target else { throw Failure(address, "TLS goes over streams only") }
-            request.tls = TLSChoices().client(hasName: endpoint.namesHost)
-        }
+        var choices = TLSChoices()
         while let word = arguments.next() {
             switch word {
             case "timeout" where !listens: request.timeout = try arguments.duration(after: word)
             case "no-read": request.standingRead = false
             case "half-open": request.allowsHalfOpen = true
-            default: throw arguments.unknown(word, listens ? ["no-read", "half-open"] : ["timeout 10s", "no-read"])
+            default:
+                guard try choices.take(word, &arguments) else {
+                    throw arguments.unknown(word, listens ? ["no-read", "half-open"] : ["timeout 10s", "no-read"])
+                }
             }
         }
+        request.tls = try secured(address, target, choices, listens: listens)
         return request
+    }
+
+    private static func secured(
+        _ address: String, _ target: OpenTarget, _ choices: TLSChoices, listens: Bool
+    ) throws(Failure) -> TLSSettings? {
+        guard TLSAddress.rest(of: address) != nil else {
+            if choices.isEmpty { return nil }
+            throw Failure(address, "what is said about TLS goes with tls://, as in tls://\(address)")
+        }
+        guard case .stream(let endpoint) = target else { throw Failure(address, "TLS goes over streams only") }
+        guard listens else { return choices.client(hasName: endpoint.namesHost) }
+        guard !choices.certificate.isEmpty else {
+            throw Failure(address, "a TLS server needs a certificate: cert FILE, and key FILE unless it holds both")
+        }
+        do throws(TLSChoices.Problem) {
+            return try choices.server()
+        } catch {
+            throw Failure(address, error.message)
+        }
+    }
+
+    private static func relay(_ arguments: Arguments) throws(Failure) -> RelayRequest {
+        var arguments = arguments
+        let listen = try arguments.next(after: arguments.verb, "an address to listen on")
+        let target = try arguments.next(after: listen, "a target such as localhost:80")
+        var choices = TLSChoices()
+        var timeout: Duration?
+        while let word = arguments.next() {
+            if word == "timeout" {
+                timeout = try arguments.duration(after: word)
+            } else if try !choices.take(word, &arguments) {
+                throw arguments.unknown(word, ["timeout 10s"] + TLSChoices.words)
+            }
+        }
+        do throws(EndpointError) {
+            var request: RelayRequest
+            switch listen {
+            case "--socks5": request = try RelayRequest.parse(target, by: .socks5, choices)
+            case "--http-proxy": request = try RelayRequest.parse(target, by: .http, choices)
+            default: request = try RelayRequest.parse(listen, to: target, choices)
+            }
+            request.timeout = timeout
+            return request
+        } catch {
+            throw Failure(error.text, error.problem)
+        }
     }
 
     private static func read(_ arguments: Arguments) throws(Failure) -> Instruction {
@@ -176,5 +226,30 @@ extension Instruction {
         guard word == "reverse" else { throw arguments.unknown(word, ["reverse"]) }
         sorting.descending.toggle()
         return sorting
+    }
+}
+
+extension TLSChoices {
+    /// For the help.
+    static let usage = "[cert F] [key F] [ca F] [sni N] [insecure] ..."
+
+    /// The words that say behind an address how TLS is to be; each but the last is followed by a value.
+    static let words = ["cert", "key", "ca", "sni", "alpn", "keylog", "insecure"]
+
+    /// Takes one of these words, and its value; false: it is none of them.
+    fileprivate mutating func take(
+        _ word: String, _ arguments: inout Instruction.Arguments
+    ) throws(Instruction.Failure) -> Bool {
+        switch word {
+        case "cert": certificate = try arguments.next(after: word, "a PEM file")
+        case "key": key = try arguments.next(after: word, "a PEM file")
+        case "ca": authority = try arguments.next(after: word, "a PEM file, or folder/")
+        case "sni": serverName = try arguments.next(after: word, "the server's name")
+        case "alpn": protocols = try arguments.next(after: word, "protocols, as in h2,http/1.1")
+        case "keylog": keyLog = try arguments.next(after: word, "a file")
+        case "insecure": isInsecure = true
+        default: return false
+        }
+        return true
     }
 }

@@ -7,6 +7,7 @@ package enum Instruction: Hashable, Sendable {
     case press(Command)
     case connect(OpenRequest)
     case listen(OpenRequest)
+    case relay(RelayRequest)
     /// On the selected connection; without a tag of its own it gets the next one.
     case read(ReadRequest, hasTag: Bool)
     case send([UInt8])

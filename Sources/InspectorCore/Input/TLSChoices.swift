@@ -45,8 +45,12 @@ package struct TLSChoices: Hashable, Sendable {
         guard let identity else {
             throw Problem(message: "a TLS server needs a certificate: --cert FILE, and --key FILE unless it holds both")
         }
-        if !serverName.isEmpty { throw Problem(message: "--sni goes with connect: a server is named by its clients") }
-        if isInsecure { throw Problem(message: "--insecure goes with connect: a server asks its clients for nothing") }
+        if !serverName.isEmpty {
+            throw Problem(message: "--sni goes with connect and tls:// targets: clients name a server")
+        }
+        if isInsecure {
+            throw Problem(message: "--insecure goes with connect and tls:// targets: a server checks nobody")
+        }
         var settings = TLSSettings.server(identity)
         if !authority.isEmpty {
             settings.trust = trust
@@ -54,6 +58,16 @@ package struct TLSChoices: Hashable, Sendable {
         }
         share(&settings)
         return settings
+    }
+
+    /// What is said about each side of a relay, nil where it has no TLS. Where both have it, certificate and key are the
+    /// listener's, authority, name and leniency are about the target, and protocols and key log go for both.
+    package func sides(listens: Bool, connects: Bool) -> (listener: TLSChoices?, target: TLSChoices?) {
+        guard listens, connects else { return (listens ? self : nil, connects ? self : nil) }
+        var (listener, target) = (self, self)
+        (listener.authority, listener.serverName, listener.isInsecure) = ("", "", false)
+        (target.certificate, target.key) = ("", "")
+        return (listener, target)
     }
 
     private func share(_ settings: inout TLSSettings) {
@@ -76,6 +90,11 @@ package enum TLSAddress {
     /// What follows `tls://`; nil: it does not begin so.
     package static func rest(of text: String) -> String? {
         text.lowercased().hasPrefix("tls://") ? String(text.dropFirst(6)) : nil
+    }
+
+    /// An address as it would be typed.
+    package static func text(_ endpoint: Endpoint, isSecured: Bool) -> String {
+        (isSecured ? "tls://" : "") + endpoint.description
     }
 }
 

@@ -38,6 +38,7 @@ extension FilterTerm {
         case .flag(let flags): !socket.flags.isDisjoint(with: flags)
         case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
         case .read(let kind): socket.reading.current.map { Self.kind($0).hasPrefix(kind) } ?? false
+        case .tls(let word): TLSWords.matches(word, socket.tls)
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern, let ignoresCase):
@@ -61,7 +62,7 @@ extension FilterTerm {
         case .pattern(let pattern, let ignoresCase):
             patterns.matches(words, pattern, ignoresCase: ignoresCase)
                 || socket.map { matches($0, event.time, findings, &patterns) } ?? false
-        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .compare:
+        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .compare:
             socket.map { matches($0, event.time, findings, &patterns) } ?? false
         }
     }
@@ -72,7 +73,7 @@ extension FilterTerm {
         case .text(let text): words.lowercased().contains(text)
         case .pattern(let pattern, let ignoresCase): patterns.matches(words, pattern, ignoresCase: ignoresCase)
         case .unfinished: true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .compare: false
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .compare: false
         }
     }
 

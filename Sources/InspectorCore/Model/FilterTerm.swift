@@ -36,6 +36,7 @@ enum FilterTerm: Hashable, Sendable {
     case flag(SocketFlags)
     case lint(String)
     case read(String)
+    case tls(String)
     case compare(Quantity, Relation, Double)
     case pattern(String, ignoresCase: Bool)
     case text(String)
@@ -45,15 +46,15 @@ enum FilterTerm: Hashable, Sendable {
     var asksKernel: Bool {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .compare, .pattern, .text,
-            .unfinished:
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .compare, .pattern,
+            .text, .unfinished:
             false
         }
     }
 
     // MARK: Reading
 
-    private static let keys = ["id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read"]
+    private static let keys = ["id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read", "tls"]
     private static let states = [
         "estab", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "fin-wait", "time-wait", "closed", "close-wait",
         "last-ack", "listen", "closing", "resolving",
@@ -74,6 +75,8 @@ enum FilterTerm: Hashable, Sendable {
         case "state": return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
         case "role", "kind": return .role(try one(of: roles, value, "client, accepted or listener"))
         case "read": return .read(try one(of: reads, value, "any, length, delimiter or frame"))
+        case "tls":
+            return .tls(try one(of: TLSWords.filterWords, value, "yes, no, queued, handshaking, secure, failed or 1.3"))
         case "flag": return .flag(try flag(value))
         case "lint":
             let names = ["any"] + Lint.all.map(\.name)

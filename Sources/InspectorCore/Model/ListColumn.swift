@@ -91,6 +91,8 @@ package struct ListColumn: Sendable {
         },
         words("flags", "FLAGS", 8, "GCDAsyncSocket's flag word") { FlagWords.word($0.flags) },
         words("local", "LOCAL", 21, "our own end") { $0.local?.description },
+        words("tls", "TLS", 8, "TLS: its version, or how far it has come") { $0.tls.map(TLSWords.column) },
+        words("alpn", "ALPN", 8, "the protocol that TLS agreed on") { $0.tls?.applicationProtocol },
         words("name", "NAME", 14, "the name that the program gave it") { $0.name.isEmpty ? nil : $0.name },
     ]
 

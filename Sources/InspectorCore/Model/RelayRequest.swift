@@ -14,6 +14,10 @@ package struct RelayRequest: Hashable, Sendable {
     package var target: Target
     /// How long the connect to a target may take; nil: as long as the system tries.
     package var timeout: Duration?
+    /// TLS with those who connect; nil: none.
+    package var listenTLS: TLSSettings?
+    /// TLS with the target; nil: none.
+    package var targetTLS: TLSSettings?
 
     package init(listen: Endpoint, target: Target, timeout: Duration? = nil) {
         self.listen = listen
@@ -24,7 +28,7 @@ package struct RelayRequest: Hashable, Sendable {
     /// For the list: `relay to host:80`, `SOCKS 5 proxy`.
     package var name: String {
         switch target {
-        case .endpoint(let endpoint): "relay to \(endpoint)"
+        case .endpoint: "relay to \(targetAddress)"
         case .proxy(.socks5): "SOCKS 5 proxy"
         case .proxy(.http): "HTTP proxy"
         }
@@ -33,8 +37,52 @@ package struct RelayRequest: Hashable, Sendable {
     /// As it is typed: `relay :9000 host:80`.
     package var text: String {
         switch target {
-        case .endpoint(let endpoint): "relay \(listen) \(endpoint)"
-        case .proxy(let kind): "relay --\(kind == .http ? "http-proxy" : "socks5") \(listen)"
+        case .endpoint: "relay \(listenAddress) \(targetAddress)"
+        case .proxy(let kind): "relay --\(kind == .http ? "http-proxy" : "socks5") \(listenAddress)"
         }
+    }
+
+    private var listenAddress: String { TLSAddress.text(listen, isSecured: listenTLS != nil) }
+
+    private var targetAddress: String {
+        guard case .endpoint(let endpoint) = target else { return "" }
+        return TLSAddress.text(endpoint, isSecured: targetTLS != nil)
+    }
+}
+
+extension RelayRequest {
+    /// Reads where to listen and where to go; each may begin with `tls://`, and `choices` say how then.
+    package static func parse(
+        _ listen: String, to target: String, _ choices: TLSChoices
+    ) throws(EndpointError) -> RelayRequest {
+        let endpoint = try Endpoint.parse(TLSAddress.rest(of: target) ?? target)
+        return try parse(listen, .endpoint(endpoint), choices, securesTarget: TLSAddress.rest(of: target) != nil)
+    }
+
+    /// Reads where a proxy listens, which may begin with `tls://` too.
+    package static func parse(
+        _ listen: String, by kind: ProxyKind, _ choices: TLSChoices
+    ) throws(EndpointError) -> RelayRequest {
+        try parse(listen, .proxy(kind), choices, securesTarget: false)
+    }
+
+    private static func parse(
+        _ listen: String, _ target: Target, _ choices: TLSChoices, securesTarget: Bool
+    ) throws(EndpointError) -> RelayRequest {
+        let rest = TLSAddress.rest(of: listen)
+        var request = RelayRequest(listen: try Endpoint.parse(rest ?? listen, allowsPortZero: true), target: target)
+        if rest == nil, !securesTarget, !choices.isEmpty {
+            throw EndpointError(text: listen, problem: "options of TLS go with tls://, here or at the target")
+        }
+        let (server, client) = choices.sides(listens: rest != nil, connects: securesTarget)
+        if let client, case .endpoint(let endpoint) = target {
+            request.targetTLS = client.client(hasName: endpoint.namesHost)
+        }
+        do throws(TLSChoices.Problem) {
+            request.listenTLS = try server?.server()
+        } catch {
+            throw EndpointError(text: listen, problem: error.message)
+        }
+        return request
     }
 }

@@ -16,6 +16,7 @@ extension Model {
         case .press(let command): return pressFor(command)
         case .connect(let request): return [.connect(request)]
         case .listen(let request): return [.listen(request)]
+        case .relay(let request): return [.relay(request)]
         case .read, .send, .close, .answer: return act(instruction)
         case .filter(let filter): tab == .events ? setEventFilter(filter) : setFilter(filter)
         case .search(let text):

@@ -69,6 +69,7 @@ package enum HelpView {
                 line.append(" " + form.arguments)
                 return line
             }
+            + [Line("TLS, behind tls:// addresses: \(TLSChoices.usage)")]
     }
 
     private static let editing: [Line] = [
@@ -90,6 +91,7 @@ package enum HelpView {
             Line("words are AND, | is OR, ! is NOT, ( ) group; /text/i is a regular expression"),
             Line("id:7 state:estab peer:192.0.2.0/24 port:443 role:client tag:42 read:delimiter"),
             Line("flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>30s age>1h"),
+            Line("tls:yes tls:no tls:handshaking tls:1.3 (also queued, asking, secure, failed)"),
             Line("warnings", Style(.heading, [.bold])),
         ] + Lint.all.map { Line(Format.padded($0.name, to: 20) + $0.meaning) }
     }

@@ -121,6 +121,7 @@ package enum ListWords {
         if socket.role == .listener { return Line("\(socket.accepted) accepted") }
         if let facts = socket.datagrams { return DatagramWords.receiving(facts, socket, width: width) }
         guard let operation = socket.reading.current else {
+            if let words = barrier(socket) { return words }
             guard socket.unreadBytes > 0 else { return Line("-", Style(.dim)) }
             return Line("unread \(Format.size(socket.unreadBytes))", Style(.warn))
         }
@@ -137,6 +138,17 @@ package enum ListWords {
         return line
     }
 
+    /// What the barrier of TLS does at the head of the read queue; nil: it is not there.
+    private static func barrier(_ socket: SocketSnapshot) -> Line? {
+        guard let tls = socket.tls, socket.reading.barrier == 0 else { return nil }
+        switch tls.phase {
+        case .queued: return Line("startTLS", Style(.dim))
+        case .handshaking: return Line("handshake")
+        case .asking: return Line("cert ASK", Style(.warn, [.bold]))
+        case .secure, .failed: return nil
+        }
+    }
+
     private static func progress(_ operation: OperationSnapshot, _ model: Model) -> Line {
         var line = Line()
         let done = Format.whole(operation.done)
@@ -150,9 +162,14 @@ package enum ListWords {
         return line
     }
 
-    /// Percent, operations behind it, bytes pending: `25% +2 1.4M`.
+    /// Percent, operations behind it, bytes pending: `25% +2 1.4M`; without one in hand, what waits: `+2 30`.
     package static func writing(_ socket: SocketSnapshot) -> Line {
         guard let operation = socket.writing.current else {
+            if socket.writing.pendingCount > 0, socket.datagrams == nil {
+                var line = Line("+\(socket.writing.pendingCount)")
+                line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
+                return line
+            }
             return Line(socket.datagrams.map { "\(Format.number($0.counters.sent)) out" } ?? "-", Style(.dim))
         }
         var line = Line()

@@ -100,14 +100,20 @@ struct ArgumentParser {
         guard operands.count.isMultiple(of: command.operandsEach) else {
             throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
         }
-        for (kind, listen) in request.proxies {
-            let relay = RelayRequest(listen: listen, target: .proxy(kind), timeout: request.timeout)
-            request.invocation.opening.append(.relay(relay))
+        for proxy in request.proxies {
+            do throws(EndpointError) {
+                var relay = try RelayRequest.parse(proxy.listen, by: proxy.kind, request.tls)
+                relay.timeout = request.timeout
+                request.invocation.opening.append(.relay(relay))
+            } catch {
+                throw UsageError(proxy.kind == .http ? "--http-proxy" : "--socks5", error.description)
+            }
         }
         let groups = stride(from: 0, to: operands.count, by: command.operandsEach).map {
             Array(operands[$0..<($0 + command.operandsEach)])
         }
         for group in command.operands.isEmpty ? [[]] : groups {
+            // A relay says itself which of its two addresses asks for TLS.
             if group.count < 2 { try request.checkTLS(group.first ?? "", listens: name == "listen") }
             do {
                 request.invocation.opening.append(try command.effect(group, request))

@@ -2,31 +2,32 @@ import InspectorCore
 import SocketCore
 
 extension CommandTable {
-    private static let both: Set<String> = ["connect", "listen"]
+    private static let all: Set<String> = ["connect", "listen", "relay"]
+    private static let clients: Set<String> = ["connect", "relay"]
 
     /// The options for addresses that begin with `tls://`.
     static let tlsOptions: [Option] = [
         Option(
-            name: "--sni", value: "NAME", commands: ["connect"], help: "tls: the server's name"
+            name: "--sni", value: "NAME", commands: clients, help: "tls: the server's name"
         ) {
             (name, request) throws(UsageError) in request.tls.serverName = name
         },
-        Option(name: "--alpn", value: "LIST", commands: both, help: "tls: protocols, as in h2,http/1.1") {
+        Option(name: "--alpn", value: "LIST", commands: all, help: "tls: protocols: h2,http/1.1") {
             (list, request) throws(UsageError) in request.tls.protocols = list
         },
-        Option(name: "--ca", value: "FILE", commands: both, help: "tls: trust these, in FILE or FOLDER/") {
+        Option(name: "--ca", value: "FILE", commands: all, help: "tls: trust FILE, or FOLDER/") {
             (path, request) throws(UsageError) in request.tls.authority = path
         },
-        Option(name: "--cert", value: "FILE", commands: both, help: "tls: our certificate, in PEM") {
+        Option(name: "--cert", value: "FILE", commands: all, help: "tls: our certificate, in PEM") {
             (path, request) throws(UsageError) in request.tls.certificate = path
         },
-        Option(name: "--key", value: "FILE", commands: both, help: "tls: its key, unless --cert holds it") {
+        Option(name: "--key", value: "FILE", commands: all, help: "tls: its key, if not in --cert") {
             (path, request) throws(UsageError) in request.tls.key = path
         },
-        Option(name: "--insecure", commands: ["connect"], help: "tls: take any certificate, say what is wrong") {
+        Option(name: "--insecure", commands: clients, help: "tls: any certificate; says what is wrong") {
             (_, request) throws(UsageError) in request.tls.isInsecure = true
         },
-        Option(name: "--keylog", value: "FILE", commands: both, help: "tls: its secrets, for Wireshark") {
+        Option(name: "--keylog", value: "FILE", commands: all, help: "tls: its secrets, for Wireshark") {
             (path, request) throws(UsageError) in request.tls.keyLog = path
         },
     ]

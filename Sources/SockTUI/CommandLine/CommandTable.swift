@@ -41,7 +41,7 @@ enum CommandTable {
         var standingRead = true
         var allowsHalfOpen = false
         /// Proxies to open, in the order in which they were asked for.
-        var proxies: [(ProxyKind, Endpoint)] = []
+        var proxies: [(kind: ProxyKind, listen: String)] = []
         var holdsConnections = false
         var replies: [ReplyRule] = []
         var isJSON = false
@@ -78,10 +78,9 @@ enum CommandTable {
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
-            .relay(
-                RelayRequest(
-                    listen: try Endpoint.parse(words[0], allowsPortZero: true),
-                    target: .endpoint(try Endpoint.parse(words[1])), timeout: request.timeout))
+            var relay = try RelayRequest.parse(words[0], to: words[1], request.tls)
+            relay.timeout = request.timeout
+            return .relay(relay)
         },
         Command(
             name: "attach", operands: "[PID|NAME|PATH]...", help: "look at programs that let themselves be inspected",
@@ -227,11 +226,7 @@ enum CommandTable {
 
     private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
         Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in
-            do throws(EndpointError) {
-                request.proxies.append((kind, try Endpoint.parse(text, allowsPortZero: true)))
-            } catch {
-                throw UsageError(name, error.description)
-            }
+            request.proxies.append((kind, text))
         }
     }
 

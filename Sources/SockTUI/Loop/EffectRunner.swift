@@ -54,7 +54,7 @@ struct EffectRunner: Sendable {
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
         case .relay(let request):
-            recent?.add(request.text)
+            if request.listenTLS == nil { recent?.add(request.text) }
             inspected.relay(request) { @Sendable [inbox] result in
                 switch result {
                 case .success(let id): inbox.post(.relays(id))

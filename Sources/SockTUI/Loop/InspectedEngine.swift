@@ -100,6 +100,8 @@ final class InspectedEngine: Inspected {
 
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         engine.queue.async { @Sendable [engine, keeper] in
+            var request = request
+            request.targetTLS = request.targetTLS.map(keeper.judged)
             let relay = Relay(engine: engine, request: request)
             then(
                 Self.result("listen") { () throws(SocketError) in

@@ -22,7 +22,7 @@ final class Relay: SocketListenerDelegate {
     /// Begins to listen. Throws what the listener throws.
     func start() throws(SocketError) {
         let listener = SocketListener(engine: engine, delegate: self, configuration: configuration(name: request.name))
-        try listener.listen(on: request.listen)
+        try listener.listen(on: request.listen, tls: request.listenTLS)
         self.listener.withLock { $0 = listener }
     }
 
@@ -45,15 +45,13 @@ final class Relay: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         let target = AsyncSocket(engine: engine, configuration: configuration(name: ""))
-        let pair = RelayedPair(client: socket, target: target, timeout: request.timeout) { @Sendable [weak self] pair in
+        let pair = RelayedPair(client: socket, target: target, request: request) { @Sendable [weak self] pair in
             _ = self?.pairs.withLock { $0.removeValue(forKey: ObjectIdentifier(pair)) }
         }
         pairs.withLock { $0[ObjectIdentifier(pair)] = pair }
         socket.delegate = pair
         target.delegate = pair
-        switch request.target {
-        case .endpoint(let endpoint): pair.open(endpoint)
-        case .proxy(let kind): pair.negotiate(ProxyHandshake(kind))
-        }
+        // Whoever does not finish the handshake reaches no target.
+        if request.listenTLS == nil { pair.begin() }
     }
 }

@@ -1,9 +1,12 @@
 import Glibc
+import InspectorCore
 import SocketKit
 
 /// One relayed connection and its leg to the target: it hands bytes over, and performs what `RelayMachine` decides.
 ///
-/// All of it runs on the engine's queue, where its sockets call it. A leg with TLS differs in how it is opened only.
+/// All of it runs on the engine's queue, where its sockets call it. A leg with TLS counts as connected when its handshake
+/// is done; from then on it differs in nothing: close_notify is its FIN, and a stream that is cut off, or an alert, is a
+/// failure, which the other leg is told by a reset.
 final class RelayedPair: AsyncSocketDelegate {
     private struct State {
         var machine = RelayMachine()
@@ -13,7 +16,7 @@ final class RelayedPair: AsyncSocketDelegate {
 
     private let client: AsyncSocket
     private let target: AsyncSocket
-    private let timeout: Duration?
+    private let request: RelayRequest
     private let state = Lock(State())
     private let finished: @Sendable (RelayedPair) -> Void
 
@@ -21,19 +24,31 @@ final class RelayedPair: AsyncSocketDelegate {
     private static let patience = Duration.seconds(30)
 
     init(
-        client: AsyncSocket, target: AsyncSocket, timeout: Duration?,
+        client: AsyncSocket, target: AsyncSocket, request: RelayRequest,
         finished: @escaping @Sendable (RelayedPair) -> Void
     ) {
         self.client = client
         self.target = target
-        self.timeout = timeout
+        self.request = request
         self.finished = finished
     }
 
-    /// Begins to connect to the target. Until it is connected nothing is taken from the client.
-    func open(_ endpoint: Endpoint, early: [UInt8] = []) {
+    /// The client is there, and secured where that is asked for: now it is its target's turn.
+    func begin() {
+        switch request.target {
+        case .endpoint(let endpoint): open(endpoint)
+        case .proxy(let kind): negotiate(ProxyHandshake(kind))
+        }
+    }
+
+    /// Begins to connect to the target. Until that is done nothing is taken from the client.
+    private func open(_ endpoint: Endpoint, early: [UInt8] = []) {
         do throws(SocketError) {
-            try target.connect(to: endpoint, timeout: timeout)
+            if let settings = request.targetTLS {
+                try target.connect(to: endpoint, timeout: request.timeout, tls: settings)
+            } else {
+                try target.connect(to: endpoint, timeout: request.timeout)
+            }
             client.link(to: target)
             if !early.isEmpty { target.write(early) }
         } catch {
@@ -44,7 +59,7 @@ final class RelayedPair: AsyncSocketDelegate {
     // MARK: The handshake of a proxy
 
     /// Asks the client where it wants to go.
-    func negotiate(_ handshake: ProxyHandshake) {
+    private func negotiate(_ handshake: ProxyHandshake) {
         state.withLock { $0.handshake = handshake }
         readRequest()
     }
@@ -83,6 +98,17 @@ final class RelayedPair: AsyncSocketDelegate {
     private func socket(_ leg: RelayMachine.Leg) -> AsyncSocket { leg == .client ? client : target }
 
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {
+        if request.targetTLS == nil { targetIsThere() }
+    }
+
+    func socketDidSecure(_ socket: AsyncSocket) {
+        if socket === client { begin() } else { targetIsThere() }
+    }
+
+    /// A person judges the target's certificate, if it is asked about at all.
+    func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
+
+    private func targetIsThere() {
         let answer = state.withLock { state -> [UInt8]? in
             defer { state.handshake = nil }
             return state.handshake?.connected

@@ -5,6 +5,12 @@ public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What is wrong with it and what would be right, as the second half of a sentence.
     public let problem: String
 
+    /// For grammars that are built upon this one.
+    package init(text: String, problem: String) {
+        self.text = text
+        self.problem = problem
+    }
+
     /// Both, as one line: `localhost:99999: the port must be 1 to 65535`.
     public var description: String { "\(text.isEmpty ? "an empty address" : text): \(problem)" }
 }
