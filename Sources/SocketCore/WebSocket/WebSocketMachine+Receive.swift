@@ -97,8 +97,7 @@ extension WebSocketMachine {
         let record = WebSocketFrameRecord(
             isSent: false, opcode: frame.opcode, isFinal: frame.isFinal, reserved: frame.reserved,
             maskKey: frame.maskKey.map { UInt32(bigEndian: $0) }, length: frame.length,
-            messageBytes: Int(assembler.messageBytes - frameStart), headerBytes: frame.count, message: message,
-            time: now)
+            messageBytes: Int(assembler.messageBytes - frameStart), message: message, time: now)
         events.insert(.frame(record), at: index)
     }
 
