@@ -4,6 +4,8 @@
 #error "OpenSSL's headers are missing: apt-get install libssl-dev"
 #endif
 #include <openssl/err.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 

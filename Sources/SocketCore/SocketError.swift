@@ -32,6 +32,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case resolver(code: Int32)
         /// TLS failed.
         case tls(TLSFailure)
+        /// A WebSocket did not come about, or broke.
+        indirect case webSocket(WebSocketProblem)
         /// None of the above; the detail says it.
         case other
     }
@@ -77,6 +79,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .resolver: "kCFStreamErrorDomainNetDB"
         case .tls: "kCFStreamErrorDomainSSL"
         case .sendTimeout: "GCDAsyncUdpSocketErrorDomain"
+        case .webSocket: "SRWebSocketErrorDomain"
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
             .readMaxedOut,
             .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
@@ -99,6 +102,7 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .system(let errno): Int(errno)
         case .resolver(let code): Int(code)
         case .tls(let failure): failure.code
+        case .webSocket(let problem): problem.code
         }
     }
 }

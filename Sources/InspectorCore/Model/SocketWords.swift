@@ -154,7 +154,8 @@ package enum CloseWords {
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
         case .tls(let failure): return TLSWords.short(failure)
-        case .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .other: return error.detail
+        case .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .webSocket, .other:
+            return error.detail
         }
     }
 
@@ -182,7 +183,8 @@ package enum CloseWords {
             case .closedByPeer: return "the peer closed (FIN)"
             case .disconnected: return byUsSentence(record.mode)
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
-                .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .tls, .other:
+                .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .tls, .webSocket,
+                .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }

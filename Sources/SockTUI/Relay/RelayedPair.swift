@@ -180,7 +180,7 @@ extension SocketError {
         case .tls, .sendTimeout, .badConfiguration, .badParameter, .readTimeout, .writeTimeout, .idleTimeout,
             .readMaxedOut,
             .closedByPeer,
-            .disconnected, .cancelled, .notConnected, .other:
+            .disconnected, .cancelled, .notConnected, .webSocket, .other:
             .other
         }
     }

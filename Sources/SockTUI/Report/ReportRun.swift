@@ -140,7 +140,7 @@ final class ReportRun {
         switch reason {
         case .closedByPeer, .disconnected, .cancelled: false
         case .tls, .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .other:
+            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .webSocket, .other:
             true
         }
     }

@@ -12,6 +12,7 @@ struct InspectionCommand: WireMessage {
     private var operation: OperationID?
     private var watermarks: Watermarks?
     private var destination: DatagramEndpoint?
+    private var webSocket: WireWebSocketCommand?
 
     private init() {}
     static var blank: InspectionCommand { InspectionCommand() }
@@ -57,6 +58,7 @@ struct InspectionCommand: WireMessage {
             (word, self.operation, self.timeout) = ("setTimeout", operation, timeout)
         case .setWatermarks(_, let marks): (word, watermarks) = ("setWatermarks", marks)
         case .answerConnection(_, let verdict): word = verdict == .take ? "takeConnection" : "refuseConnection"
+        case .webSocket(_, let command): webSocket = WireWebSocketCommand(command)
         }
     }
 
@@ -73,11 +75,13 @@ struct InspectionCommand: WireMessage {
         try coder.field(10, &operation)
         try coder.field(11, &watermarks)
         try coder.field(12, &destination)
+        try coder.field(13, &webSocket)
     }
 
     /// What it asks for. Nothing is checked that the engine checks itself.
     func command() throws(WireError) -> SocketCommand {
         let named = operation ?? OperationID(0)
+        if let webSocket { return .webSocket(socket, try webSocket.command()) }
         switch word {
         case "read":
             guard let kind else { throw .unknown }

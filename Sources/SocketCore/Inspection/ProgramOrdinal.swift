@@ -46,6 +46,7 @@ extension SocketCommand {
         case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
         case .setWatermarks(_, let marks): .setWatermarks(session, marks)
         case .answerConnection(_, let verdict): .answerConnection(session, verdict)
+        case .webSocket(_, let command): .webSocket(session, command)
         }
     }
 }

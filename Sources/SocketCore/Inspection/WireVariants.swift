@@ -157,6 +157,7 @@ extension SocketError.Reason: WireAlias {
         case .system(let errno): WireVariant("system", number: Int(errno))
         case .resolver(let code): WireVariant("resolver", number: Int(code))
         case .tls(let failure): failure.written
+        case .webSocket(let problem): problem.written
         case .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
             .sendTimeout, .readMaxedOut, .closedByPeer, .disconnected, .cancelled, .notConnected, .other:
             WireVariant(Self.words.first { $0.0 == self }?.1 ?? "other")
@@ -168,6 +169,8 @@ extension SocketError.Reason: WireAlias {
         switch written.word {
         case "system": self = .system(errno: try written.errno())
         case "resolver": self = .resolver(code: try written.errno())
+        case let word where word.hasPrefix("webSocket."):
+            self = WebSocketProblem(written: written).map { .webSocket($0) } ?? .other
         case let word where word.hasPrefix("tls."): self = TLSFailure(written: written).map { .tls($0) } ?? .other
         default: self = Self.words.first { $0.1 == written.word }?.0 ?? .other
         }

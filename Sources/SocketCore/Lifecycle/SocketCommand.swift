@@ -31,6 +31,9 @@ public enum SocketCommand: Hashable, Sendable {
     /// effect when none waits.
     case answerConnection(SocketID, ConnectionVerdict)
 
+    /// Of a WebSocket: send something. No effect on any other socket.
+    case webSocket(SocketID, WebSocketCommand)
+
     /// What becomes of a connection that waits at a listener.
     public enum ConnectionVerdict: Hashable, Sendable {
         /// It is accepted, as the listener would have done by itself.
@@ -55,7 +58,7 @@ public enum SocketCommand: Hashable, Sendable {
         case .read(let id, _), .write(let id, _), .send(let id, _), .close(let id, _), .halfClose(let id),
             .pauseReading(let id, _),
             .answerTimeout(let id, _, _), .cancel(let id, _), .answerTrust(let id, _, _), .setTimeout(let id, _, _),
-            .setWatermarks(let id, _), .answerConnection(let id, _):
+            .setWatermarks(let id, _), .answerConnection(let id, _), .webSocket(let id, _):
             id
         }
     }

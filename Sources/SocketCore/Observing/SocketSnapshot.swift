@@ -214,6 +214,9 @@ public struct SocketSnapshot: Hashable, Sendable, Codable, Identifiable {
     /// TLS, asked for or set up; nil: never asked for.
     public var tls: TLSSnapshot?
 
+    /// The WebSocket that it is; nil: a plain stream.
+    public var webSocket: WebSocketPicture?
+
     /// Describes a session that has just begun; set what else is known.
     public init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
         self.id = id

@@ -12,8 +12,8 @@ public struct WebSocketLimits: Hashable, Sendable, Codable {
     public var emptyFragments: Int
     /// Bytes of messages that are queued and not yet with the transport; 64 MiB. What would go over it is refused.
     public var sendQueueBytes: Int
-    /// Pings and pongs of the caller that are queued and not yet handed on; 64. Pongs that answer pings take none of it:
-    /// one waits at most.
+    /// Pings and pongs of the caller that are queued and not yet handed on; 64. As many pongs
+    /// that answer pings wait at most beside them; what is owed for older pings is dropped.
     public var queuedControls: Int
     /// Pings sent of which the answer is awaited, to tell its round-trip time; 64, the oldest is forgotten.
     public var pendingPings: Int

@@ -145,7 +145,8 @@ final class Acceptor {
         case .close(_, let mode): close(error: nil, mode: mode)
         case .pauseReading(_, let pause): pauseAccepting(pause)
         case .answerConnection(_, let verdict): answer(verdict)
-        case .read, .write, .send, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks, .answerTrust:
+        case .read, .write, .send, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks, .answerTrust,
+            .webSocket:
             return
         }
     }

@@ -56,7 +56,7 @@ extension Connection {
 
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
-        guard isHeldBack else { return }
+        guard isHeldBack, webSocket?.mayReceive(on: self) != false else { return }
         isHeldBack = false
         readingChanged()
         finishStep()
@@ -107,6 +107,7 @@ extension Connection {
     /// Shows the bytes where they are; false when they have to be gathered first: no read lends them, or user code
     /// cannot run here and now.
     func lend(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if let webSocket { return lend(bytes, to: webSocket) }
         guard let handle, engine.mayLend, handle.takesLoans, let delivery = machine.reading.lend(now: engine.now) else {
             return false
         }
@@ -197,7 +198,7 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
-    private func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
+    func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),

@@ -32,6 +32,7 @@ extension Connection {
         picture.writing.since = writesSince
         picture.activity = activity(picture)
         picture.callbacks = handle?.callbacks(reading: picture.reading.current?.id, now: engine.now)
+        picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting)
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)

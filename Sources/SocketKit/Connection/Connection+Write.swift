@@ -10,10 +10,14 @@ extension Connection {
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
     func queue(_ request: WriteRequest, as operation: OperationID) {
-        record(.writeQueued, tag: request.tag, request.bytes.count)
-        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        enqueue(request, as: operation)
         askForFlush()
         finishStep()
+    }
+
+    func enqueue(_ request: WriteRequest, as operation: OperationID) {
+        record(.writeQueued, tag: request.tag, request.bytes.count)
+        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
     }
 
     func askForFlush() {
@@ -26,7 +30,9 @@ extension Connection {
     /// The turn's end: sends what can be sent.
     func flush() {
         isQueuedForFlush = false
+        webSocket?.pump(on: self)
         sendPending()
+        webSocket?.performEvents(on: self)
         finishStep()
     }
 
@@ -38,6 +44,7 @@ extension Connection {
         }
         isSendBudgetSpent = false
         sendPending()
+        webSocket?.performEvents(on: self)
     }
 
     private func sendPending() {

@@ -33,6 +33,9 @@ final class Connection {
     /// TLS, once asked for.
     var tls: TLSLayer?
 
+    /// The WebSocket that it is; nil: a plain stream.
+    @exclusivity(unchecked) var webSocket: WebSocketLayer?
+
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
     var watched: Interest?
     /// The kernel refused bytes; write interest is on until it has room again.
@@ -141,6 +144,7 @@ final class Connection {
         // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
         guard let due = scheduledDeadline, due <= engine.now else { return }
         scheduledDeadline = nil
+        if let webSocket, webSocket.deadline.map({ $0 <= engine.now }) == true { webSocket.expire(on: self) }
         if machine.isConnecting {
             connectDeadlineCame()
         } else if let lingerDeadline, lingerDeadline <= engine.now {
@@ -244,7 +248,8 @@ final class Connection {
 
     private func updateDeadline() {
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
-        guard let deadline = lingerDeadline ?? earlier(operations, idleDeadline),
+        let own = earlier(operations, idleDeadline)
+        guard let deadline = lingerDeadline ?? (webSocket == nil ? own : earlier(own, webSocket?.deadline)),
             scheduledDeadline.map({ deadline < $0 }) ?? true
         else { return }
         scheduledDeadline = deadline
@@ -272,6 +277,7 @@ final class Connection {
     // MARK: Telling
 
     func notify(_ notice: SocketNotice) {
+        if let webSocket { return notify(webSocket, notice) }
         guard let handle else { return }
         engine.outbox.append(.socket(handle, notice))
     }

@@ -149,7 +149,8 @@ final class DatagramSession {
         case .close(_, let mode): askToClose(mode)
         case .pauseReading(_, let pause): hold(pause)
         case .cancel(_, let target): cancel(target)
-        case .halfClose, .answerTimeout, .setTimeout, .setWatermarks, .answerConnection, .answerTrust: return
+        case .halfClose, .answerTimeout, .setTimeout, .setWatermarks, .answerConnection, .answerTrust, .webSocket:
+            return
         }
     }
 

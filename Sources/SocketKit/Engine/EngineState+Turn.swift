@@ -137,6 +137,10 @@ extension EngineState {
         case .caughtUp(let id):
             connections[id]?.delegateCaughtUp()
             datagrams[id]?.delegateCaughtUp()
+        case .webSocket(let handle, let id, let command, let operation):
+            perform(command, of: handle, id, as: operation)
+        case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
+        case .deliverInbox(let handle): outbox.append(.webSocketInbox(handle))
         case .datagram(let letter): perform(letter)
         case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
         case .resolved(let id, let result): connections[id]?.nameResolved(result)
@@ -162,6 +166,11 @@ extension EngineState {
         guard let connection = connections[command.socket] else { return }
         switch command {
         case .send: return
+        case .webSocket(_, let command):
+            connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
+            connection.finishStep()
+        case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
+            connection.refuseByWebSocket(command, as: operation ?? names.nextOperation())
         case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .close(_, let mode): connection.askToClose(mode)

@@ -45,6 +45,8 @@ final class EngineState {
 
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
+    /// Keys for WebSockets.
+    var maskKeys = MaskKeys()
     /// Datagrams are received here, many at a time.
     private(set) lazy var inbox = DatagramInbox()
 

@@ -13,6 +13,12 @@ enum Letter: Sendable {
     case caughtUp(SocketID)
     /// A connection comes from another engine.
     case take(MovedConnection, AsyncSocket)
+    /// Something for a WebSocket by its handle, which hears of it when the session is over already.
+    case webSocket(WebSocket, SocketID?, WebSocketCommand, OperationID)
+    /// The user of this WebSocket has taken all that came before the end of its input.
+    case acknowledgeEnd(SocketID)
+    /// What waits in this handle goes to its delegate, which it has now.
+    case deliverInbox(WebSocket)
     /// Something for a datagram socket.
     case datagram(DatagramLetter)
     /// The handle of this session is gone: close it without telling anybody.

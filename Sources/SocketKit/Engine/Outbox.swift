@@ -5,6 +5,11 @@ enum Callback {
     case socket(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
+    case webSocket(WebSocket, WebSocketNotice)
+    case webSocketInbox(WebSocket)
+    case webSocketListener(WebSocketListener, WebSocketListenerNotice)
+    /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
+    case webSocketStep(Connection, SocketNotice?)
     case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
 
     func run() {
@@ -12,6 +17,10 @@ enum Callback {
         case .socket(let socket, let notice): socket.deliver(notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)
+        case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
+        case .webSocketInbox(let webSocket): webSocket.deliverInbox()
+        case .webSocketListener(let listener, let notice): listener.deliver(notice)
+        case .webSocketStep(let connection, let notice): connection.stepWebSocket(notice)
         case .answer(let snapshot, let answer): answer(snapshot)
         }
     }

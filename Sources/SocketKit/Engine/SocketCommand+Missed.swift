@@ -13,7 +13,7 @@ extension SocketCommand {
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
         case .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .setTimeout, .setWatermarks,
-            .answerConnection, .answerTrust:
+            .answerConnection, .answerTrust, .webSocket:
             nil
         }
     }

@@ -28,20 +28,20 @@ public struct SocketConnections: AsyncSequence, Sendable {
 }
 
 /// Connections that were taken and that nobody has fetched yet, and who waits for one.
-struct ConnectionBacklog {
-    typealias Answer = @Sendable (Result<AsyncSocket?, SocketError>) -> Void
+struct ConnectionBacklog<Socket: Sendable> {
+    typealias Answer = @Sendable (Result<Socket?, SocketError>) -> Void
 
     /// Connections held before the listener leaves the rest to the kernel's own backlog.
-    static let limit = 16
+    static var limit: Int { 16 }
 
-    var sockets: [AsyncSocket] = []
+    var sockets: [Socket] = []
     var answer: Answer?
     var isPaused = false
     /// How the listener ended.
-    var ending: Result<AsyncSocket?, SocketError>?
+    var ending: Result<Socket?, SocketError>?
 
     /// Takes a connection in; true when the listener has to pause.
-    mutating func add(_ socket: AsyncSocket) -> (answer: Answer?, mustPause: Bool) {
+    mutating func add(_ socket: Socket) -> (answer: Answer?, mustPause: Bool) {
         if let waiting = answer.take() { return (waiting, false) }
         sockets.append(socket)
         guard sockets.count >= Self.limit, !isPaused else { return (nil, false) }
@@ -50,7 +50,7 @@ struct ConnectionBacklog {
     }
 
     /// Takes the oldest out; true when the listener may go on.
-    mutating func popFirst() -> (socket: AsyncSocket, mayResume: Bool)? {
+    mutating func popFirst() -> (socket: Socket, mayResume: Bool)? {
         guard !sockets.isEmpty else { return nil }
         let socket = sockets.removeFirst()
         let mayResume = isPaused && sockets.count <= Self.limit / 2

@@ -16,7 +16,7 @@ public final class SocketListener: Sendable {
         var pump: DelegatePump?
         var configuration: SocketConfiguration
         /// nil: connections go to the delegate.
-        var backlog: ConnectionBacklog?
+        var backlog: ConnectionBacklog<AsyncSocket>?
     }
 
     /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
@@ -127,7 +127,7 @@ public final class SocketListener: Sendable {
     }
 
     private func fill(_ notice: ListenerNotice) {
-        let (answer, result): (ConnectionBacklog.Answer?, Result<AsyncSocket?, SocketError>)
+        let (answer, result): (ConnectionBacklog<AsyncSocket>.Answer?, Result<AsyncSocket?, SocketError>)
         switch notice {
         case .accepted(let socket):
             result = .success(socket)
@@ -150,7 +150,7 @@ public final class SocketListener: Sendable {
         answer?(result)
     }
 
-    func fetch(_ answer: @escaping ConnectionBacklog.Answer) {
+    func fetch(_ answer: @escaping ConnectionBacklog<AsyncSocket>.Answer) {
         let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
                 if first.mayResume, let session = state.session { engine.post(.pauseReading(session, false)) }

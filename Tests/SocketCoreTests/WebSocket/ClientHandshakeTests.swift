@@ -13,8 +13,7 @@ struct ClientHandshakeTests {
     ) throws -> ClientHandshake {
         ClientHandshake(
             try WebSocketURL.parse(url), opening, key: Self.key, expectedAccept: Self.accept,
-            extensionOffer: deflate ? "permessage-deflate" : nil,
-            extensionFault: { deflate && $0 == ["permessage-deflate"] ? nil : "\($0[0]) was not offered" })
+            compression: deflate ? PerMessageDeflateParameters() : nil)
     }
 
     private func answer(
@@ -103,7 +102,7 @@ struct ClientHandshakeTests {
         opening.fields = [HTTPField("X-Mine", "yes")]
         let head = try handshake("ws://Aladdin:open%20sesame@h/", opening, deflate: true).head
         #expect(head.values(of: "sec-websocket-protocol") == ["chat, superchat"])
-        #expect(head.values(of: "sec-websocket-extensions") == ["permessage-deflate"])
+        #expect(head.values(of: "sec-websocket-extensions") == ["permessage-deflate; client_max_window_bits"])
         #expect(head.values(of: "cookie") == ["a=1; b=2"])
         #expect(head.values(of: "origin") == ["https://example"])
         #expect(head.values(of: "authorization") == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
@@ -224,7 +223,7 @@ struct ClientHandshakeTests {
         var demanding = chat
         demanding.requiresSubprotocol = true
         #expect(try problem(answer(), demanding)?.contains("required") == true)
-        guard case .open(let agreement, _) = try outcome(answer(adding: ["\(name): superchat"]), chat) else {
+        guard case .open(let agreement, _, _) = try outcome(answer(adding: ["\(name): superchat"]), chat) else {
             Issue.record("not taken")
             return
         }
@@ -234,7 +233,7 @@ struct ClientHandshakeTests {
     @Test("H11: what follows the empty line is not the handshake's")
     func h11FramesBehindTheAnswer() throws {
         let bytes = answer()
-        guard case .open(_, let taken) = try outcome(bytes + [0x81, 0x01, 0x61]) else {
+        guard case .open(_, _, let taken) = try outcome(bytes + [0x81, 0x01, 0x61]) else {
             Issue.record("not taken")
             return
         }
@@ -249,7 +248,7 @@ struct ClientHandshakeTests {
             var handshake = first
             for piece in pieces {
                 let step = handshake.receive(piece.span.bytes)
-                if case .open(let agreement, let taken) = step { return "\(agreement) \(taken == piece.count)" }
+                if case .open(let agreement, _, let taken) = step { return "\(agreement) \(taken == piece.count)" }
                 if step != .wait { return "\(step)" }
             }
             return "nothing"

@@ -21,12 +21,13 @@ import Testing
         #expect(bench.flush() == [.pong("x")])
     }
 
-    @Test func p3OfAFloodOfPingsTheNewestIsAnswered() {
+    @Test func p3OfAFloodOfPingsTheNewestAreAnswered() {
         let bench = WebSocketBench(.client)
         for number in 0..<10_000 { bench.receive(bytes: WireFrame.ping("\(number)").bytes()) }
         let answers = bench.flush()
-        #expect(answers.map(\.payload) == [Array("9999".utf8)] && answers.map(\.opcode) == [10])
-        #expect(bench.machine.snapshot().supersededPings == 9_999)
+        #expect(answers.map(\.payload) == (9_936..<10_000).map { Array("\($0)".utf8) })
+        #expect(answers.allSatisfy { $0.opcode == 10 })
+        #expect(bench.machine.snapshot().supersededPings == 9_936)
         #expect(bench.machine.snapshot().received.pings == 10_000)
     }
 

@@ -6,8 +6,8 @@ package struct ClientHandshake: Sendable {
     package enum Step: Equatable, Sendable {
         /// Nothing yet.
         case wait
-        /// The WebSocket stands; `taken` of the bytes just given belong to the answer, frames follow.
-        case open(WebSocketAgreement, taken: Int)
+        /// The WebSocket stands, with this compression or (nil) none; `taken` of the bytes just given belong to the answer, frames follow.
+        case open(WebSocketAgreement, compression: PerMessageDeflateParameters?, taken: Int)
         /// It does not come about.
         case failed(Failure)
     }
@@ -30,16 +30,15 @@ package struct ClientHandshake: Sendable {
     package let head: HTTPHead
     private let opening: WebSocketOpening
     private let expectedAccept: String
-    /// Why the extensions of an answer, if it has any, cannot be agreed on; nil: they can.
-    private let extensionFault: @Sendable ([String]) -> String?
+    /// What is wished for compression; nil: none was offered.
+    private let compression: PerMessageDeflateParameters?
     private var state: State
 
-    /// `key` is base64 of 16 random bytes, `expectedAccept` what a server makes of it (RFC 6455, 4.2.2, 5.4), and
-    /// `extensionFault` says why extensions in an answer are not acceptable. What `opening.fault` finds was refused before.
+    /// `key` is base64 of 16 random bytes, `expectedAccept` what a server makes of it (RFC 6455, 4.2.2, 5.4). What
+    /// `opening.fault` finds was refused before.
     package init(
         _ url: WebSocketURL, _ opening: WebSocketOpening, key: String, expectedAccept: String, headLimit: Int = 16_384,
-        extensionOffer: String? = nil,
-        extensionFault: @escaping @Sendable ([String]) -> String? = { "\($0[0]) was not offered" }
+        compression: PerMessageDeflateParameters? = nil
     ) {
         var fields = [
             HTTPField("Host", url.authority), HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
@@ -48,11 +47,11 @@ package struct ClientHandshake: Sendable {
         if !opening.subprotocols.isEmpty {
             fields.append(HTTPField("Sec-WebSocket-Protocol", opening.subprotocols.joined(separator: ", ")))
         }
-        if let extensionOffer { fields.append(HTTPField("Sec-WebSocket-Extensions", extensionOffer)) }
+        if let compression { fields.append(HTTPField("Sec-WebSocket-Extensions", compression.offer)) }
         head = HTTPHead(startLine: "GET \(url.resource) HTTP/1.1", fields: fields + opening.fields(for: url))
         self.opening = opening
         self.expectedAccept = expectedAccept
-        self.extensionFault = extensionFault
+        self.compression = compression
         state = .head(HTTPHeadParser(limit: headLimit))
     }
 
@@ -99,10 +98,16 @@ package struct ClientHandshake: Sendable {
             return gather(bytes.extracting(taken..<bytes.byteCount))
         }
         if let problem = problem(of: head, line) { return .failed(.broken(problem, head)) }
+        let agreed: PerMessageDeflateParameters?
+        do throws(ExtensionFault) {
+            agreed = try agreedCompression(head)
+        } catch {
+            return .failed(.broken(error.detail, head))
+        }
         let agreement = WebSocketAgreement(
             subprotocol: head.values(of: "sec-websocket-protocol").first,
             extensions: head.list(of: "sec-websocket-extensions"), request: self.head, response: head)
-        return .open(agreement, taken: taken)
+        return .open(agreement, compression: agreed, taken: taken)
     }
 
     /// What of RFC 6455, 4.1, second half, the answer breaks.
@@ -123,7 +128,7 @@ package struct ClientHandshake: Sendable {
         guard accepts[0] == expectedAccept else {
             return "Sec-WebSocket-Accept \(Self.shown(accepts[0])) does not answer our key"
         }
-        return subprotocolProblem(head.values(of: "sec-websocket-protocol")) ?? extensionProblem(head)
+        return subprotocolProblem(head.values(of: "sec-websocket-protocol"))
     }
 
     private func subprotocolProblem(_ chosen: [String]) -> String? {
@@ -134,9 +139,12 @@ package struct ClientHandshake: Sendable {
         return opening.subprotocols.contains(name) ? nil : "the subprotocol \(Self.shown(name)) was not offered"
     }
 
-    private func extensionProblem(_ head: HTTPHead) -> String? {
-        let extensions = head.list(of: "sec-websocket-extensions")
-        return extensions.isEmpty ? nil : extensionFault(extensions).map { "the extension \($0)" }
+    /// No extension but the one that was offered may be answered (RFC 6455, 9.1).
+    private func agreedCompression(_ head: HTTPHead) throws(ExtensionFault) -> PerMessageDeflateParameters? {
+        let reply = head.list(of: "sec-websocket-extensions")
+        guard let first = reply.first else { return nil }
+        guard let compression else { throw ExtensionFault(detail: "the extension \(first) was not offered") }
+        return try compression.accept(reply: reply.joined(separator: ", "))
     }
 
     private static func shown(_ text: String) -> String { HTTPText.shown(text.utf8) }

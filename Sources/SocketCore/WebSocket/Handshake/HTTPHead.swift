@@ -43,7 +43,7 @@ public struct HTTPHead: Hashable, Sendable, Codable {
     }
 
     /// As it goes over the wire, the empty line included.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var text = startLine + "\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
         return Array((text + "\r\n").utf8)

@@ -42,7 +42,7 @@ public struct HTTPResponse: Hashable, Sendable {
     }
 
     /// The phrase of a status, for people (RFC 9110, 15).
-    static func reason(_ status: Int) -> String {
+    package static func reason(_ status: Int) -> String {
         switch status {
         case 101: "Switching Protocols"
         case 200: "OK"

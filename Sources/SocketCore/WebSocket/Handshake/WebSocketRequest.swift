@@ -11,7 +11,7 @@ public struct WebSocketRequest: Hashable, Sendable {
 
     /// Reads the request line (RFC 9112, 3); nil when it is none. A target with scheme and host (3.2.2) counts as the path
     /// and query in it.
-    init?(_ head: HTTPHead) {
+    package init?(_ head: HTTPHead) {
         let words = head.startLine.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, HTTPGrammar.isToken(String(words[0])), !words[1].isEmpty, words[2].utf8.count == 8,
             words[2].hasPrefix("HTTP/"), words[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })

@@ -6,8 +6,9 @@ struct ControlLane {
         var payload: [UInt8]
     }
 
-    /// The answer to the newest ping: the only one that is owed (5.5.3).
-    private var owed: [UInt8]?
+    /// The answers to the newest pings. The newest alone would do (5.5.3), but who sends a few together likes to see each
+    /// answered.
+    private var owed = OperationDeque<[UInt8]>()
     private var queued = OperationDeque<Frame>()
     private let limit: Int
     /// Pings that were not answered, for a newer one came first.
@@ -18,12 +19,12 @@ struct ControlLane {
     }
 
     /// Whether there is none.
-    var isEmpty: Bool { owed == nil && queued.isEmpty }
+    var isEmpty: Bool { owed.isEmpty && queued.isEmpty }
 
     /// A ping came that is to be answered.
     mutating func owe(_ payload: [UInt8]) {
-        if owed != nil { superseded += 1 }
-        owed = payload
+        if owed.count >= max(1, limit), owed.popFirst() != nil { superseded += 1 }
+        owed.append(payload)
     }
 
     /// Queues a ping or a pong of the caller.
@@ -40,13 +41,13 @@ struct ControlLane {
 
     /// Takes the next frame out.
     mutating func next() -> Frame? {
-        if let payload = owed.take() { return Frame(opcode: .pong, payload: payload) }
+        if let payload = owed.popFirst() { return Frame(opcode: .pong, payload: payload) }
         return queued.popFirst()
     }
 
     /// Drops all.
     mutating func drop() {
-        owed = nil
+        while owed.popFirst() != nil {}
         while queued.popFirst() != nil {}
     }
 }

@@ -1,0 +1,219 @@
+import Dispatch
+import SocketCore
+
+/// Takes WebSockets on a TCP port or a Unix-domain name.
+///
+/// It is a handle, as `SocketListener` is one. Releasing the last reference stops it; WebSockets that were opened go on.
+public final class WebSocketListener: Sendable {
+    /// The engine that it lives on, and on which the WebSockets it takes live.
+    public let engine: SocketEngine
+    /// What takes the connections, and tells the door.
+    private let socket: SocketListener
+    private let door = WebSocketDoor()
+    let pump: DelegatePump?
+    private let state: Lock<HandleState>
+
+    private struct HandleState {
+        weak var delegate: (any WebSocketListenerDelegate)?
+        var configuration: WebSocketConfiguration
+        /// Those whose handshake is not done.
+        var opening: [SocketID: WebSocket] = [:]
+        /// nil: WebSockets go to the delegate.
+        var backlog: ConnectionBacklog<WebSocket>?
+    }
+
+    /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
+    public init(
+        engine: SocketEngine, delegate: (any WebSocketListenerDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
+        configuration: WebSocketConfiguration = WebSocketConfiguration()
+    ) {
+        self.engine = engine
+        pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
+        state = Lock(HandleState(delegate: delegate, configuration: configuration))
+        socket = SocketListener(engine: engine, delegate: door, configuration: configuration.stream)
+        door.listener = self
+    }
+
+    /// Whom callbacks go to; held weakly.
+    public var delegate: (any WebSocketListenerDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    /// Where callbacks come, those of accepted WebSockets included; nil: on the engine's queue.
+    public var delegateQueue: DispatchQueue? { pump?.queue }
+
+    /// Settings of the listener and of each WebSocket that it takes; what concerns the port takes effect at the next
+    /// `listen`, the rest with the next connection.
+    public var configuration: WebSocketConfiguration {
+        get { state.withLock { $0.configuration } }
+        set { state.withLock { $0.configuration = newValue } }
+    }
+
+    /// The present session; nil when not listening.
+    public var session: SocketID? { socket.session }
+
+    /// Where it listens, with the port that the kernel chose for port 0; nil when not listening.
+    public var localAddress: SocketAddress? { socket.localAddress }
+
+    /// How many connections have not done their handshake yet.
+    public var openingCount: Int { state.withLock { $0.opening.count } }
+
+    /// Begins to listen, as `SocketListener.listen(on:tls:)` does; when this returns, peers can connect. With `tls` it is
+    /// for `wss`. Throws what that throws, and `badParameter` for a setting that is wrong.
+    public func listen(on endpoint: Endpoint, tls settings: TLSSettings? = nil) throws(SocketError) {
+        let configuration = configuration
+        if let fault = configuration.fault { throw .refused("listen", fault) }
+        var settings = settings
+        if settings?.applicationProtocols.isEmpty == true { settings?.applicationProtocols = ["http/1.1"] }
+        socket.configuration = configuration.stream
+        try socket.listen(on: endpoint, tls: settings)
+        state.withLock { $0.backlog?.ending = nil }
+    }
+
+    /// Stops listening and waits until that is done; `didStop` follows. Handshakes that are not done end.
+    public func stop() { socket.stop() }
+
+    // MARK: For the engine
+
+    /// A connection was taken: its handshake begins.
+    fileprivate func accept(_ socket: AsyncSocket) {
+        let configuration = configuration
+        let webSocket = WebSocket(acceptedBy: self, socket: socket, configuration: configuration)
+        socket.enter { engineState, session in
+            guard let session, let connection = engineState.connections[session] else { return }
+            state.withLock { $0.opening[session] = webSocket }
+            let layer = WebSocketLayer(
+                listener: self, configuration: configuration, handle: webSocket, now: engineState.now)
+            connection.begin(layer)
+        }
+    }
+
+    /// A handshake came to nothing.
+    func gaveUp(_ session: SocketID) {
+        _ = state.withLock { $0.opening.removeValue(forKey: session) }
+    }
+
+    func deliver(_ notice: WebSocketListenerNotice) {
+        let (delegate, hasBacklog) = state.withLock { ($0.delegate, $0.backlog != nil) }
+        if case .accepted(let webSocket, _) = notice, let session = webSocket.session { gaveUp(session) }
+        if hasBacklog { fill(notice) }
+        if case .accepted = notice, hasBacklog { return }
+        guard let pump else { return call(delegate, notice) }
+        pump.append { [self] in call(delegate, notice) }
+    }
+
+    private func call(_ delegate: (any WebSocketListenerDelegate)?, _ notice: WebSocketListenerNotice) {
+        switch notice {
+        case .accepted(let webSocket, let agreement):
+            delegate?.listener(self, didAccept: webSocket, agreement: agreement)
+        case .refused(let address, let error): delegate?.listener(self, didRefuse: address, error: error)
+        case .stopped(let error): delegate?.listener(self, didStop: error)
+        }
+    }
+
+    fileprivate func stopped(_ error: SocketError?) {
+        _ = state.withLock { state in
+            defer { state.opening = [:] }
+            return state.opening
+        }
+        deliver(.stopped(error))
+    }
+
+    // MARK: For those who await
+
+    /// The WebSockets that clients open, for a task to iterate. From this call on they do not go to the delegate. While
+    /// nobody fetches them, 16 are held here, and connections wait in the kernel's backlog.
+    public var webSockets: WebSocketConnections {
+        state.withLock { if $0.backlog == nil { $0.backlog = ConnectionBacklog() } }
+        return WebSocketConnections(listener: self)
+    }
+
+    private func fill(_ notice: WebSocketListenerNotice) {
+        switch notice {
+        case .accepted(let webSocket, _):
+            let answer = state.withLock { state in
+                let outcome = state.backlog?.add(webSocket)
+                // Posted under the lock: pauses and resumptions reach the engine in the order of their causes.
+                if outcome?.mustPause == true, let session { engine.post(.pauseReading(session, true)) }
+                return outcome?.answer
+            }
+            answer?(.success(webSocket))
+        case .stopped(let error):
+            let ending: Result<WebSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
+            let answer = state.withLock { state in
+                state.backlog?.ending = ending
+                return state.backlog?.answer.take()
+            }
+            answer?(ending)
+        case .refused: break
+        }
+    }
+
+    fileprivate func next() async -> Result<WebSocket?, SocketError> {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                fetch { continuation.resume(returning: $0) }
+                if Task.isCancelled { giveUpFetching() }
+            }
+        } onCancel: {
+            giveUpFetching()
+        }
+    }
+
+    private func fetch(_ answer: @escaping ConnectionBacklog<WebSocket>.Answer) {
+        let result: Result<WebSocket?, SocketError>? = state.withLock { state in
+            if let first = state.backlog?.popFirst() {
+                if first.mayResume, let session { engine.post(.pauseReading(session, false)) }
+                return .success(first.socket)
+            }
+            if session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
+            state.backlog?.answer = answer
+            return nil
+        }
+        if let result { answer(result) }
+    }
+
+    private func giveUpFetching() {
+        let answer = state.withLock { $0.backlog?.answer.take() }
+        answer?(.success(nil))
+    }
+}
+
+/// The WebSockets that a listener takes, one after the other; see `WebSocketListener.webSockets`. One task iterates it at
+/// a time.
+public struct WebSocketConnections: AsyncSequence, Sendable {
+    let listener: WebSocketListener
+
+    /// Begins to wait.
+    public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
+
+    /// Waits for WebSocket after WebSocket.
+    public struct Iterator: AsyncIteratorProtocol {
+        let listener: WebSocketListener
+
+        /// The next WebSocket; nil when the listener was stopped or the task cancelled. Throws why the listener ended
+        /// otherwise.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> WebSocket? {
+            try await listener.next().get()
+        }
+
+        /// The next WebSocket, for callers on no actor.
+        public mutating func next() async throws(SocketError) -> WebSocket? { try await next(isolation: nil) }
+    }
+}
+
+/// Hears for a WebSocket listener what the listener beneath it tells, on the engine's queue.
+private final class WebSocketDoor: SocketListenerDelegate {
+    private struct Owner { weak var listener: WebSocketListener? }
+    private let owner = Lock(Owner())
+
+    var listener: WebSocketListener? {
+        get { owner.withLock { $0.listener } }
+        set { owner.withLock { $0.listener = newValue } }
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) { self.listener?.accept(socket) }
+
+    func listener(_ listener: SocketListener, didStop error: SocketError?) { self.listener?.stopped(error) }
+}

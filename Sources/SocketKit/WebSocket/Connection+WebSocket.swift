@@ -1,0 +1,71 @@
+import SocketCore
+
+/// The hooks of a WebSocket; a connection without one passes them by.
+extension Connection {
+    /// From now on this connection is a WebSocket's.
+    func begin(_ layer: WebSocketLayer) {
+        webSocket = layer
+        layer.begin(on: self)
+        finishStep()
+    }
+
+    /// Shows bytes to the WebSocket where they are. It runs no user code, so nothing has to be settled before; false when
+    /// another read is in the way.
+    func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> Bool {
+        guard let delivery = machine.reading.lend(now: engine.now) else { return false }
+        record(.readDone, tag: delivery.tag, bytes.count)
+        log(delivery, bytes.count) { Array(bytes.prefix($0)) }
+        webSocket.receive(RawSpan(_unsafeBytes: bytes), on: self)
+        return true
+    }
+
+    /// Tells the WebSocket; what moves bytes at once, the rest when nothing is lent any more.
+    func notify(_ webSocket: WebSocketLayer, _ notice: SocketNotice) {
+        switch notice {
+        case .wrote, .wrotePartial: webSocket.transportMoved(on: self)
+        case .connected, .read, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
+            .trust, .disconnecting, .disconnected:
+            engine.outbox.append(.webSocketStep(self, notice))
+        }
+    }
+
+    /// Asks to be flushed at the end of this turn, which pumps the WebSocket.
+    func askForPump() {
+        guard !machine.isClosed, !isQueuedForFlush else { return }
+        isQueuedForFlush = true
+        engine.unflushed.append(self)
+    }
+
+    /// What was put off is done, from the outbox.
+    func stepWebSocket(_ notice: SocketNotice?) {
+        guard let webSocket else { return }
+        if let notice { webSocket.hear(notice, on: self) } else { webSocket.proceed(on: self) }
+        // It may have begun anew on another connection meanwhile; then this one is closed.
+        if !machine.isClosed { finishStep() }
+    }
+
+    /// Reads and writes of anybody else's would tear frames apart.
+    func refuseByWebSocket(_ command: SocketCommand, as operation: OperationID) {
+        guard var failed = command.failure(as: operation) else { return }
+        failed.error = SocketError(
+            .badConfiguration, operation: failed.error.operation,
+            detail: "a WebSocket reads and writes by itself; send it messages")
+        fail(failed)
+    }
+}
+
+extension EngineState {
+    /// A command of a handle, which hears of it when the session is over.
+    func perform(_ command: WebSocketCommand, of handle: WebSocket, _ id: SocketID?, as operation: OperationID) {
+        if let id, connections[id] != nil { return perform(.webSocket(id, command), as: operation) }
+        if case .close = command { return }
+        outbox.append(.webSocket(handle, .failed(operation, WebSocketLayer.notOpen)))
+    }
+
+    /// What a WebSocket said is delivered up to the end of its input.
+    func acknowledgeEnd(of id: SocketID) {
+        guard let connection = connections[id], let webSocket = connection.webSocket else { return }
+        webSocket.acknowledgeEnd(on: connection)
+        connection.finishStep()
+    }
+}

@@ -1,0 +1,77 @@
+import SocketCore
+
+/// The server's side of the opening handshake.
+extension WebSocketLayer {
+    func follow(
+        _ step: ServerHandshake.Step, _ handshake: ServerHandshake, _ bytes: RawSpan, on connection: Connection
+    ) {
+        switch step {
+        case .wait: stage = .answering(handshake)
+        case .request(let request, let taken):
+            self.request = request.head
+            let early = bytes.extracting(taken..<bytes.byteCount).withUnsafeBytes { Array($0) }
+            stage = .deciding(request, early: early)
+            // User code is asked, so nothing may be lent any more, and nothing more may come meanwhile.
+            connection.isHeldBack = true
+            askToProceed(on: connection)
+        case .refused(let answer, let problem):
+            refuse(answer, problem, on: connection)
+        }
+    }
+
+    /// Answers the request, as the user's hook and RFC 6455 say.
+    func decide(_ request: WebSocketRequest, _ early: [UInt8], on connection: Connection) {
+        guard !connection.machine.isClosed else { return }
+        defer { connection.delegateCaughtUp() }
+        var fields: [HTTPField] = []
+        switch configuration.answer?(request) ?? .upgrade() {
+        case .http(let answer):
+            let fault = answer.fault.map { HTTPResponse(status: 500, text: "the server's own answer: \($0)\n") }
+            return refuse(fault ?? answer, nil, isHead: request.method == "HEAD", on: connection)
+        case .upgrade(let own): fields = own
+        }
+        if let refusal = refusal(of: request, fields) {
+            return refuse(refusal, String(decoding: refusal.body.dropLast(), as: UTF8.self), on: connection)
+        }
+        let wishes = configuration.compression?.answer(to: request.extensions.joined(separator: ", "))
+        let subprotocol = request.subprotocols.first { configuration.subprotocols.contains($0) }
+        let answer = request.answer(
+            accept: Digests.webSocketAccept(for: request.key), subprotocol: subprotocol, extensions: wishes?.header,
+            fields: fields)
+        response = answer
+        write(answer.bytes, on: connection)
+        let agreement = WebSocketAgreement(
+            subprotocol: subprotocol, extensions: wishes.map { [$0.header] } ?? [], request: request.head,
+            response: answer)
+        opened(agreement, wishes?.agreed, on: connection)
+        if !early.isEmpty { receive(early.span.bytes, on: connection) }
+    }
+
+    private func refusal(of request: WebSocketRequest, _ fields: [HTTPField]) -> HTTPResponse? {
+        if let refusal = request.refusal { return refusal }
+        if let allowed = configuration.allowedOrigins, let origin = request.origin, !allowed.contains(origin) {
+            return HTTPResponse(status: 403, text: "the origin is not allowed\n")
+        }
+        var own = WebSocketOpening()
+        own.fields = fields
+        return own.fault.map { HTTPResponse(status: 500, text: "the server's own fields: \($0)\n") }
+    }
+
+    /// Answers with plain HTTP and closes; `problem` nil: that is what was wanted.
+    private func refuse(
+        _ answer: HTTPResponse, _ problem: String?, isHead: Bool = false, on connection: Connection
+    ) {
+        let bytes = answer.bytes(isHead: isHead)
+        response = HTTPHead(
+            startLine: "HTTP/1.1 \(answer.status) \(HTTPResponse.reason(answer.status))", fields: answer.fields)
+        self.problem = problem.map {
+            SocketError(
+                .webSocket(.badHandshake), operation: "handshake",
+                detail: "\(connection.peer?.description ?? connection.target): answered \(answer.status): \($0)")
+        }
+        stage = .over
+        openDeadline = nil
+        write(bytes, on: connection)
+        connection.askToClose(.afterWriting)
+    }
+}

@@ -1,0 +1,98 @@
+import SocketCore
+
+/// The end, and what is shown.
+extension WebSocketLayer {
+    /// How long a deadline is put off while this side itself leaves the peer's bytes in the kernel.
+    private static let patience = Duration.seconds(1)
+
+    /// A deadline came.
+    func expire(on connection: Connection) {
+        guard isOpen else { return expireOpening(on: connection) }
+        if connection.isHeld, machine?.state == .open {
+            // The pong may lie among them.
+            postponed = connection.engine.now + Self.patience
+            return
+        }
+        postponed = nil
+        machine?.expire(now: connection.engine.now, into: &events)
+        performEvents(on: connection)
+    }
+
+    /// The connection is over: everything ends, and the end is told.
+    func transportEnded(_ error: SocketError?, on connection: Connection) {
+        if case .returning(let tunnel) = stage, let plan, let handle, error == nil {
+            stage = .tunnelling(tunnel)
+            if handle.reconnect(self, to: plan.endpoint, in: connection.engine) { return }
+        }
+        if isOpen, report == nil {
+            machine?.transportFailed(now: connection.engine.now, into: &events)
+            for case .closed(let report) in events { self.report = report }
+            events = []
+        }
+        let cause = self.cause(error)
+        failUnsent(cause, on: connection)
+        openDeadline = nil
+        stage = .over
+        if let listener, agreement == nil {
+            listener.gaveUp(connection.id)
+            connection.engine.outbox.append(.webSocketListener(listener, .refused(connection.peer, cause ?? problem)))
+        } else {
+            tell(.closed(report, cause), on: connection)
+        }
+    }
+
+    private func failUnsent(_ cause: SocketError?, on connection: Connection) {
+        let lost = cause ?? SocketError(.disconnected, operation: "send", detail: "the WebSocket was closed")
+        for (_, operation) in waiting { tell(.failed(operation, lost), on: connection) }
+        waiting = []
+        while let next = unsent.popFirst() { tell(.failed(next.operation, lost), on: connection) }
+        for stream in streams.keys.sorted() { tell(.failed(stream, lost), on: connection) }
+        streams = [:]
+    }
+
+    /// Why it ended, if that was not in order.
+    private func cause(_ error: SocketError?) -> SocketError? {
+        guard let report else { return problem ?? error }
+        guard let failure = report.failure else { return report.wasClean ? nil : error }
+        // What the kernel said, such as a reset, is more exact than that no Close came.
+        if failure == .endedWithoutClose, let error { return error }
+        return SocketError(.webSocket(.failed(failure)), operation: "WebSocket", detail: failure.description)
+    }
+
+    // MARK: Shown
+
+    private var pictured: WebSocketStage {
+        switch stage {
+        case .tunnelling, .tunnelled, .returning: .tunnelling
+        case .opening, .answering, .deciding: .opening
+        case .open:
+            switch machine?.state {
+            case .open: .open
+            case .closing: .closing
+            case .closed, nil: .closed
+            }
+        case .over: agreement == nil ? .refused : .closed
+        }
+    }
+
+    /// It as it is now.
+    func snapshot(isConnecting: Bool) -> WebSocketPicture {
+        let target = plan?.url.description ?? request.flatMap { WebSocketRequest($0)?.resource } ?? "-"
+        var picture = WebSocketPicture(role: role, stage: isConnecting ? .connecting : pictured, target: target)
+        picture.request = request
+        picture.response = response
+        picture.subprotocol = agreement?.subprotocol
+        picture.extensions = agreement?.extensions ?? []
+        picture.problem = problem?.detail
+        picture.openingDeadline = openDeadline
+        picture.openedIn = openedIn
+        picture.undeliveredBytes = handle?.undeliveredBytes ?? 0
+        picture.traffic = machine?.snapshot()
+        picture.report = report
+        switch stage {
+        case .answering(let handshake): picture.headBytes = handshake.count
+        case .tunnelling, .tunnelled, .returning, .opening, .deciding, .open, .over: break
+        }
+        return picture
+    }
+}

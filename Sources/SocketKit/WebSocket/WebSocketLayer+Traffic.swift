@@ -1,0 +1,169 @@
+import SocketCore
+
+/// What passes once it is open.
+extension WebSocketLayer {
+    /// Bytes in the connection's write queue before no more are taken from the machine: what is still there, control
+    /// frames can overtake.
+    private static let queueLimit = 128 << 10
+    /// Bytes taken from the machine in one turn before other sockets get their share.
+    private static let turnLimit = 1 << 20
+
+    // MARK: Out
+
+    /// Carries out a command, or keeps it until there is a machine.
+    func perform(_ command: WebSocketCommand, as operation: OperationID, on connection: Connection) {
+        guard isOpen else { return performEarly(command, operation, on: connection) }
+        do throws(WebSocketRefusal) {
+            try queue(command, operation, now: connection.engine.now)
+        } catch {
+            let refused = SocketError(.webSocket(.notSent(error)), operation: "send", detail: error.description)
+            tell(.failed(operation, refused), on: connection)
+        }
+        connection.askForPump()
+    }
+
+    private func queue(
+        _ command: WebSocketCommand, _ operation: OperationID, now: MonotonicTime
+    ) throws(WebSocketRefusal) {
+        switch command {
+        case .message(let message):
+            guard let id = try machine?.send(message.type, message.bytes) else { return }
+            unsent.append((id, operation))
+        case .fragments(let type, let parts):
+            guard let id = try machine?.begin(type) else { return }
+            for part in parts.dropLast() { try machine?.append(part, to: id) }
+            try machine?.finish(id, with: parts.last ?? [])
+            unsent.append((id, operation))
+        case .begin(let type): streams[operation] = try machine?.begin(type)
+        case .append(let stream, let bytes, let isLast):
+            guard let id = streams[stream] else { throw .noSuchMessage(WebSocketMessageID(0)) }
+            guard isLast else { return try machine?.append(bytes, to: id) ?? () }
+            try machine?.finish(id, with: bytes)
+            streams[stream] = nil
+            unsent.append((id, stream))
+        case .ping(let payload): try machine?.ping(payload)
+        case .pong(let payload): try machine?.pong(payload)
+        case .close(let code, let reason): try machine?.close(code, reason: reason, now: now)
+        }
+    }
+
+    private func performEarly(_ command: WebSocketCommand, _ operation: OperationID, on connection: Connection) {
+        if case .close = command { return connection.askToClose(.now) }
+        let bytes = waiting.reduce(0) { $0 + $1.command.byteCount } + command.byteCount
+        guard case .over = stage else {
+            if bytes <= configuration.settings.limits.sendQueueBytes { return waiting.append((command, operation)) }
+            let error = SocketError(
+                .badParameter, operation: "send", detail: "\(bytes) bytes wait until it is open, which is too many")
+            return tell(.failed(operation, error), on: connection)
+        }
+        tell(.failed(operation, Self.notOpen), on: connection)
+    }
+
+    static let notOpen = SocketError(.notConnected, operation: "send", detail: "the WebSocket is not open")
+
+    /// Gives the connection what the machine has to send, as far as there is room. It runs where the connection flushes
+    /// its writes, so what was asked for in one turn leaves together.
+    func pump(on connection: Connection) {
+        let now = connection.engine.now
+        if pumped.turn != now { pumped = (now, 0) }
+        while connection.machine.pendingWriteBytes < Self.queueLimit, machine?.hasOutgoing == true {
+            guard pumped.bytes < Self.turnLimit else {
+                connection.isSendBudgetSpent = true
+                break
+            }
+            let bytes = machine?.takeOutgoing(
+                now: now, maskKey: { connection.engine.maskKeys.next() }, into: &events)
+            guard let bytes, !bytes.isEmpty else { break }
+            pumped.bytes += bytes.count
+            handedOn += bytes.count
+            connection.enqueue(WriteRequest(bytes), as: connection.engine.names.nextOperation())
+        }
+    }
+
+    /// Writes went to the kernel. What comes of it is performed where the connection is done with them.
+    func transportMoved(on connection: Connection) {
+        let written = handedOn - connection.machine.pendingWriteBytes
+        guard isOpen, written > reported else { return }
+        machine?.didWrite(written - reported, now: connection.engine.now, into: &events)
+        reported = written
+    }
+
+    // MARK: In
+
+    /// Goes on with what the machine holds; true when bytes may be taken from the kernel again.
+    func mayReceive(on connection: Connection) -> Bool {
+        guard handle?.mustHoldBack() != true else { return false }
+        isUserBehind = false
+        guard machine?.hasHeldInput == true else { return true }
+        machine?.proceed(now: connection.engine.now, into: &events)
+        performEvents(on: connection)
+        return machine?.hasHeldInput != true && !isUserBehind
+    }
+
+    /// Leaves the kernel's bytes there while the user is far behind, or the machine is.
+    private func holdIfBehind(on connection: Connection) {
+        let mustWait = machine?.hasHeldInput == true
+        guard mustWait || isUserBehind else { return }
+        connection.isHeldBack = true
+        if !isUserBehind { askToProceed(on: connection) }
+    }
+
+    /// What came before the end of input is delivered.
+    func acknowledgeEnd(on connection: Connection) {
+        machine?.acknowledgeEnd(now: connection.engine.now)
+        connection.askForPump()
+    }
+
+    // MARK: Events
+
+    /// Performs what the machine said, in order.
+    func performEvents(on connection: Connection) {
+        if !events.isEmpty {
+            let said = events
+            events = []
+            for event in said { perform(event, on: connection) }
+            holdIfBehind(on: connection)
+        }
+        // Others come first where the turn's share is used up: write interest brings the reactor back.
+        if !connection.isSendBudgetSpent, machine?.hasOutgoing == true,
+            connection.machine.pendingWriteBytes < Self.queueLimit
+        {
+            connection.askForPump()
+        }
+    }
+
+    private func perform(_ event: WebSocketEvent, on connection: Connection) {
+        switch event {
+        case .message(let type, let bytes): tell(.message(WebSocketMessage(type, bytes)), on: connection)
+        case .chunk(let chunk): tell(.chunk(chunk), on: connection)
+        case .ping(let payload): tell(.ping(payload), on: connection)
+        case .pong(let payload, let roundTrip): tell(.pong(payload, roundTrip: roundTrip), on: connection)
+        case .closeReceived(let frame): tell(.inputEnded(frame), on: connection)
+        case .failed: tell(.inputEnded(nil), on: connection)
+        case .sent(let last): wasSent(through: last, on: connection)
+        case .writable: tell(.writable, on: connection)
+        case .frame: break
+        case .endOutput: connection.halfClose()
+        case .disconnect: connection.close(error: nil)
+        case .closed(let report): self.report = report
+        }
+    }
+
+    private func wasSent(through last: WebSocketMessageID, on connection: Connection) {
+        while !unsent.isEmpty, unsent[0].message <= last, let next = unsent.popFirst() {
+            tell(.sent(next.operation), on: connection)
+        }
+    }
+}
+
+extension WebSocketCommand {
+    /// Payload bytes that it carries.
+    var byteCount: Int {
+        switch self {
+        case .message(let message): message.bytes.count
+        case .fragments(_, let parts): parts.reduce(0) { $0 + $1.count }
+        case .append(_, let bytes, _), .ping(let bytes), .pong(let bytes): bytes.count
+        case .begin, .close: 0
+        }
+    }
+}

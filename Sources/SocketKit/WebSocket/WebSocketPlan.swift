@@ -1,0 +1,47 @@
+import SocketCore
+
+/// What a client is to do, checked before anything is begun.
+struct WebSocketPlan: Sendable {
+    var url: WebSocketURL
+    var configuration: WebSocketConfiguration
+    /// nil: no TLS.
+    var tls: TLSContext?
+
+    /// Throws `badParameter` for a setting that is wrong, with a sentence that names it. Files are read here.
+    init(_ url: WebSocketURL, _ configuration: WebSocketConfiguration) throws(SocketError) {
+        self.url = url
+        self.configuration = configuration
+        if let fault = configuration.fault { throw .refused("connect", fault) }
+        if configuration.proxy != nil, url.host == nil {
+            throw .refused("connect", "proxy: does not reach a Unix-domain socket")
+        }
+        guard url.isSecure else { return }
+        var settings = configuration.tls ?? .client()
+        guard settings.role == .client else { throw .refused("connect", "tls.role: must be client") }
+        settings.serverName = settings.serverName ?? url.host
+        settings.applicationProtocols = ["http/1.1"]
+        let context = try TLSContexts.context(for: settings)
+        _ = try TLSLayer.make(context, host: nil, address: url.description)
+        tls = context
+    }
+
+    /// What the connection goes to.
+    var endpoint: Endpoint {
+        configuration.proxy.map { .tcp(host: $0.host, port: $0.port) } ?? url.endpoint
+    }
+
+    /// The proxy's part; nil: there is none.
+    var tunnel: TunnelHandshake? {
+        guard let proxy = configuration.proxy, case .tcp(let host, let port) = url.endpoint else { return nil }
+        return TunnelHandshake(
+            host: host, port: port, credentials: proxy.credentials, headLimit: configuration.headLimit)
+    }
+
+    /// The handshake, with a key of its own.
+    var handshake: ClientHandshake {
+        let key = Base64.text(Digests.random(16))
+        return ClientHandshake(
+            url, configuration.opening, key: key, expectedAccept: Digests.webSocketAccept(for: key),
+            headLimit: configuration.headLimit, compression: configuration.compression)
+    }
+}
