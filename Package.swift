@@ -53,6 +53,9 @@ let package = Package(
             name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),
         .testTarget(
             name: "InteropTests", dependencies: ["SocketKit", "SockTUI", "SocketTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["SocketKit", "SocketTestSupport"], path: "Tests/Conformance",
+            exclude: ["autobahn"], swiftSettings: strict),
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]
 )
