@@ -39,6 +39,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(31, &isAboveHighMark)
         try coder.field(32, &tls)
         try coder.field(33, &datagrams)
+        try coder.field(34, &webSocket)
     }
 }
 

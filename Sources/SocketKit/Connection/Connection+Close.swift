@@ -149,6 +149,7 @@ extension Connection {
         guard !machine.isClosed else { return }
         sayGoodbye(error)
         machine.didClose()
+        webSocket?.transportCloses(error, now: engine.now)
         endConnect()
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }

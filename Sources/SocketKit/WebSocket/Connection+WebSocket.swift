@@ -12,7 +12,7 @@ extension Connection {
     /// Shows bytes to the WebSocket where they are. It runs no user code, so nothing has to be settled before; false when
     /// another read is in the way.
     func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> Bool {
-        guard let delivery = machine.reading.lend(now: engine.now) else { return false }
+        guard webSocket.gatheredReads == 0, let delivery = machine.reading.lend(now: engine.now) else { return false }
         record(.readDone, tag: delivery.tag, bytes.count)
         log(delivery, bytes.count) { Array(bytes.prefix($0)) }
         webSocket.receive(RawSpan(_unsafeBytes: bytes), on: self)
@@ -23,7 +23,10 @@ extension Connection {
     func notify(_ webSocket: WebSocketLayer, _ notice: SocketNotice) {
         switch notice {
         case .wrote, .wrotePartial: webSocket.transportMoved(on: self)
-        case .connected, .read, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
+        case .read:
+            webSocket.gatheredReads += 1
+            engine.outbox.append(.webSocketStep(self, notice))
+        case .connected, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
             .trust, .disconnecting, .disconnected:
             engine.outbox.append(.webSocketStep(self, notice))
         }

@@ -121,6 +121,8 @@ extension WebSocketLayer {
         if !events.isEmpty {
             let said = events
             events = []
+            // The connection's last picture is made where it is closed, which comes before this.
+            for case .closed(let report) in said { self.report = report }
             for event in said { perform(event, on: connection) }
             holdIfBehind(on: connection)
         }
@@ -145,7 +147,7 @@ extension WebSocketLayer {
         case .frame: break
         case .endOutput: connection.halfClose()
         case .disconnect: connection.close(error: nil)
-        case .closed(let report): self.report = report
+        case .closed: break
         }
     }
 
