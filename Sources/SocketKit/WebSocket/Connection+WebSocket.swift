@@ -9,14 +9,19 @@ extension Connection {
         finishStep()
     }
 
-    /// Shows bytes to the WebSocket where they are. It runs no user code, so nothing has to be settled before; false when
-    /// another read is in the way.
-    func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> Bool {
-        guard webSocket.gatheredReads == 0, let delivery = machine.reading.lend(now: engine.now) else { return false }
-        record(.readDone, tag: delivery.tag, bytes.count)
-        log(delivery, bytes.count) { Array(bytes.prefix($0)) }
-        webSocket.receive(RawSpan(_unsafeBytes: bytes), on: self)
-        return true
+    /// Shows bytes to the WebSocket where they are, and says which are left: another read is in the way. It runs no user
+    /// code, so nothing has to be settled before.
+    func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> UnsafeRawBufferPointer {
+        guard webSocket.gatheredReads == 0, machine.reading.lendsBytes else { return bytes }
+        var rest = bytes
+        while !rest.isEmpty, machine.isOpen, let loan = machine.reading.lend(rest, now: engine.now) {
+            let item = UnsafeRawBufferPointer(rebasing: rest[..<loan.count])
+            rest = UnsafeRawBufferPointer(rebasing: rest[loan.count...])
+            record(.readDone, tag: loan.tag, loan.count)
+            log(loan, item)
+            webSocket.receive(RawSpan(_unsafeBytes: item), on: self)
+        }
+        return rest
     }
 
     /// Tells the WebSocket; what moves bytes at once, the rest when nothing is lent any more.
