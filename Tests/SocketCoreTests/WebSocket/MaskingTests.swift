@@ -17,7 +17,7 @@ import Testing
         }
         try bench.machine.close(now: .zero)
         let frames = bench.flush()
-        #expect(frames.count == 1000 + 10 + 1 + 1 && frames.allSatisfy(\.isMasked))
+        #expect(frames.count == 1000 + 10 + 10 + 1 && frames.allSatisfy(\.isMasked))
         let keys = bench.takeEvents().compactMap { event -> UInt32? in
             if case .frame(let record) = event, record.isSent { record.maskKey } else { nil }
         }
