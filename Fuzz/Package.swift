@@ -22,6 +22,8 @@ let package = Package(
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzInspection", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzWebSocket", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzInflate", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),

@@ -19,12 +19,13 @@ package enum WebSocketEvent: Equatable {
     case writable
     /// A frame came whole, or was made to be sent. Only while `reportsFrames`.
     case frame(WebSocketFrameRecord)
-    /// Half-close the transport behind everything taken so far; go on reading, so that its end is seen.
+    /// Half-close the transport behind everything taken so far, what the same `takeOutgoing` gave included; go on
+    /// reading, so that its end is seen.
     case endOutput
     /// End the transport now, whatever is queued in it.
     case disconnect
     /// It is over. Exactly one, the last of all events.
-    case closed(WebSocketCloseReport)
+    indirect case closed(WebSocketCloseReport)
 }
 
 /// A part of a message that is delivered as it comes.
@@ -69,8 +70,6 @@ public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
     public var length: Int
     /// Bytes of the message that it brought, inflated; the same as `length` unless the message is compressed.
     public var messageBytes: Int
-    /// Bytes of its header.
-    public var headerBytes: Int
     /// The message it belongs to, counted from 1 in its direction; nil: a control frame.
     public var message: WebSocketMessageID?
     /// When it was whole, or when it was made.
@@ -79,7 +78,7 @@ public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
     /// Describes a frame.
     public init(
         isSent: Bool, opcode: WebSocketOpcode, isFinal: Bool, reserved: UInt8, maskKey: UInt32?, length: Int,
-        messageBytes: Int, headerBytes: Int, message: WebSocketMessageID?, time: MonotonicTime
+        messageBytes: Int, message: WebSocketMessageID?, time: MonotonicTime
     ) {
         self.isSent = isSent
         self.opcode = opcode
@@ -88,8 +87,12 @@ public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
         self.maskKey = maskKey
         self.length = length
         self.messageBytes = messageBytes
-        self.headerBytes = headerBytes
         self.message = message
         self.time = time
     }
+}
+
+extension WebSocketFrameRecord {
+    /// Bytes of its header, in the shortest form, which is the only one that is accepted.
+    public var headerBytes: Int { FrameHeader(opcode: opcode, maskKey: maskKey, length: length).count }
 }

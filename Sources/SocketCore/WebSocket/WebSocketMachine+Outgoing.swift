@@ -8,10 +8,11 @@ extension WebSocketMachine {
     package mutating func takeOutgoing(
         most: Int = 64 << 10, now: MonotonicTime, maskKey: () -> UInt32, into events: inout [WebSocketEvent]
     ) -> [UInt8] {
+        guard hasOutgoing else { return [] }
         var wire: [UInt8] = []
         if outbox.hasPayload { return takePayload(behind: wire, most: most) }
         while wire.count < most, !outbox.hasPayload {
-            if let control = controls.isEmpty || !mayStillSend ? nil : controls.next() {
+            if !controls.isEmpty, mayStillSend, let control = controls.next() {
                 add(control, key: role == .client ? maskKey() : nil, to: &wire, now: now, into: &events)
             } else if lanes.hasFrame, mayStillSend, let frame = lanes.next() {
                 add(frame, key: role == .client ? maskKey() : nil, to: &wire, now: now, into: &events)
@@ -34,7 +35,7 @@ extension WebSocketMachine {
 
     /// Whether `takeOutgoing` would give bytes.
     package var hasOutgoing: Bool {
-        outbox.hasPayload || closing.closeToSend != nil || mayStillSend && (!controls.isEmpty || lanes.hasFrame)
+        outbox.hasPayload || closing.phase == .queued || mayStillSend && (!controls.isEmpty || lanes.hasFrame)
     }
 
     /// The kernel took so many of the bytes that were handed on.
@@ -106,11 +107,11 @@ extension WebSocketMachine {
     ) {
         sent.frames += 1
         outbox.add(header, message: message, messageBytes: messageBytes)
-        if wire.isEmpty { wire.reserveCapacity(header.count + min(payload.count, Self.copiedBytes)) }
-        header.append(to: &wire)
         if payload.count <= Self.copiedBytes {
-            payload.withUnsafeBytes { _ = wire.append($0, unmaskedWith: header.maskKey) }
+            wire.makeRoom(for: header.count + payload.count)
+            header.append(to: &wire, with: payload)
         } else {
+            header.append(to: &wire)
             outbox.keep(payload, key: header.maskKey)
         }
         guard reportsFrames else { return }
@@ -119,7 +120,7 @@ extension WebSocketMachine {
                 WebSocketFrameRecord(
                     isSent: true, opcode: header.opcode, isFinal: header.isFinal, reserved: header.reserved,
                     maskKey: header.maskKey.map { UInt32(bigEndian: $0) }, length: header.length,
-                    messageBytes: messageBytes, headerBytes: header.count, message: message, time: now)))
+                    messageBytes: messageBytes, message: message, time: now)))
     }
 
     /// Payloads up to this long are copied behind their header; others are handed on where they lie.

@@ -39,19 +39,19 @@ extension WebSocketMachine {
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, into events: inout [WebSocketEvent]
     ) -> Int {
         var offset = 0
-        var budget = Self.deliveryBudget
+        let most = assembler.delivered + Self.deliveryBudget
         do throws(WebSocketFailure) {
-            while closing.acceptsInput, budget > 0 {
+            while closing.acceptsInput, assembler.delivered < most {
                 // Compressed bytes go in small steps, for each may make a thousand.
-                let most = assembler.isCompressed ? 512 : Int.max
-                switch try decoder.next(input, &offset, most: most) {
+                let step = assembler.isCompressed ? 512 : Int.max
+                switch try decoder.next(input, &offset, most: step) {
                 case .wait:
                     if decoder.missing > 0 { pings.isBusy(now: now) }
                     return offset
-                case .header(let header): budget -= try begin(header, now: now, into: &events)
+                case .header(let header): try begin(header, now: now, into: &events)
                 case .payload(let range, let key, let isLast):
                     let bytes = UnsafeRawBufferPointer(rebasing: input[range])
-                    budget -= try take(bytes, key: key, isLast: isLast, now: now, into: &events)
+                    try take(bytes, key: key, isLast: isLast, now: now, into: &events)
                 }
             }
         } catch {
@@ -64,30 +64,28 @@ extension WebSocketMachine {
 
     private mutating func begin(
         _ header: FrameHeader, now: MonotonicTime, into events: inout [WebSocketEvent]
-    ) throws(WebSocketFailure) -> Int {
+    ) throws(WebSocketFailure) {
         frame = header
-        frameMessageBytes = 0
+        frameStart = assembler.messageBytes
         if !header.opcode.isControl { try assembler.begin(header) }
-        guard header.length == 0 else { return 0 }
-        return try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &events)
+        guard header.length == 0 else { return }
+        try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &events)
     }
 
     private mutating func take(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime,
         into events: inout [WebSocketEvent]
-    ) throws(WebSocketFailure) -> Int {
+    ) throws(WebSocketFailure) {
         guard !frame.opcode.isControl else {
             control.append(bytes, unmaskedWith: key)
             if isLast { try endControl(now: now, into: &events) }
-            return 0
+            return
         }
         let message = events.count
-        let made = try assembler.take(bytes, key: key, into: &events)
-        frameMessageBytes += made
-        guard isLast else { return made }
+        try assembler.take(bytes, key: key, into: &events)
+        guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)
         record(before: message, assembler.id, now: now, into: &events)
-        return made
     }
 
     /// Counts the frame at hand, and puts its record before what it completed.
@@ -99,7 +97,7 @@ extension WebSocketMachine {
         let record = WebSocketFrameRecord(
             isSent: false, opcode: frame.opcode, isFinal: frame.isFinal, reserved: frame.reserved,
             maskKey: frame.maskKey.map { UInt32(bigEndian: $0) }, length: frame.length,
-            messageBytes: frameMessageBytes, headerBytes: frame.count, message: message, time: now)
+            messageBytes: Int(assembler.messageBytes - frameStart), message: message, time: now)
         events.insert(.frame(record), at: index)
     }
 

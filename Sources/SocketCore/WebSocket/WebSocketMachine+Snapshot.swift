@@ -11,7 +11,7 @@ extension WebSocketMachine {
             receiving: assembler.progress, sending: outbox.progress, received: received, sent: sent,
             queuedMessages: lanes.messages, bufferedBytes: bufferedBytes, heldBytes: held.count,
             discardedBytes: discarded, pendingPings: pings.pending, roundTrip: pings.roundTrip,
-            supersededPings: controls.superseded, closeSent: closing.sent ?? closing.closeToSend,
+            supersededPings: controls.superseded, closeSent: closing.own,
             closeReceived: closing.received, closeOrigin: closing.origin, failure: closing.failure, deflate: deflate)
     }
 }

@@ -21,9 +21,9 @@ package struct WebSocketMachine: ~Copyable {
 
     var decoder: FrameDecoder
     var assembler: MessageAssembler
-    /// The header of the frame at hand, and what its payload made so far.
+    /// The header of the frame at hand, and the bytes of messages that there were before it.
     var frame = FrameHeader(opcode: .continuation, length: 0)
-    var frameMessageBytes = 0
+    var frameStart: UInt64 = 0
     /// The payload of the control frame at hand.
     var control: [UInt8] = []
     /// What came while what was made of earlier bytes waits to be delivered, and the end behind it.

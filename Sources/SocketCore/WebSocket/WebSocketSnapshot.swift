@@ -38,6 +38,38 @@ public struct WebSocketSnapshot: Hashable, Sendable, Codable {
     public var failure: WebSocketFailure?
     /// permessage-deflate as agreed on; nil: it was not.
     public var deflate: PerMessageDeflateParameters?
+
+    /// Describes a WebSocket; one of which nothing more is said is open and has done nothing.
+    public init(
+        role: WebSocketRole, state: WebSocketState = .open, awaiting: WebSocketParserState = .header(done: 0),
+        receiving: WebSocketMessageProgress? = nil, sending: WebSocketSendProgress? = nil,
+        received: WebSocketCounters = WebSocketCounters(), sent: WebSocketCounters = WebSocketCounters(),
+        queuedMessages: Int = 0, bufferedBytes: Int = 0, heldBytes: Int = 0, discardedBytes: Int = 0,
+        pendingPings: Int = 0, roundTrip: Duration? = nil, supersededPings: UInt64 = 0,
+        closeSent: WebSocketCloseFrame? = nil, closeReceived: WebSocketCloseFrame? = nil,
+        closeOrigin: WebSocketCloseReport.Origin? = nil, failure: WebSocketFailure? = nil,
+        deflate: PerMessageDeflateParameters? = nil
+    ) {
+        self.role = role
+        self.state = state
+        self.awaiting = awaiting
+        self.receiving = receiving
+        self.sending = sending
+        self.received = received
+        self.sent = sent
+        self.queuedMessages = queuedMessages
+        self.bufferedBytes = bufferedBytes
+        self.heldBytes = heldBytes
+        self.discardedBytes = discardedBytes
+        self.pendingPings = pendingPings
+        self.roundTrip = roundTrip
+        self.supersededPings = supersededPings
+        self.closeSent = closeSent
+        self.closeReceived = closeReceived
+        self.closeOrigin = closeOrigin
+        self.failure = failure
+        self.deflate = deflate
+    }
 }
 
 /// What a frame parser waits for now (RFC 6455, 5.2).
@@ -68,6 +100,19 @@ public struct WebSocketMessageProgress: Hashable, Sendable, Codable {
     public var bytes: Int
     /// Bytes of it that came, as on the wire.
     public var wireBytes: Int
+
+    /// Describes a message.
+    public init(
+        id: WebSocketMessageID, type: WebSocketMessageType, isCompressed: Bool, fragments: Int, bytes: Int,
+        wireBytes: Int
+    ) {
+        self.id = id
+        self.type = type
+        self.isCompressed = isCompressed
+        self.fragments = fragments
+        self.bytes = bytes
+        self.wireBytes = wireBytes
+    }
 }
 
 /// A frame that is on its way to the kernel.
@@ -80,6 +125,14 @@ public struct WebSocketSendProgress: Hashable, Sendable, Codable {
     public var done: Int
     /// Its bytes, header included.
     public var total: Int
+
+    /// Describes a frame.
+    public init(opcode: WebSocketOpcode, message: WebSocketMessageID? = nil, done: Int, total: Int) {
+        self.opcode = opcode
+        self.message = message
+        self.done = done
+        self.total = total
+    }
 }
 
 /// What passed in one direction.

@@ -77,7 +77,7 @@ extension [UInt8] {
     mutating func appendFromZlib(
         _ stream: UnsafeMutablePointer<z_stream>, _ count: Int, _ run: (UnsafeMutablePointer<z_stream>) -> CInt
     ) -> CInt {
-        if capacity - self.count < count { reserveCapacity(Swift.max(self.count + count, capacity * 2)) }
+        makeRoom(for: count)
         var status = Z_OK
         append(addingCapacity: count) { span in
             span.withUnsafeMutableBufferPointer { buffer, initialized in

@@ -1,5 +1,5 @@
-/// Takes a stream apart into frames, however it is cut. It keeps no payload: it says where in the bytes it was given that
-/// lies.
+/// Takes a stream apart into frames, however it is cut. It keeps no payload: it says where in the bytes it was given
+/// that lies.
 package struct FrameDecoder: Sendable {
     /// What the next bytes are.
     package enum Step: Equatable {

@@ -32,20 +32,44 @@ package struct FrameHeader: Equatable, Sendable {
         2 + (length < 126 ? 0 : length < 65_536 ? 2 : 8) + (maskKey == nil ? 0 : 4)
     }
 
-    /// Writes it in its shortest form, as 5.2 demands.
-    package func append(to bytes: inout [UInt8]) {
-        bytes.append((isFinal ? 0x80 : 0) | reserved << 4 | opcode.rawValue)
-        let mask: UInt8 = maskKey == nil ? 0 : 0x80
-        if length < 126 {
-            bytes.append(mask | UInt8(length))
-        } else if length < 65_536 {
-            bytes.append(mask | 126)
-            withUnsafeBytes(of: UInt16(length).bigEndian) { bytes.append(contentsOf: $0) }
-        } else {
-            bytes.append(mask | 127)
-            withUnsafeBytes(of: UInt64(length).bigEndian) { bytes.append(contentsOf: $0) }
+    /// Writes it, in its shortest form as 5.2 demands, and behind it `payload`, masked if there is a key. The payload
+    /// may be less than the length says: the rest follows by other means.
+    package func append(to bytes: inout [UInt8], with payload: [UInt8] = []) {
+        let count = count
+        bytes.append(addingCapacity: count + payload.count) { span in
+            span.withUnsafeMutableBufferPointer { buffer, initialized in
+                guard let start = buffer.baseAddress else { return }
+                let target = UnsafeMutableRawPointer(start + initialized)
+                write(to: target)
+                payload.withUnsafeBytes { payload in
+                    guard let source = payload.baseAddress else { return }
+                    if let maskKey {
+                        Masking.copy(from: source, to: target + count, count: payload.count, key: maskKey)
+                    } else {
+                        (target + count).copyMemory(from: source, byteCount: payload.count)
+                    }
+                }
+                initialized += count + payload.count
+            }
         }
-        if let maskKey { withUnsafeBytes(of: maskKey) { bytes.append(contentsOf: $0) } }
+    }
+
+    private func write(to target: UnsafeMutableRawPointer) {
+        let mask: UInt8 = maskKey == nil ? 0 : 0x80
+        var end = 2
+        target.storeBytes(of: (isFinal ? 0x80 : 0) | reserved << 4 | opcode.rawValue, as: UInt8.self)
+        if length < 126 {
+            target.storeBytes(of: mask | UInt8(truncatingIfNeeded: length), toByteOffset: 1, as: UInt8.self)
+        } else if length < 65_536 {
+            target.storeBytes(of: mask | 126, toByteOffset: 1, as: UInt8.self)
+            target.storeBytes(of: UInt16(length).bigEndian, toByteOffset: 2, as: UInt16.self)
+            end = 4
+        } else {
+            target.storeBytes(of: mask | 127, toByteOffset: 1, as: UInt8.self)
+            target.storeBytes(of: UInt64(length).bigEndian, toByteOffset: 2, as: UInt64.self)
+            end = 10
+        }
+        if let maskKey { target.storeBytes(of: maskKey, toByteOffset: end, as: UInt32.self) }
     }
 }
 

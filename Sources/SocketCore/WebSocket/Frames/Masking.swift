@@ -23,42 +23,65 @@ package enum Masking {
     @discardableResult package static func copy(
         from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, key: UInt32
     ) -> Bool {
-        let vector = SIMD8<UInt32>(repeating: key)
-        var seen = SIMD8<UInt32>.zero
+        guard count >= 16 else { return copyShort(from: source, to: target, count: count, key: key) }
+        let vector = SIMD2(repeating: doubled(key))
+        // The last 16 bytes overlap those before, so they are read before anything is written.
+        let last = load(source, count &- 16) ^ SIMD2(repeating: doubled(rotated(key, by: count)))
+        var seen = last
         var index = 0
         while index &+ 64 <= count {
-            let first = source.loadUnaligned(fromByteOffset: index, as: SIMD8<UInt32>.self) ^ vector
-            let second = source.loadUnaligned(fromByteOffset: index &+ 32, as: SIMD8<UInt32>.self) ^ vector
-            target.storeBytes(of: first, toByteOffset: index, as: SIMD8<UInt32>.self)
-            target.storeBytes(of: second, toByteOffset: index &+ 32, as: SIMD8<UInt32>.self)
-            seen |= first | second
+            let first = load(source, index) ^ vector
+            let second = load(source, index &+ 16) ^ vector
+            let third = load(source, index &+ 32) ^ vector
+            let fourth = load(source, index &+ 48) ^ vector
+            target.storeBytes(of: first, toByteOffset: index, as: SIMD2<UInt64>.self)
+            target.storeBytes(of: second, toByteOffset: index &+ 16, as: SIMD2<UInt64>.self)
+            target.storeBytes(of: third, toByteOffset: index &+ 32, as: SIMD2<UInt64>.self)
+            target.storeBytes(of: fourth, toByteOffset: index &+ 48, as: SIMD2<UInt64>.self)
+            seen |= (first | second) | (third | fourth)
             index &+= 64
         }
-        let isASCII = seen & SIMD8(repeating: 0x8080_8080) == .zero
-        return copyTail(from: source, to: target, index..<count, key: key) && isASCII
+        while index &+ 16 < count {
+            let masked = load(source, index) ^ vector
+            target.storeBytes(of: masked, toByteOffset: index, as: SIMD2<UInt64>.self)
+            seen |= masked
+            index &+= 16
+        }
+        target.storeBytes(of: last, toByteOffset: count &- 16, as: SIMD2<UInt64>.self)
+        return (seen[0] | seen[1]) & upperBits == 0
     }
 
-    /// Fewer than 64 bytes, by words and then by bytes.
-    private static func copyTail(
-        from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ range: Range<Int>, key: UInt32
+    private static var upperBits: UInt64 { 0x8080_8080_8080_8080 }
+
+    @inline(__always)
+    private static func doubled(_ key: UInt32) -> UInt64 { UInt64(key) << 32 | UInt64(key) }
+
+    @inline(__always)
+    private static func load(_ source: UnsafeRawPointer, _ index: Int) -> SIMD2<UInt64> {
+        source.loadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
+    }
+
+    /// Fewer than 16 bytes: two words that overlap, or byte by byte.
+    private static func copyShort(
+        from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, key: UInt32
     ) -> Bool {
-        let word = UInt64(key) << 32 | UInt64(key)
-        var seen: UInt64 = 0
-        var index = range.lowerBound
-        while index &+ 8 <= range.upperBound {
-            let masked = source.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ word
-            target.storeBytes(of: masked, toByteOffset: index, as: UInt64.self)
-            seen |= masked
-            index &+= 8
+        let word = doubled(key)
+        if count >= 8 {
+            let end = doubled(rotated(key, by: count))
+            let first = source.loadUnaligned(as: UInt64.self) ^ word
+            let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self) ^ end
+            target.storeBytes(of: first, as: UInt64.self)
+            target.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+            return (first | last) & upperBits == 0
         }
         var rest = word.littleEndian
-        while index < range.upperBound {
+        var seen: UInt8 = 0
+        for index in 0..<count {
             let masked = source.load(fromByteOffset: index, as: UInt8.self) ^ UInt8(truncatingIfNeeded: rest)
             target.storeBytes(of: masked, toByteOffset: index, as: UInt8.self)
-            seen |= UInt64(masked)
+            seen |= masked
             rest &>>= 8
-            index &+= 1
         }
-        return seen & 0x8080_8080_8080_8080 == 0
+        return seen < 0x80
     }
 }

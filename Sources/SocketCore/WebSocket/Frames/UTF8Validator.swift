@@ -1,7 +1,7 @@
 /// Checks text that comes in pieces, and finds the first byte with which it cannot be UTF-8 any more (RFC 3629, 4; RFC
 /// 6455, 8.1).
 ///
-/// Runs of ASCII are skipped 32 bytes at a time; characters that lie whole in a piece are checked at once; only a
+/// Runs of ASCII are skipped 64 bytes at a time; characters that lie whole in a piece are checked at once; only a
 /// character that is cut goes byte by byte.
 package struct UTF8Validator: Sendable, Equatable {
     /// Bytes that the character at hand lacks.
@@ -72,23 +72,24 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// The length of the character that begins at `index`, if it lies whole in the bytes and is right; 0 otherwise.
+    /// The length of the character that begins at `index`, if 4 bytes are there from it on and it is right; 0
+    /// otherwise.
+    ///
+    /// All of its bytes are compared at once, as one little-endian word, with what their upper bits must be.
     @inline(__always)
     private static func wholeCharacter(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int {
-        let left = bytes.count &- index
-        let first = bytes[index]
-        guard first >= 0xC2, left >= 2 else { return 0 }
-        let second = bytes[index &+ 1]
-        guard second & 0xC0 == 0x80 else { return 0 }
-        if first < 0xE0 { return 2 }
-        guard left >= 3, bytes[index &+ 2] & 0xC0 == 0x80 else { return 0 }
-        let start = UInt16(first) << 8 | UInt16(second)
-        if first < 0xF0 {
-            // Overlong below E0 A0; surrogates are ED A0 to ED BF.
-            return start >= 0xE0A0 && (start < 0xEDA0 || first > 0xED) ? 3 : 0
+        guard index &+ 4 <= bytes.count else { return 0 }
+        let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
+        if word & 0xC0E0 == 0x80C0 { return word & 0x1E != 0 ? 2 : 0 }
+        if word & 0x00C0_C0F0 == 0x0080_80E0 {
+            // The lead's last bits and the one that tells overlong forms (E0 80) and surrogates (ED A0).
+            let edge = word & 0x200F
+            return edge != 0 && edge != 0x200D ? 3 : 0
         }
-        guard left >= 4, bytes[index &+ 3] & 0xC0 == 0x80 else { return 0 }
-        return start >= 0xF090 && start < 0xF490 ? 4 : 0
+        guard word & 0xC0C0_C0F8 == 0x8080_80F0 else { return 0 }
+        // From F0 90 to F4 8F.
+        let start = (word & 7) << 2 | word >> 12 & 3
+        return start >= 1 && start <= 16 ? 4 : 0
     }
 
     /// The first offset from `index` on at which a byte is not ASCII, or the end.
@@ -96,17 +97,25 @@ package struct UTF8Validator: Sendable, Equatable {
     private static func endOfASCII(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var index = start
         while index &+ 8 <= bytes.count {
-            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian & 0x8080_8080_8080_8080
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian & upperBits
             if word != 0 { return index &+ word.trailingZeroBitCount / 8 }
             index &+= 8
-            while index &+ 32 <= bytes.count,
-                bytes.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
-                    & SIMD4(repeating: 0x8080_8080_8080_8080) == .zero
-            {
-                index &+= 32
-            }
+            while index &+ 64 <= bytes.count, isASCII(bytes, from: index) { index &+= 64 }
         }
         while index < bytes.count, bytes[index] < 0x80 { index &+= 1 }
         return index
     }
+
+    /// Whether 64 bytes are.
+    @inline(__always)
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer, from index: Int) -> Bool {
+        let first = bytes.loadUnaligned(fromByteOffset: index, as: SIMD2<UInt64>.self)
+        let second = bytes.loadUnaligned(fromByteOffset: index &+ 16, as: SIMD2<UInt64>.self)
+        let third = bytes.loadUnaligned(fromByteOffset: index &+ 32, as: SIMD2<UInt64>.self)
+        let fourth = bytes.loadUnaligned(fromByteOffset: index &+ 48, as: SIMD2<UInt64>.self)
+        let seen = first | second | third | fourth
+        return (seen[0] | seen[1]) & upperBits == 0
+    }
+
+    private static var upperBits: UInt64 { 0x8080_8080_8080_8080 }
 }

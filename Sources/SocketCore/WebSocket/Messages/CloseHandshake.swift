@@ -1,14 +1,14 @@
 /// The end of a WebSocket (RFC 6455, 7): who said what, and what each waits for.
 struct CloseHandshake {
     /// What is to come.
-    enum Phase: Equatable {
+    enum Phase {
         /// Nobody closes.
         case open
-        /// Input is over: the peer's Close came, or it broke the protocol. What came before is being delivered, and may be
-        /// answered, before this end says its own Close.
-        case ending(reply: WebSocketCloseFrame)
+        /// Input is over: the peer's Close came, or it broke the protocol. What came before is being delivered, and may
+        /// be answered, before this end says its own Close.
+        case ending
         /// This end's Close waits behind what was queued before it.
-        case queued(WebSocketCloseFrame)
+        case queued
         /// This end's Close was handed on; the peer's, or the end of the transport, is awaited.
         case said
         /// This end's half of the transport was ended, the peer's is awaited.
@@ -27,6 +27,8 @@ struct CloseHandshake {
     private let role: WebSocketRole
     private let patience: Duration
     private(set) var phase = Phase.open
+    /// What this end is to say, or said.
+    private(set) var own: WebSocketCloseFrame?
     private(set) var sent: WebSocketCloseFrame?
     private(set) var received: WebSocketCloseFrame?
     private(set) var failure: WebSocketFailure?
@@ -57,10 +59,7 @@ struct CloseHandshake {
 
     /// Whether this end's Close is to be handed on, once what is before it was.
     var closeToSend: WebSocketCloseFrame? {
-        switch phase {
-        case .queued(let frame): frame
-        case .open, .ending, .said, .halfClosed, .over: nil
-        }
+        phase == .queued ? own : nil
     }
 
     var state: WebSocketState {
@@ -75,7 +74,8 @@ struct CloseHandshake {
     mutating func close(_ frame: WebSocketCloseFrame, now: MonotonicTime) {
         guard phase == .open else { return }
         begin(.local, now)
-        phase = .queued(frame)
+        phase = .queued
+        own = frame
     }
 
     /// The peer's Close came (5.5.1): it is answered with its own code, once.
@@ -84,7 +84,8 @@ struct CloseHandshake {
         switch phase {
         case .open:
             begin(.peer, now)
-            phase = .ending(reply: WebSocketCloseFrame(code: frame.code))
+            phase = .ending
+            own = WebSocketCloseFrame(code: frame.code)
             return .none
         case .queued: return .none
         case .said: return saidBoth(now)
@@ -99,10 +100,11 @@ struct CloseHandshake {
         switch phase {
         case .open:
             begin(.local, now)
-            phase = .ending(reply: frame)
+            phase = .ending
+            own = frame
             return .none
         case .queued:
-            phase = .queued(frame)
+            own = frame
             return .none
         case .said: return halfClose(now)
         case .ending, .halfClosed, .over: return .none
@@ -111,8 +113,8 @@ struct CloseHandshake {
 
     /// What came before the end of input is delivered.
     mutating func acknowledge(now: MonotonicTime) {
-        guard case .ending(let reply) = phase else { return }
-        phase = .queued(reply)
+        guard phase == .ending else { return }
+        phase = .queued
         deadline = now + patience
     }
 

@@ -1,10 +1,10 @@
-/// Makes messages of data frames: joins fragments (RFC 6455, 5.4), inflates (RFC 7692), checks text as it comes (8.1) and
-/// keeps within the limits.
+/// Makes messages of data frames: joins fragments (RFC 6455, 5.4), inflates (RFC 7692), checks text as it comes (8.1)
+/// and keeps within the limits.
 struct MessageAssembler: ~Copyable {
     /// The message that is being received.
     private struct Incoming {
-        var type: WebSocketMessageType
-        var isCompressed: Bool
+        var type = WebSocketMessageType.binary
+        var isCompressed = false
         var fragments = 0
         var emptyFragments = 0
         /// As delivered, and as on the wire.
@@ -33,8 +33,10 @@ struct MessageAssembler: ~Copyable {
     private let windowBits: Int
     private let forgetsWindow: Bool
     private var inflater: Inflater?
-    private var incoming: Incoming?
-    /// What came of the message, if it is delivered whole.
+    /// Means something only while a message is half there.
+    private var message = Incoming()
+    private var isReceiving = false
+    /// What came of the message and is not delivered.
     private var whole: [UInt8] = []
     /// The frame at hand: whether the message ends with it, and what is missing of it.
     private var isFinal = false
@@ -47,6 +49,8 @@ struct MessageAssembler: ~Copyable {
     private(set) var compressed: UInt64 = 0
     /// Bytes of messages that came, inflated.
     private(set) var messageBytes: UInt64 = 0
+    /// Those of them that were delivered.
+    private(set) var delivered = 0
 
     /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
     init(role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?) {
@@ -62,23 +66,27 @@ struct MessageAssembler: ~Copyable {
     }
 
     /// Whether the bytes of the frame at hand are compressed.
-    var isCompressed: Bool { incoming?.isCompressed ?? false }
+    var isCompressed: Bool { isReceiving && message.isCompressed }
 
     /// The message that the last frame belongs to.
     var id: WebSocketMessageID { WebSocketMessageID(begun) }
 
     /// The message that is half there.
     var progress: WebSocketMessageProgress? {
-        incoming.map {
-            WebSocketMessageProgress(
-                id: id, type: $0.type, isCompressed: $0.isCompressed, fragments: $0.fragments, bytes: $0.bytes,
-                wireBytes: $0.wireBytes - missing)
-        }
+        guard isReceiving else { return nil }
+        return WebSocketMessageProgress(
+            id: id, type: message.type, isCompressed: message.isCompressed, fragments: message.fragments,
+            bytes: message.bytes, wireBytes: message.wireBytes - missing)
     }
 
     /// A data frame begins. It throws what forbids that, before any of its payload is taken.
     mutating func begin(_ header: FrameHeader) throws(WebSocketFailure) {
-        var message = try message(for: header)
+        switch header.opcode {
+        case .continuation: guard isReceiving else { throw .nothingToContinue }
+        case .text: try beginMessage(.text, header)
+        case .binary: try beginMessage(.binary, header)
+        case .close, .ping, .pong: fatalError("\(header.opcode) is no frame of a message")
+        }
         message.fragments += 1
         if header.length == 0, !header.isFinal { message.emptyFragments += 1 }
         guard message.emptyFragments <= emptyFragments else { throw .tooManyEmptyFragments(limit: emptyFragments) }
@@ -87,68 +95,77 @@ struct MessageAssembler: ~Copyable {
         let (wireBytes, overflow) = message.wireBytes.addingReportingOverflow(header.length)
         guard !overflow, wireBytes - slack <= limit else { throw .messageTooBig(limit: limit) }
         message.wireBytes = wireBytes
-        incoming = message
         isFinal = header.isFinal
         missing = header.length
     }
 
-    private mutating func message(for header: FrameHeader) throws(WebSocketFailure) -> Incoming {
-        let type: WebSocketMessageType
-        switch (header.opcode, incoming) {
-        case (.continuation, let message?): return message
-        case (.continuation, nil): throw .nothingToContinue
-        case (.text, nil): type = .text
-        case (.binary, nil): type = .binary
-        case (.text, .some), (.binary, .some): throw .unfinishedMessage
-        case (.close, _), (.ping, _), (.pong, _): fatalError("\(header.opcode) is no frame of a message")
-        }
+    private mutating func beginMessage(
+        _ type: WebSocketMessageType, _ header: FrameHeader
+    ) throws(WebSocketFailure) {
+        guard !isReceiving else { throw .unfinishedMessage }
         begun += 1
-        return Incoming(type: type, isCompressed: header.isCompressed)
+        isReceiving = true
+        message = Incoming(type: type, isCompressed: header.isCompressed)
     }
 
-    /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of an
-    /// empty frame. The answer is how many bytes of the message it made.
+    /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of
+    /// an empty frame.
     mutating func take(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, into events: inout [WebSocketEvent]
-    ) throws(WebSocketFailure) -> Int {
-        guard var message = incoming else { fatalError("payload of no message") }
+    ) throws(WebSocketFailure) {
         missing -= bytes.count
         let isOver = isFinal && missing == 0
-        var target = whole.handOver()
-        let start = target.count
+        let start = whole.count
         var isASCII = false
         if message.isCompressed {
-            try inflate(bytes, key: key, isOver: isOver, into: &target, room: limit - message.bytes)
+            try inflate(bytes, key: key, isOver: isOver)
         } else {
-            target.makeRoom(for: bytes.count, of: bytes.count + missing)
-            isASCII = target.append(bytes, unmaskedWith: key)
+            whole.makeRoom(for: bytes.count, of: bytes.count + missing)
+            isASCII = whole.append(bytes, unmaskedWith: key)
         }
-        let made = target.count - start
-        if message.type == .text { try message.check(target, from: start, isASCII: isASCII, isOver: isOver) }
+        let made = whole.count - start
+        if message.type == .text { try message.check(whole, from: start, isASCII: isASCII, isOver: isOver) }
         message.bytes += made
         messageBytes += UInt64(made)
-        incoming = message
-        deliver(target, isOver: isOver, into: &events)
-        return made
+        deliver(isOver: isOver, into: &events)
     }
 
-    private mutating func deliver(_ bytes: [UInt8], isOver: Bool, into events: inout [WebSocketEvent]) {
-        guard let message = incoming else { return }
+    private mutating func deliver(isOver: Bool, into events: inout [WebSocketEvent]) {
         switch delivery {
         case .whole:
-            if isOver { events.append(.message(message.type, bytes)) } else { whole = bytes }
+            guard isOver else { return }
+            delivered += whole.count
+            events.append(.message(message.type, whole.handOver()))
         case .chunks:
-            guard isOver || !bytes.isEmpty else { return }
+            guard isOver || !whole.isEmpty else { return }
+            delivered += whole.count
             let chunk = WebSocketChunk(
-                message: id, type: message.type, bytes: bytes, isFirst: !message.isDelivered, isFinal: isOver)
-            incoming?.isDelivered = true
+                message: id, type: message.type, bytes: whole.handOver(), isFirst: !message.isDelivered,
+                isFinal: isOver)
+            message.isDelivered = true
             events.append(.chunk(chunk))
         }
         guard isOver else { return }
         completed += 1
         compressed += message.isCompressed ? 1 : 0
         if message.isCompressed, forgetsWindow { inflater?.reset() }
-        incoming = nil
+        isReceiving = false
+    }
+
+    /// Inflates the next bytes. Text that is wrong before the place at which they are no data is what it fails for, as
+    /// it is when they come one by one.
+    private mutating func inflate(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isOver: Bool
+    ) throws(WebSocketFailure) {
+        let start = whole.count
+        var target = whole.handOver()
+        do throws(WebSocketFailure) {
+            try inflate(bytes, key: key, isOver: isOver, into: &target, room: limit - message.bytes)
+        } catch {
+            if message.type == .text { try message.check(target, from: start, isASCII: false, isOver: false) }
+            throw error
+        }
+        whole = target
     }
 
     /// Inflates into `target`, from memory of its own if the bytes are masked.
@@ -179,8 +196,13 @@ extension [UInt8] {
         return bytes
     }
 
-    /// Makes room for so many bytes, and for what else the frame announced: 1 MiB of it at first, 64 MiB once that much is
-    /// there, so that an announcement alone takes up little.
+    /// Makes room for so many bytes, twice as much as before if there is too little.
+    mutating func makeRoom(for added: Int) {
+        if capacity - count < added { reserveCapacity(Swift.max(count + added, capacity * 2)) }
+    }
+
+    /// Makes room for so many bytes, and for what else the frame announced: 1 MiB of it at first, 64 MiB once that much
+    /// is there, so that an announcement alone takes up little.
     mutating func makeRoom(for arrived: Int, of announced: Int) {
         guard capacity - count < arrived else { return }
         let promised = Swift.min(announced, Swift.max(arrived, count < 1 << 20 ? 1 << 20 : 1 << 26))

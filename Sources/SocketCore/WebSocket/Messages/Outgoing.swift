@@ -59,8 +59,8 @@ struct Outgoing {
         offset = 0
     }
 
-    /// The next piece of the payload that is kept: all of it where it lies if it need not be masked, at most `most` bytes
-    /// otherwise.
+    /// The next piece of the payload that is kept: all of it where it lies if it need not be masked, at most `most`
+    /// bytes otherwise.
     mutating func takePayload(most: Int, into wire: inout [UInt8]) {
         guard let key else {
             if wire.isEmpty { wire = payload.handOver() }

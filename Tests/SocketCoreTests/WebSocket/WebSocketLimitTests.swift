@@ -1,0 +1,86 @@
+import SocketCore
+import Testing
+
+/// What is bounded, counted and told.
+@Suite("WebSocket limits") struct WebSocketLimitTests {
+    @Test func l1WhatDoesNotFitTheSendQueueIsRefused() throws {
+        let bench = WebSocketBench(.server, WebSocketSettings(limits: WebSocketLimits(sendQueueBytes: 100)))
+        try bench.machine.send(.binary, [UInt8](repeating: 1, count: 60))
+        #expect(throws: WebSocketRefusal.queueFull(bytes: 41, queued: 60, limit: 100)) {
+            try bench.machine.send(.binary, [UInt8](repeating: 2, count: 41))
+        }
+        try bench.machine.send(.binary, [UInt8](repeating: 3, count: 40))
+        #expect(bench.machine.bufferedBytes == 100 && bench.machine.snapshot().queuedMessages == 2)
+        // What was handed on counts until the kernel has it.
+        let wire = bench.take()
+        #expect(bench.machine.bufferedBytes == 100 && bench.machine.snapshot().queuedMessages == 0)
+        bench.didWrite(62)
+        #expect(bench.machine.bufferedBytes == 40)
+        bench.didWrite(wire.count - 62)
+        #expect(bench.machine.bufferedBytes == 0)
+        #expect(bench.takeEvents() == [.sent(through: WebSocketMessageID(1)), .sent(through: WebSocketMessageID(2))])
+    }
+
+    @Test func l1EveryLimitHasItsCounter() throws {
+        let bench = WebSocketBench(.client)
+        bench.receive(.text("abc"), .binary([1], isFinal: false), .ping("p"), .more([]), .pong(), .more([2, 3]))
+        try bench.machine.send(.text, [0x61])
+        bench.flush()
+        let snapshot = bench.machine.snapshot()
+        #expect(snapshot.received.frames == 6 && snapshot.received.messages == 1)
+        #expect(snapshot.received.messageBytes == 6 && snapshot.received.payloadBytes == 6)
+        #expect(snapshot.received.wireBytes == 5 + 3 + 3 + 2 + 2 + 4)
+        #expect(snapshot.received.pings == 1 && snapshot.received.pongs == 1)
+        #expect(snapshot.receiving?.fragments == 3 && snapshot.receiving?.wireBytes == 3)
+        #expect(snapshot.sent.frames == 2 && snapshot.sent.messages == 1 && snapshot.sent.pongs == 1)
+        #expect(snapshot.sent.wireBytes == 2 + 4 + 1 + 2 + 4 + 1)
+    }
+
+    @Test func l2TheQueueSaysWhenItHasDrained() throws {
+        let bench = WebSocketBench(.server, WebSocketSettings(watermarks: Watermarks(low: 10, high: 50)))
+        for _ in 0..<5 { try bench.machine.send(.binary, [UInt8](repeating: 1, count: 10)) }
+        #expect(bench.machine.isWritable == true)
+        try bench.machine.send(.binary, [1])
+        #expect(bench.machine.isWritable == false)
+        _ = bench.take()
+        bench.didWrite(36)
+        #expect(bench.machine.isWritable == false)
+        bench.didWrite(24)
+        #expect(bench.machine.isWritable && bench.machine.bufferedBytes == 1)
+        #expect(bench.takeEvents().filter { $0 == .writable }.count == 1)
+    }
+
+    @Test func theFrameThatIsBeingSentIsSeen() throws {
+        let bench = WebSocketBench(.server)
+        try bench.machine.send(.binary, [UInt8](repeating: 1, count: 100_000))
+        while !bench.take().isEmpty {}
+        bench.didWrite(1024)
+        #expect(
+            bench.machine.snapshot().sending
+                == WebSocketSendProgress(opcode: .binary, message: WebSocketMessageID(1), done: 1024, total: 100_010))
+        bench.didWrite(100_010 - 1024)
+        #expect(bench.machine.snapshot().sending == nil)
+    }
+
+    @Test func heldInputWaitsWithTheEndBehindIt() throws {
+        let sender = WebSocketBench(.server, deflate: .init())
+        for _ in 0..<4 { try sender.machine.send(.binary, [UInt8](repeating: 0, count: 1 << 20)) }
+        sender.flush()
+        var machine = WebSocketMachine(role: .client, deflate: .init(), now: .zero)
+        var events: [WebSocketEvent] = []
+        machine.receive(sender.wire.span.bytes, now: .zero, into: &events)
+        #expect(events.count == 1 && machine.hasHeldInput && machine.snapshot().heldBytes > 0)
+        machine.receiveEnd(now: .zero, into: &events)
+        #expect(machine.state == .open)
+        for _ in 0..<3 { machine.proceed(now: .zero, into: &events) }
+        #expect(events.count == 6 && machine.state == .closed && !machine.hasHeldInput)
+    }
+
+    @Test func anIdleMachineAnswersQuicklyToNothing() {
+        let bench = WebSocketBench()
+        #expect(bench.machine.deadline == nil && !bench.machine.hasOutgoing && bench.take().isEmpty)
+        bench.machine.acknowledgeEnd(now: .zero)
+        bench.wait(.seconds(100))
+        #expect(bench.takeEvents() == [] && bench.machine.state == .open)
+    }
+}
