@@ -35,7 +35,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     folder = tempfile.mkdtemp()
     keys = os.path.join(folder, 'keys')
-    open(keys, 'w').write('wait 30 LIVE\nwait 600 what never comes\n')
+    open(keys, 'w').write('wait 30 live \ndump\nwait 600 what never comes\n')
     environment = dict(os.environ, XDG_RUNTIME_DIR=folder)
 
     def start(inspect):
@@ -63,8 +63,9 @@ def main():
         results['off'].append(load(*off[:2]))
         results['unwatched'].append(load(*on[:2]))
         viewer = subprocess.Popen(['taskset', '-c', '0', socktui, 'attach', str(on[0].pid), '--script', keys, '--size', '140x40'],
-                                  env=environment, stdout=subprocess.DEVNULL)
-        time.sleep(1.5)
+                                  env=environment, stdout=subprocess.PIPE, bufsize=0)
+        if not viewer.stdout.read(1): raise SystemExit('the viewer sees nothing')
+        time.sleep(0.5)
         results['attached'].append(load(*on[:2]))
         viewer.terminate(); viewer.wait(); time.sleep(0.3)
     on[0].kill(); off[0].kill()

@@ -40,7 +40,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     folder = tempfile.mkdtemp()
     keys = os.path.join(folder, 'keys')
-    open(keys, 'w').write('wait 20 LIVE\nwait 600 what never comes\n')
+    open(keys, 'w').write('wait 20 live \nwait 600 what never comes\n')
     environment = dict(os.environ, XDG_RUNTIME_DIR=folder, XDG_STATE_HOME=folder, SOCKETKIT_INSPECT='1')
     server = subprocess.Popen([server_path, '-m', 'echo'], stdout=subprocess.PIPE, text=True, env=environment)
     port = int(server.stdout.readline().split()[1])
