@@ -193,6 +193,7 @@ extension Connection {
 
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
     private func takeUnread() -> [UInt8] {
+        keepUnlent()
         var unread = machine.reading.takeUnread()
         if isWireEncrypted { return unread + takeUnreadRecords() }
         // What came while lingering was thrown away, so what comes behind it would not follow on what was read.

@@ -2,19 +2,26 @@ import SocketCore
 
 /// A call of user code that waits for the end of the turn.
 enum Callback {
-    case socket(AsyncSocket, SocketNotice)
+    case socket(SocketCall)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
-    case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
+    indirect case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
 
     func run() {
         switch self {
-        case .socket(let socket, let notice): socket.deliver(notice)
+        case .socket(let call): call.socket.deliver(call.notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .answer(let snapshot, let answer): answer(snapshot)
         }
     }
+}
+
+/// A call of a stream socket's delegate, or of somebody who awaits it. A struct, since a pair would be copied and
+/// destroyed by the runtime's description of it.
+struct SocketCall {
+    let socket: AsyncSocket
+    let notice: SocketNotice
 }
 
 /// Callbacks in the order in which the engine decided them.
@@ -36,8 +43,8 @@ struct Outbox {
         var taken: [SocketNotice] = []
         var rest: [Callback] = []
         for callback in callbacks[head...] {
-            if case .socket(let owner, let notice) = callback, owner === socket {
-                taken.append(notice)
+            if case .socket(let call) = callback, call.socket === socket {
+                taken.append(call.notice)
             } else {
                 rest.append(callback)
             }
@@ -49,6 +56,8 @@ struct Outbox {
 
     mutating func popFirst() -> Callback? {
         guard head < callbacks.count else { return nil }
+        // The one that is left, mostly, leaves without a copy.
+        if head + 1 == callbacks.count, head == 0 { return callbacks.popLast() }
         let callback = callbacks[head]
         head += 1
         if head == callbacks.count {
