@@ -14,12 +14,12 @@ enum HostListeners {
     private static let descriptorLimit = 20_000
 
     /// All that can be seen, with their programs where the kernel says.
-    static func find() -> [StartOffers.Listening] {
+    static func find(limit: Int = limit, descriptors: Int = descriptorLimit) -> [StartOffers.Listening] {
         let v4 = entries(TextFile.read("/proc/net/tcp") ?? "")
         let v6 = entries(TextFile.read("/proc/net/tcp6") ?? "")
         var seen: Set<String> = []
         let entries = (v4 + v6).filter { seen.insert($0.address).inserted }.prefix(limit)
-        let programs = DescriptorScan.owners(of: Set(entries.map(\.inode)), limit: descriptorLimit)
+        let programs = DescriptorScan.owners(of: Set(entries.map(\.inode)), limit: descriptors)
         return entries.map { StartOffers.Listening(address: $0.address, program: programs[$0.inode]?.title ?? "") }
     }
 
