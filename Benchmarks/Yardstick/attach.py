@@ -4,10 +4,19 @@
 usage: attach.py SERVER SOCKTUI [-n REPEATS] [-i IDLE] [-c BUSY] [-t SECONDS]
 
 SERVER is SocketKitServer. Runs with and without `socktui attach` alternate; `off` is a server that cannot be attached
-to at all. Load generator and server are pinned to one core each, the viewer to the load generator's.
+to at all. `inspection_share` is what the thread that tells viewers takes of the program's processor time. Load generator and server are pinned to one core each, the viewer to the load generator's.
 """
 import json, os, resource, signal, socket, statistics as st, subprocess, sys, tempfile, time
 import compare
+
+def own(pid):
+    """Nanoseconds that the thread has used which tells viewers."""
+    for task in os.listdir(f'/proc/{pid}/task'):
+        try:
+            if open(f'/proc/{pid}/task/{task}/comm').read().strip() == 'inspection':
+                return int(open(f'/proc/{pid}/task/{task}/schedstat').read().split()[0])
+        except OSError: pass
+    return 0
 
 def main():
     server_path, socktui = sys.argv[1:3]
@@ -26,7 +35,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     folder = tempfile.mkdtemp()
     keys = os.path.join(folder, 'keys')
-    open(keys, 'w').write('wait 5 LIVE\nwait 600 what never comes\n')
+    open(keys, 'w').write('wait 30 live \ndump\nwait 600 what never comes\n')
     environment = dict(os.environ, XDG_RUNTIME_DIR=folder)
 
     def start(inspect):
@@ -39,10 +48,13 @@ def main():
         return server, port, held
 
     def load(server, port):
+        before = own(server.pid)
         run = subprocess.run(['taskset', '-c', '0', f'{compare.BUILD}/loadgen', '-p', str(port), '-P', str(server.pid),
                               '-c', str(busy), '-t', str(seconds), 'ping'], capture_output=True, text=True)
         if run.returncode: raise SystemExit(run.stderr)
-        return json.loads(run.stdout)
+        result = json.loads(run.stdout)
+        result['inspection_share'] = (own(server.pid) - before) / 1e9 / (result['srv_util'] * result['secs'] or 1)
+        return result
 
     on, off = start('1'), start('')
     results = {'off': [], 'unwatched': [], 'attached': []}
@@ -51,8 +63,9 @@ def main():
         results['off'].append(load(*off[:2]))
         results['unwatched'].append(load(*on[:2]))
         viewer = subprocess.Popen(['taskset', '-c', '0', socktui, 'attach', str(on[0].pid), '--script', keys, '--size', '140x40'],
-                                  env=environment, stdout=subprocess.DEVNULL)
-        time.sleep(1.5)
+                                  env=environment, stdout=subprocess.PIPE, bufsize=0)
+        if not viewer.stdout.read(1): raise SystemExit('the viewer sees nothing')
+        time.sleep(0.5)
         results['attached'].append(load(*on[:2]))
         viewer.terminate(); viewer.wait(); time.sleep(0.3)
     on[0].kill(); off[0].kill()

@@ -4,8 +4,8 @@
 usage: relay.py SOCKTUI [-n REPEATS] [-g GIGABYTES]
 
 A download of refserver's through each relay in turn, in an order shuffled anew for each repeat; CPU is that of the
-relay's processes, user and system, from /proc. socktui runs as a person runs it, traffic kept for the screen, its text
-to /dev/null; socat with its 8 KiB blocks and with 64 KiB ones; haproxy in TCP mode as it comes.
+relay's processes, user and system, from /proc. socktui runs as a person runs it, traffic kept, pictures drawn ten times a
+second, here by a script (--script); `text` is socktui without a terminal, a line for each event, to /dev/null. socat with its 8 KiB blocks and with 64 KiB ones; haproxy in TCP mode as it comes.
 """
 import os, random, statistics as st, subprocess, sys, tempfile, time
 import compare
@@ -69,10 +69,14 @@ def main():
     compare.build()
     server = subprocess.Popen([f'{compare.BUILD}/refserver', '-m', 'source'], stdout=subprocess.PIPE, text=True)
     target = int(server.stdout.readline().split()[1])
-    listen = {name: port() for name in ('socktui', 'socat', 'socat-64K', 'haproxy')}
+    listen = {name: port() for name in ('socktui', 'text', 'socat', 'socat-64K', 'haproxy')}
+    keys = os.path.join(tempfile.mkdtemp(), 'keys')
+    open(keys, 'w').write('wait 600 what never comes\n')
     here = lambda name: f'TCP4-LISTEN:{listen[name]},bind=127.0.0.1,reuseaddr,fork'
     relays = {
-        'socktui': [socktui, 'relay', f"127.0.0.1:{listen['socktui']}", f'127.0.0.1:{target}'],
+        'socktui': [socktui, 'relay', f"127.0.0.1:{listen['socktui']}", f'127.0.0.1:{target}',
+                    '--script', keys, '--size', '140x40'],
+        'text': [socktui, 'relay', f"127.0.0.1:{listen['text']}", f'127.0.0.1:{target}'],
         'socat': ['socat', here('socat'), f'TCP4:127.0.0.1:{target}'],
         'socat-64K': ['socat', '-b', '65536', here('socat-64K'), f'TCP4:127.0.0.1:{target}'],
         'haproxy': haproxy(listen['haproxy'], target),

@@ -1,8 +1,10 @@
 // tlsyard.c - plain OpenSSL on blocking sockets: a reference server and the client of all TLS servers.
 //   cc -O2 -o tlsyard tlsyard.c -lssl -lcrypto
-//   tlsyard serve -m sink|source -c CERT -k KEY            one connection after the other; prints "ready PORT"
-//   tlsyard load -p PORT -P SERVER_PID [-n N] sink|source|idle   prints one line of JSON
-// Protocols as in refserver.c, inside TLS; idle opens N connections and measures the server's memory for each.
+//   tlsyard serve -m sink|source|echo -c CERT -k KEY       one connection after the other; prints "ready PORT".
+//                                                          echo only accepts and holds, for idle, with OpenSSL's buffers released
+//   tlsyard load -p PORT -P SERVER_PID [-n N] [-b BYTES] sink|source|idle   prints one line of JSON
+// Protocols as in refserver.c, inside TLS; idle opens N connections, each of which has BYTES (0) echoed
+// first, and measures the server's memory for each.
 // Loopback only. The client checks the length of what it gets, and its pattern.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -51,6 +53,7 @@ static void server(int argc, char **argv) {
   while ((o = getopt(argc, argv, "m:c:k:")) > 0) { if (o == 'm') mode = optarg; else if (o == 'c') cert = optarg; else if (o == 'k') key = optarg; }
   SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
   if (SSL_CTX_use_certificate_chain_file(ctx, cert) != 1 || SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1) die("certificate");
+  if (!strcmp(mode, "echo")) SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
   int l = socket(AF_INET, SOCK_STREAM, 0), on = 1; struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
   socklen_t len = sizeof a; if (bind(l, (void *)&a, len) || listen(l, 128)) die("listen");
   getsockname(l, (void *)&a, &len); printf("ready %d\n", ntohs(a.sin_port)); fflush(stdout);
@@ -58,6 +61,7 @@ static void server(int argc, char **argv) {
     int c = accept(l, 0, 0); if (c < 0) die("accept");
     setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     SSL *s = SSL_new(ctx); SSL_set_fd(s, c);
+    if (!strcmp(mode, "echo")) { if (SSL_accept(s) != 1) die("SSL_accept"); continue; }
     if (SSL_accept(s) == 1) { serve(s, !strcmp(mode, "source")); SSL_shutdown(s); }
     SSL_free(s); close(c);
   }
@@ -71,14 +75,17 @@ static SSL *dial(SSL_CTX *ctx, int port) {
   return s;
 }
 static int load(int argc, char **argv) {
-  int port = 0, pid = 0, o; uint64_t n = 1u << 30;
-  while ((o = getopt(argc, argv, "p:P:n:")) > 0) { if (o == 'p') port = atoi(optarg); else if (o == 'P') pid = atoi(optarg); else if (o == 'n') n = strtoull(optarg, 0, 10); }
+  int port = 0, pid = 0, o; uint64_t n = 1u << 30; size_t said = 0;
+  while ((o = getopt(argc, argv, "p:P:n:b:")) > 0) { if (o == 'p') port = atoi(optarg); else if (o == 'P') pid = atoi(optarg); else if (o == 'n') n = strtoull(optarg, 0, 10); else if (o == 'b') said = atoi(optarg) < (int)sizeof buf ? atoi(optarg) : sizeof buf; }
   const char *mode = argv[optind];
   SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
   if (!strcmp(mode, "idle")) {
     SSL **all = calloc(n, sizeof *all); for (int i = 0; i < 20; i++) dial(ctx, port);
     usleep(300000); long r0 = rss(pid); uint64_t c0 = cpu(pid);
-    for (uint64_t i = 0; i < n; i++) { all[i] = dial(ctx, port); if (i == 0) continue; }
+    for (uint64_t i = 0; i < n; i++) {
+      all[i] = dial(ctx, port);
+      if (said) { put(all[i], pattern, said); if (!get(all[i], buf, said)) die("echo"); }
+    }
     usleep(500000); long r1 = rss(pid);
     printf("{\"mode\":\"idle\",\"n\":%lu,\"bytes_per_conn\":%.0f,\"srv_cpu_us_per_conn\":%.1f}\n", n, (r1 - r0) * 1024.0 / n, (cpu(pid) - c0) / 1e3 / n);
     return 0;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,6 +27,12 @@ static char restore_bytes[RESTORE_LIMIT];
 static size_t restore_length;
 static atomic_int armed;
 static atomic_int restoring;
+static atomic_int restored;          // a crash has given the terminal back
+
+static int picture = -1;             // what curses writes to while it draws
+static int behind_picture = -1;      // the screen meanwhile
+static char *picture_bytes;
+static size_t picture_room;
 
 static atomic_int hidden_stderr = -1;   // the real stderr, while it is hidden
 static int stderr_memory = -1;          // what it got meanwhile
@@ -75,6 +82,7 @@ static void restore_terminal(void) {
     for (int waited = 0; waited < 100 && atomic_load(&restoring) > 0; waited++) poll(NULL, 0, 10);
     return;
   }
+  atomic_store(&restored, 1);
   dup2(nowhere, screen_descriptor);
   write_all(terminal, restore_bytes, restore_length);
   cterminal_reset();
@@ -178,6 +186,43 @@ int cterminal_hide_stderr(void) {
   if (real < 0 || dup2(stderr_memory, STDERR_FILENO) < 0) return -1;
   atomic_store(&hidden_stderr, real);
   return 0;
+}
+
+// Puts `descriptor` in the place of `screen`, which children inherit, or not, as before.
+static int replace(int screen, int descriptor) {
+  int flags = fcntl(screen, F_GETFD);
+  return flags < 0 ? -1 : dup3(descriptor, screen, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
+}
+
+int cterminal_begin_picture(int screen) {
+  if (picture < 0 && (picture = memfd_create("picture", MFD_CLOEXEC)) < 0) return -1;
+  if ((behind_picture = fcntl(screen, F_DUPFD_CLOEXEC, 3)) < 0) return -1;
+  if (replace(screen, picture) >= 0) return 0;
+  close(behind_picture);
+  behind_picture = -1;
+  return -1;
+}
+
+void cterminal_end_picture(int screen) {
+  if (behind_picture < 0) return;
+  off_t length = lseek(picture, 0, SEEK_CUR);
+  if (length > 0 && (size_t)length > picture_room) {
+    char *larger = realloc(picture_bytes, (size_t)length);
+    if (larger) picture_bytes = larger, picture_room = (size_t)length;
+  }
+  // After a crash on another thread the screen is nobody's to draw on.
+  if (!atomic_load(&restored)) replace(screen, behind_picture);
+  lseek(picture, 0, SEEK_SET);
+  while (length > 0) {
+    ssize_t count = read(picture, picture_bytes, picture_room);
+    if (count <= 0) break;
+    write_all(screen, picture_bytes, (size_t)count);
+    length -= count;
+  }
+  lseek(picture, 0, SEEK_SET);
+  ftruncate(picture, 0);
+  close(behind_picture);
+  behind_picture = -1;
 }
 
 void cterminal_listen(int pipe) {

@@ -177,7 +177,7 @@ struct PictureTests {
 
     @Test("What a view looks like in other states", arguments: states)
     func inOtherStates(_ name: String) throws {
-        for size in [Size(60, 16), Size(80, 24)] {
+        for size in Self.sizes {
             try Pictures.check(Self.model(name, ascii: true, size), name, size)
         }
     }

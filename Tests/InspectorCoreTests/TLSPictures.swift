@@ -101,7 +101,9 @@ struct TLSPictures {
         plain.tls = nil
         (plain.reading.barrier, plain.writing.barrier) = (nil, nil)
         var model = Self.model(plain, Size(80, 24), [.character("T")])
-        try Pictures.check(model, "tls-form", Size(80, 24))
+        for size in PictureTests.sizes {
+            try Pictures.check(Self.model(plain, size, [.character("T")]), "tls-form", size)
+        }
         guard case .startTLS(let id, let settings)? = model.press(.enter).first else {
             Issue.record("nothing was asked for")
             return

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import InspectorCore
 import Testing
@@ -12,7 +13,7 @@ struct CursesTerminalTests {
         var output: Int32
         var keyboard: Int32
 
-        init(_ type: String = "xterm-256color", noColour: Bool = false) throws {
+        init(_ type: String = "xterm-256color", colours: Int? = nil) throws {
             var name = Array("/tmp/socktui-curses-XXXXXX".utf8CString)
             output = mkstemp(&name)
             unlink(name)
@@ -21,7 +22,7 @@ struct CursesTerminalTests {
             keyboard = ends[1]
             terminal = try CursesTerminal(
                 environment: TerminalEnvironment(
-                    input: ends[0], output: dup(output), type: type, colours: noColour ? 0 : nil))
+                    input: ends[0], output: dup(output), type: type, colours: colours))
         }
 
         /// What was written since `offset`.
@@ -117,6 +118,25 @@ struct CursesTerminalTests {
         #expect(fixture.written(since: second).contains("row 23 漢字 é"))
     }
 
+    @Test("a picture reaches the terminal by one write, so that no half of it is ever seen")
+    func oneWrite() throws {
+        var (ends, keyboard): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 && pipe(&keyboard) == 0)
+        defer { close(ends[0]) }
+        let terminal = try CursesTerminal(
+            environment: TerminalEnvironment(input: keyboard[0], output: ends[1], type: "xterm-256color"))
+        var bytes = [UInt8](repeating: 0, count: 256 << 10)
+        while recv(ends[0], &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
+        for round in 0..<2 {
+            let rows = (0..<24).map { String(repeating: "row \($0) of \(round) ", count: 5) }
+            terminal.show(canvas(rows, style: Style(round == 0 ? .warn : .received)))
+            let count = recv(ends[0], &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            #expect(count > 1_000)
+            #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self).contains("row 23 of"))
+            #expect(recv(ends[0], &bytes, bytes.count, Int32(MSG_DONTWAIT)) < 0, "round \(round): a second write")
+        }
+    }
+
     @Test("the cursor is shown where the picture has it, and nowhere else")
     func cursor() throws {
         let fixture = try Fixture()
@@ -132,10 +152,42 @@ struct CursesTerminalTests {
 
     @Test("NO_COLOR and terminals without colours get none", arguments: [("xterm-256color", true), ("vt100", false)])
     func noColour(type: String, noColour: Bool) throws {
-        let fixture = try Fixture(type, noColour: noColour)
+        let fixture = try Fixture(type, colours: noColour ? 0 : nil)
         for role in Role.allCases { fixture.terminal.show(canvas(["text \(role)"], style: Style(role))) }
         #expect(!fixture.written().contains("\u{1B}[38"))
         #expect(!fixture.written().contains("\u{1B}[3"))
+    }
+
+    @Test(
+        "each depth sends its own colours and no others",
+        arguments: [("xterm-256color", 256), ("xterm-256color", 16), ("xterm", 8), ("vt100", 0)])
+    func depths(type: String, colours: Int) throws {
+        let fixture = try Fixture(type, colours: colours == 16 ? 16 : nil)
+        #expect(fixture.terminal.colours == colours)
+        let before = fixture.length
+        var canvas = Canvas(Size(80, 24))
+        for (row, role) in Role.allCases.enumerated() {
+            for column in 0..<9 { canvas[column, row] = Cell("x", style: Style(role)) }
+        }
+        fixture.terminal.show(canvas)
+        let palette = Palette(colours: colours, noColour: false)
+        let wanted = Set(Role.allCases.map { palette.look(of: $0).foreground }.filter { $0 >= 0 })
+        #expect(Self.foregrounds(fixture.written(since: before)) == wanted)
+    }
+
+    /// The foreground colours that some output sets: `30` to `37`, `90` to `97`, `38;5;n`.
+    private static func foregrounds(_ output: String) -> Set<Int16> {
+        var found: Set<Int16> = []
+        for piece in output.components(separatedBy: "\u{1B}[").dropFirst() {
+            guard let end = piece.firstIndex(where: { $0.isLetter }), piece[end] == "m" else { continue }
+            let numbers = piece[..<end].split(separator: ";").compactMap { Int16($0) }
+            if numbers.starts(with: [38, 5]), let index = numbers.last { found.insert(index) }
+            for number in numbers where numbers.first != 38 {
+                if (30...37).contains(number) { found.insert(number - 30) }
+                if (90...97).contains(number) { found.insert(number - 82) }
+            }
+        }
+        return found
     }
 
     @Test("control characters never reach the terminal")

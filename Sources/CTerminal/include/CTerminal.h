@@ -27,6 +27,13 @@ int cterminal_hide_stderr(void);
 // Gives stderr back and writes to it the last 64 KiB of what it got while it was hidden.
 void cterminal_show_stderr(void);
 
+// Keeps in memory what is written to `screen`, since curses writes anew for each move of its cursor, and the terminal
+// would show halves of pictures. 0, or -1 with errno: then what is written goes to the terminal as it comes.
+int cterminal_begin_picture(int screen);
+
+// Writes to `screen` what was kept, at once where the terminal takes it, and lets the rest through again.
+void cterminal_end_picture(int screen);
+
 // INT TERM HUP QUIT TSTP and CONT write their number as one byte into `pipe`, unless they were ignored. Whoever sends
 // three signals that end a program before the first was heard ends it there and then, terminal restored.
 void cterminal_listen(int pipe);

@@ -36,6 +36,9 @@ package struct TextLines: Sendable {
     }
 
     private static func trimmed(_ text: Substring) -> String {
-        String(text.reversed().drop { $0 == " " }.reversed())
+        let bytes = text.utf8
+        var end = bytes.endIndex
+        while end > bytes.startIndex, bytes[bytes.index(before: end)] == 0x20 { end = bytes.index(before: end) }
+        return String(text[..<end])
     }
 }

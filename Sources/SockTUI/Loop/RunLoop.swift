@@ -4,8 +4,8 @@ import SocketCore
 
 /// The program's main thread: keys, snapshots and signals go in, pictures and effects come out.
 ///
-/// One turn: wait for input, a message or the next tick; hand everything that came to the reducer; perform what it
-/// wants; draw once. A snapshot is asked for ten times a second, and at once after something was sent, but never while
+/// One turn: wait for input, a message or the next tick; hand what came to the reducer, keys first; perform what it
+/// wants; draw. A snapshot is asked for ten times a second, and at once after something was sent, but never while
 /// one is under way: so this never waits for the engine, nor the engine for the screen.
 final class RunLoop {
     /// How the loop ended.
@@ -67,13 +67,15 @@ final class RunLoop {
     /// One turn; it takes a tick at most.
     func turn() {
         let ready = wait()
-        var messages = screen.descriptor == nil ? [] : screen.input()
-        if ready.hungUp || isFruitless(ready, messages) { ending = .signal(SIGHUP) }
+        let keys = screen.descriptor == nil ? [] : screen.input()
+        if ready.hungUp || isFruitless(ready, keys) { ending = .signal(SIGHUP) }
         // Those that end the program first: it must not take the terminal again before it goes.
         let signals = runner.inbox.takeSignals()
         for signal in signals where !Self.isAboutStopping(signal) { heard(signal) }
         if ending == nil { signals.filter(Self.isAboutStopping).forEach(heard) }
-        messages += runner.inbox.take()
+        // A key is answered before a snapshot of very many sessions is looked through.
+        if !keys.isEmpty { handle(keys) }
+        let messages = runner.inbox.take()
         if ContinuousClock.now >= nextTick {
             nextTick = max(nextTick + Self.tick, ContinuousClock.now)
             snapshotIsWanted = true

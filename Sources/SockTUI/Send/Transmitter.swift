@@ -138,6 +138,8 @@ final class Transmitter: Sendable {
             }
         }
 
+        /// Never inlined: the optimizer of Swift 6.3.1 crashes when it splits the loop of `send` with this in it.
+        @inline(never)
         private mutating func write(_ bytes: [UInt8]) async throws {
             try Task.checkCancellation()
             let transmission = progress.transmission

@@ -17,6 +17,14 @@ enum CrashGuard {
         _ = cterminal_hide_stderr()
     }
 
+    /// What `draw` writes to `screen`, curses a piece for each move of its cursor, reaches the terminal by one write, or
+    /// not at all where a crash has given the terminal back meanwhile.
+    static func inOneWrite(to screen: Int32, _ draw: () -> Void) {
+        _ = cterminal_begin_picture(screen)
+        draw()
+        cterminal_end_picture(screen)
+    }
+
     /// Polite signals arrive as bytes in this pipe.
     static func listen(_ pipe: Int32) { cterminal_listen(pipe) }
 

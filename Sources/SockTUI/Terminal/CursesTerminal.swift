@@ -146,6 +146,7 @@ final class CursesTerminal: Screen {
 
     func input() -> [Message] {
         guard !isAway else { return [] }
+        noticeSize()
         var messages: [Message] = []
         var batch: [KeyDecoder.Input] = []
         var character: UInt32 = 0
@@ -166,6 +167,14 @@ final class CursesTerminal: Screen {
         quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
         if quietReads > Self.patience { messages += decoder.endPaste() }
         return messages
+    }
+
+    /// Curses looks for a new size while it draws too, and does not find it then, since the terminal is out of its reach;
+    /// nor where another thread took the signal. `resizeterm` makes it a key.
+    private func noticeSize() {
+        var now = winsize()
+        guard ioctl(output, UInt(TIOCGWINSZ), &now) == 0, now.ws_row > 0, now.ws_col > 0 else { return }
+        if is_term_resized(Int32(now.ws_row), Int32(now.ws_col)) { resizeterm(Int32(now.ws_row), Int32(now.ws_col)) }
     }
 
     private func mouse() -> [Message] {
@@ -189,9 +198,11 @@ final class CursesTerminal: Screen {
         }
         shown = canvas.cells
         shownSize = canvas.size
-        showCursor(canvas.cursor)
-        wnoutrefresh(cn_screen())
-        doupdate()
+        CrashGuard.inOneWrite(to: output) {
+            showCursor(canvas.cursor)
+            wnoutrefresh(cn_screen())
+            doupdate()
+        }
     }
 
     func repaint() {

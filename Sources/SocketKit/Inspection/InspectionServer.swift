@@ -28,6 +28,9 @@ final class InspectionServer: Sendable {
     static let interval = Duration.milliseconds(100)
     /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time.
     private static let pauseFactor: Int64 = 100
+    /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
+    /// for the update behind it.
+    private static let longestFirstPause = Duration.seconds(1)
 
     init(
         _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String
@@ -83,7 +86,14 @@ final class InspectionServer: Sendable {
         var nextEvent: UInt64 = 0
         var due = MonotonicTime.zero
         var isAsked = false
+        var asked = MonotonicTime.zero
         var interval = InspectionServer.interval
+
+        /// When the engine is to be asked again.
+        var nextDue: MonotonicTime {
+            guard viewers.contains(where: \.isUntold) else { return due }
+            return min(due, asked + InspectionServer.longestFirstPause)
+        }
     }
 
     private func run() {
@@ -112,7 +122,7 @@ final class InspectionServer: Sendable {
         var polled = [listener, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         polled += state.viewers.map(\.polled)
         var due: [MonotonicTime] = state.viewers.compactMap(\.helloDeadline)
-        if !state.isAsked, state.viewers.contains(where: \.isGreeted) { due.append(state.due) }
+        if !state.isAsked, state.viewers.contains(where: \.isGreeted) { due.append(state.nextDue) }
         let left = due.min().map { max(0, ($0 - now).wholeNanoseconds / 1_000_000 + 1) } ?? -1
         poll(&polled, nfds_t(polled.count), Int32(clamping: left))
         var count: UInt64 = 0
@@ -156,7 +166,7 @@ final class InspectionServer: Sendable {
             engine?.post(.stopPublishing)
             return
         }
-        guard !state.isAsked, now >= state.due, greeted.contains(where: \.hasRoom) else { return }
+        guard !state.isAsked, now >= state.nextDue, greeted.contains(where: \.hasRoom) else { return }
         var request = PublicationRequest()
         request.isWhole = state.board == nil
         request.eventsFrom = state.nextEvent
@@ -165,6 +175,7 @@ final class InspectionServer: Sendable {
             if rights >= .payload, let id = viewer.progress.watch.traffic { request.traffic.insert(id) }
         }
         state.isAsked = true
+        state.asked = now
         state.due = now + state.interval
         engine?.post(
             .publish(request) { @Sendable [self] publication in
@@ -182,12 +193,15 @@ final class InspectionServer: Sendable {
         publication.tick.interval = state.interval
         board.take(publication)
         state.nextEvent = publication.tick.nextEvent
+        let tellsAll = state.viewers.contains { $0.isUntold && $0.hasRoom }
         for viewer in state.viewers where viewer.isGreeted && viewer.hasRoom {
             viewer.send(board.update(&viewer.progress))
+            viewer.isUntold = false
         }
         state.board = board
         let cost = Self.threadTime - before + publication.cost.wholeNanoseconds
         state.interval = max(Self.interval, .nanoseconds(cost * Self.pauseFactor))
+        if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
         state.due = max(state.due, clock.now + (state.interval - Self.interval))
     }
 

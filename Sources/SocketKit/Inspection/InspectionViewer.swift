@@ -12,6 +12,8 @@ final class InspectionViewer {
     var progress = InspectionBoard.Progress()
     /// Until when it has to say who it is; nil: it did.
     private(set) var helloDeadline: MonotonicTime?
+    /// It said who it is, and was told nothing yet.
+    var isUntold = false
 
     private static let patience = Duration.seconds(5)
     /// Bytes that may wait for a viewer beside one whole update: answers to what it asked for.
@@ -33,7 +35,10 @@ final class InspectionViewer {
         pollfd(fd: descriptor, events: Int16(POLLIN) | (unsent.isEmpty ? 0 : Int16(POLLOUT)), revents: 0)
     }
 
-    func greeted() { helloDeadline = nil }
+    func greeted() {
+        helloDeadline = nil
+        isUntold = true
+    }
 
     /// What it wants to be told from now on, as much as the limit allows.
     func watches(_ watch: InspectionWatch) {
