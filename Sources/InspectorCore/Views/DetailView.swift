@@ -38,8 +38,9 @@ package enum DetailView {
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
-        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams
-        return facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.engine
+        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock
+        return facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
+            + builder.engine
     }
 }
 

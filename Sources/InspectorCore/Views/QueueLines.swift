@@ -28,6 +28,7 @@ package struct QueueLines {
         case .listening: return listening
         case .resolving, .connecting: return connecting
         case .connected, .open, .lingering:
+            if let webSocket = socket.webSocket, socket.reading.barrier != 0 { return webSocketRows(webSocket) }
             return socket.datagrams.map(datagramRows) ?? [reading, writing, bytes]
         }
     }

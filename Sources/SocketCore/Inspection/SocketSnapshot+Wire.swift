@@ -39,6 +39,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(31, &isAboveHighMark)
         try coder.field(32, &tls)
         try coder.field(33, &datagrams)
+        try coder.field(34, &webSocket)
     }
 }
 
@@ -221,6 +222,7 @@ extension TrafficItem: WireMessage {
         try coder.field(9, &state)
         try coder.field(10, &bytes)
         try coder.field(11, &address)
+        try coder.field(12, &webSocket)
     }
 }
 

@@ -199,6 +199,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
+        guard keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
@@ -206,7 +207,8 @@ extension Connection {
     }
 
     private func logPartialRead(_ operation: OperationID) {
-        guard traffic != nil, let current = machine.reading.currentOperation, current.operation == operation else {
+        guard traffic != nil, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
+        else {
             return
         }
         traffic?.record(

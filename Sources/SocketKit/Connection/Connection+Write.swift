@@ -148,6 +148,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
+        guard keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
             total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
@@ -155,7 +156,9 @@ extension Connection {
     }
 
     private func logPartialWrite(_ operation: OperationID) {
-        guard traffic != nil, let current = machine.writing.currentOperation, current.operation == operation else {
+        guard traffic != nil, keepsBytes(of: operation), let current = machine.writing.currentOperation,
+            current.operation == operation
+        else {
             return
         }
         traffic?.record(
