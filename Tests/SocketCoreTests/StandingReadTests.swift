@@ -17,19 +17,44 @@ struct StandingReadTests {
 
     @Test func aLendingReadCompletesWithoutBytesOnlyWhereNoneLieBeforeThem() {
         var queue = ReadQueue()
-        #expect(queue.lend(now: .zero) == nil)
+        #expect(lend("x", of: &queue, now: .zero) == nil)
         queue.enqueue(.borrowing(tag: 4), as: OperationID(1), now: .zero)
-        let lent = queue.lend(now: .at(5))
-        #expect(lent?.tag == 4 && lent?.operation == OperationID(1) && lent?.bytes == [])
+        let lent = lend("bytes", of: &queue, now: .at(5))
+        #expect(lent?.operation == OperationID(1) && lent?.tag == 4 && lent?.count == 5 && lent?.started == .zero)
         #expect(queue.completed == 1)
         Array("early".utf8).withUnsafeBytes { queue.receive($0, now: .at(6)) }
-        #expect(queue.lend(now: .at(6)) == nil)
+        #expect(lend("x", of: &queue, now: .at(6)) == nil)
         guard case .deliver(let delivery) = queue.advance(now: .at(6)) else {
             Issue.record("what was gathered is not delivered")
             return
         }
         #expect(delivery.bytes == Array("early".utf8) && delivery.lendsBytes)
-        #expect(queue.lend(now: .at(7))?.started == .at(6))
+        #expect(lend("x", of: &queue, now: .at(7))?.started == .at(6))
+    }
+
+    @Test func aLendingLineReadLendsWholeLinesAndGathersTheRest() {
+        var queue = ReadQueue()
+        queue.enqueue(.borrowing(upTo: Array("\r\n".utf8), limit: 6), as: OperationID(1), now: .zero)
+        #expect(lend("ab\r\ncd", of: &queue, now: .zero)?.count == 4)
+        #expect(lend("cd", of: &queue, now: .zero) == nil)
+        #expect(lend("longer\r\n", of: &queue, now: .zero) == nil, "its limit comes before its delimiter")
+        Array("cd".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        #expect(queue.advance(now: .zero) == .none)
+        #expect(lend("\r\n", of: &queue, now: .zero) == nil, "its first bytes lie elsewhere")
+        Array("\r\nef\r\n".utf8).withUnsafeBytes { queue.receive($0, now: .zero) }
+        for line in ["cd\r\n", "ef\r\n"] {
+            guard case .deliver(let delivery) = queue.advance(now: .zero) else {
+                Issue.record("\(line.debugDescription) is not delivered")
+                return
+            }
+            #expect(delivery.bytes == Array(line.utf8) && delivery.lendsBytes)
+        }
+        #expect(lend("gh\r\n", of: &queue, now: .zero)?.count == 4)
+        #expect(queue.completed == 4)
+    }
+
+    private func lend(_ text: String, of queue: inout ReadQueue, now: MonotonicTime) -> Loan? {
+        Array(text.utf8).withUnsafeBytes { queue.lend($0, now: now) }
     }
 
     @Test func aStandingReadMakesWayForAnyOtherWithoutLosingAByte() {

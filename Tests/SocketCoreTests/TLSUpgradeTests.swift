@@ -148,7 +148,9 @@ struct CommittedWriteTests {
     private let cancelled = SocketError(.cancelled, operation: "write", detail: "")
 
     private func unsent(_ queue: borrowing WriteQueue) -> [UInt8] {
-        queue.withUnsent(buffers: 8) { $0.flatMap { Array($0) } }
+        var lent: [UInt8] = []
+        queue.withUnsent(buffers: 8) { lent = $0.flatMap { Array($0) } }
+        return lent
     }
 
     @Test("what is committed is not lent again, counts only when written, and goes out though its write fails")

@@ -94,6 +94,61 @@ import Testing
         #expect(borrower.text == "once")
     }
 
+    @Test func linesAreShownOneByOneWhereTheyCame() throws {
+        let pair = try ConnectedPair()
+        let borrower = Borrower()
+        pair.socket.delegate = borrower
+        pair.socket.read(.borrowing(upTo: [10], tag: 2))
+        try pair.peerSends("one\ntwo\nthr")
+        #expect(eventually { borrower.text == "one\ntwo\n" })
+        let places = borrower.loans.map(\.place)
+        #expect(places.count == 2 && places[1] == places[0] + 4, "they do not lie behind each other as they came")
+        try pair.peerSends("ee\nfour\n")
+        #expect(eventually { borrower.text == "one\ntwo\nthree\nfour\n" })
+        #expect(borrower.loans.map(\.bytes.count) == [4, 4, 6, 5] && borrower.readBytes.isEmpty)
+    }
+
+    @Test func aReadQueuedWhileALineIsLentTakesWhatLiesBehindIt() throws {
+        let pair = try ConnectedPair()
+        let borrower = Borrower()
+        let socket = pair.socket
+        borrower.meanwhile.withLock { meanwhile in
+            meanwhile = {
+                borrower.meanwhile.withLock { $0 = nil }
+                socket.read(ReadRequest(.length(5), tag: 9))
+            }
+        }
+        socket.delegate = borrower
+        socket.read(.borrowing(upTo: [10]))
+        try pair.peerSends("head\nbody!next\n")
+        #expect(eventually { borrower.text == "head\nnext\n" })
+        #expect(borrower.readBytes == Array("body!".utf8))
+    }
+
+    @Test func whatLiesBehindALentLineIsReadBeforeTheSessionClosesAfterReads() throws {
+        let pair = try ConnectedPair()
+        let borrower = Borrower()
+        let socket = pair.socket
+        borrower.meanwhile.withLock { $0 = { socket.disconnect(.afterReading) } }
+        socket.delegate = borrower
+        socket.read(.borrowing(upTo: [10]))
+        try pair.peerSends("one\ntwo\nthree\n")
+        #expect(eventually { borrower.hasDisconnected })
+        #expect(borrower.text == "one\ntwo\nthree\n")
+    }
+
+    @Test func whatIsWrittenWhileLinesAreLentGoesOutInTheirOrder() throws {
+        let pair = try ConnectedPair()
+        let borrower = Borrower()
+        let socket = pair.socket
+        borrower.meanwhile.withLock { $0 = { socket.write([UInt8(ascii: "+")]) } }
+        socket.delegate = borrower
+        socket.read(.borrowing(upTo: [10]))
+        try pair.peerSends("a\nb\nc\n")
+        #expect(try pair.peerReceives(3) == Array("+++".utf8))
+        #expect(borrower.text == "a\nb\nc\n")
+    }
+
     @Test(arguments: [
         ReadRequest(.length(3), isStanding: true, lendsBytes: true),
         ReadRequest(.available(limit: nil), lendsBytes: true),

@@ -9,6 +9,7 @@ enum Conversations {
             case .sink: while true { try await sink(socket) }
             case .source: while true { try await source(socket) }
             case .lines: try await lines(socket)
+            case .websocket, .websocketStream: socket.disconnect()
             }
         } catch {
             // The client has gone.

@@ -13,7 +13,9 @@ final class LinesDelegate: AsyncSocketDelegate {
     private let request: ReadRequest
 
     init(_ way: Way) {
-        request = ReadRequest(.delimiter([13, 10], limit: nil), isStanding: way != .inline)
+        request =
+            way == .borrowed
+            ? .borrowing(upTo: [13, 10]) : ReadRequest(.delimiter([13, 10], limit: nil), isStanding: way != .inline)
     }
 
     func serve(_ socket: AsyncSocket) {
@@ -26,6 +28,11 @@ final class LinesDelegate: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         count(bytes.count, isDot: bytes.count == 3 && bytes[0] == 0x2E, socket)
         if !request.isStanding { socket.read(request) }
+    }
+
+    func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int) {
+        let isDot = bytes.byteCount == 3 && bytes.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == 0x2E
+        count(bytes.byteCount, isDot: isDot, socket)
     }
 
     private func count(_ length: Int, isDot: Bool, _ socket: AsyncSocket) {

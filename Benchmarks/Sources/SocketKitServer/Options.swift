@@ -1,6 +1,10 @@
 /// Which of the yardstick's protocols is spoken.
 enum Mode: String, CaseIterable {
     case echo, sink, source, lines
+    /// WebSocket messages are sent back; its way is a delegate on the engine's queue.
+    case websocket
+    /// The same, part by part and awaited: a message of any length takes up no memory.
+    case websocketStream = "websocket-stream"
 }
 
 /// How the API is used.

@@ -7,6 +7,7 @@ final class Server: SocketListenerDelegate {
     private let options: Options
     private let listener: SocketListener
     private let echo: EchoDelegate
+    private let webSocketEcho: WebSocketEcho
 
     init(_ options: Options) {
         self.options = options
@@ -16,10 +17,14 @@ final class Server: SocketListenerDelegate {
         let queue = options.way == .queue ? DispatchQueue(label: "delegates") : nil
         listener = SocketListener(engine: engine, delegateQueue: queue, configuration: configuration)
         echo = EchoDelegate(lends: options.way == .borrowed)
+        webSocketEcho = WebSocketEcho(engine: engine, streams: options.mode == .websocketStream)
     }
 
     /// Listens on loopback; the port, 0 for a path.
     func start() throws(SocketError) -> UInt16 {
+        if options.mode == .websocket || options.mode == .websocketStream {
+            return try webSocketEcho.start(port: options.port)
+        }
         listener.delegate = self
         guard let path = options.path else {
             let identity = options.certificate.map { TLSSettings.Identity(certificateFile: $0, keyFile: options.key) }
@@ -41,6 +46,7 @@ final class Server: SocketListenerDelegate {
         case .sink: SinkDelegate(options.way).serve(socket)
         case .source: SourceDelegate().serve(socket)
         case .lines: LinesDelegate(options.way).serve(socket)
+        case .websocket, .websocketStream: socket.disconnect()
         }
     }
 }

@@ -34,6 +34,9 @@ struct ReadModel {
 
     mutating func receive(_ bytes: [UInt8]) { stream += bytes }
 
+    /// The last bytes were only looked at.
+    mutating func unreceive(_ count: Int) { stream.removeLast(count) }
+
     /// Adds a read; the standing read that it replaces, if any.
     mutating func enqueue(_ read: Read, now: MonotonicTime) -> OperationID? {
         let before = head?.operation

@@ -48,7 +48,10 @@ struct ReadQueueRun {
         let timeout = choices & 1 == 0 ? nil : Duration.milliseconds(input.below(8))
         var request = ReadRequest(
             kind(choices >> 1 & 7), timeout: timeout, tag: Int(operations), isStanding: choices >> 4 == 0)
-        if case .available = request.kind { request.lendsBytes = request.isStanding && operations & 1 == 0 }
+        switch request.kind {
+        case .available, .delimiter: request.lendsBytes = request.isStanding && operations & 1 == 0
+        case .length, .frame: break
+        }
         let replaced = queue.enqueue(request, as: operation, now: now)
         let expected = model.enqueue(ReadModel.Read(operation: operation, request: request), now: now)
         require(replaced?.operation == expected, "replaced: \(String(describing: replaced))")
@@ -81,13 +84,22 @@ struct ReadQueueRun {
 
     /// Bytes that the queue wants are lent where its read in hand lends.
     private mutating func receiveWanted(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty, let delivery = queue.lend(now: now) else { return receive(bytes) }
-        require(model.head?.request.lendsBytes == true, "lent for a read that does not lend: \(delivery)")
-        require(model.stream.isEmpty, "lent before bytes that came earlier: \(delivery)")
-        require(!model.isAsking && delivery.operation == model.head?.operation, "lent out of turn: \(delivery)")
-        completed += 1
-        model.receive(bytes)
-        model.complete(bytes.count, now: now)
+        var rest = bytes
+        while !rest.isEmpty, let loan = rest.withUnsafeBytes({ queue.lend($0, now: now) }) {
+            require(model.head?.request.lendsBytes == true, "lent for a read that does not lend: \(loan)")
+            require(model.stream.isEmpty, "lent before bytes that came earlier: \(loan)")
+            require(!model.isAsking && loan.operation == model.head?.operation, "lent out of turn: \(loan)")
+            completed += 1
+            model.receive(rest)
+            guard case .complete(let least, let most)? = model.outcome else {
+                return require(false, "lent an item that is not whole: \(loan)")
+            }
+            require(least...most ~= loan.count, "\(loan), not \(least) to \(most) bytes")
+            model.unreceive(rest.count - loan.count)
+            model.complete(loan.count, now: now)
+            rest.removeFirst(loan.count)
+        }
+        receive(rest)
     }
 
     private mutating func expire() {

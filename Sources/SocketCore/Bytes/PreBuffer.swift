@@ -55,7 +55,12 @@ package struct PreBuffer: Sendable {
     /// The first `most` bytes, or all when there are fewer; they stay. It is a copy in memory of its own, where an array
     /// made of a slice might share the whole storage.
     package func prefix(_ most: Int) -> [UInt8] {
-        withUnsafeBytes { [UInt8]($0.prefix(most)) }
+        withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0[..<min(most, $0.count)])) }
+    }
+
+    /// The last `most` bytes, or all when there are fewer; they stay.
+    package func suffix(_ most: Int) -> [UInt8] {
+        withUnsafeBytes { [UInt8](UnsafeRawBufferPointer(rebasing: $0[max(0, $0.count - most)...])) }
     }
 
     /// Lends all bytes for the length of the call.

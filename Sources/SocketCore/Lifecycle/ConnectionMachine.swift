@@ -228,9 +228,12 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     /// When an operation in hand times out.
     package var deadline: MonotonicTime? {
         guard state == .open else { return nil }
-        let operations = [reading.deadline, writing.deadline].compactMap(\.self).min()
-        guard let handshake = upgrade.deadline else { return operations }
-        return operations.map { min($0, handshake) } ?? handshake
+        return earlier(earlier(reading.deadline, writing.deadline), upgrade.deadline)
+    }
+
+    private func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
     }
 
     /// Ends every operation, one a call: the reads in order, then the writes; nil when none is left.

@@ -34,8 +34,11 @@ extension ReadRequest {
 
     private var lendingFault: SocketError? {
         guard lendsBytes else { return nil }
-        if case .available = kind, isStanding { return nil }
-        return Self.fault("lendsBytes: only a standing read of kind available can lend its bytes")
+        switch kind {
+        case .available where isStanding, .delimiter where isStanding: return nil
+        case .available, .delimiter, .length, .frame:
+            return Self.fault("lendsBytes: only a standing read of kind available or delimiter can lend its bytes")
+        }
     }
 
     private static func fault(_ detail: String) -> SocketError {

@@ -7,7 +7,15 @@ package enum ReadAction: Equatable {
     /// The read in hand got bytes in this pass but is not done: `increment` of them, `done` so far.
     case partial(operation: OperationID, tag: Int, increment: Int, done: Int)
     /// A delimiter read reached its limit without its delimiter; the connection must close with this error.
-    case exceeded(FailedOperation)
+    indirect case exceeded(FailedOperation)
+}
+
+/// An item that a standing read lends: the first `count` bytes of those that are here.
+package struct Loan: Equatable {
+    package var operation: OperationID
+    package var tag: Int
+    package var count: Int
+    package var started: MonotonicTime
 }
 
 /// A completed read.

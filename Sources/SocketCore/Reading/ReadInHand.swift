@@ -62,6 +62,38 @@ struct ReadInHand {
         return amount
     }
 
+    /// Completes it with the first of `bytes`, if it lends them and they are enough, and begins anew.
+    mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
+        guard read.lendsBytes, done == 0, !timer.isAsking, let count = itemLength(bytes) else { return nil }
+        defer { timer = OperationTimer(limit: read.limit, now: now) }
+        return Loan(operation: read.operation, tag: read.tag, count: count, started: timer.started)
+    }
+
+    /// How many of `bytes` complete it; nil: they do not.
+    private func itemLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        switch read.kind {
+        case .available: return bytes.count
+        case .delimiter(let terminator, let limit):
+            let window = UnsafeRawBufferPointer(rebasing: bytes[..<min(bytes.count, limit ?? .max)])
+            guard case .found(let end) = TerminatorSearch.find(terminator, in: window, from: 0) else { return nil }
+            return end
+        case .length, .frame: return nil
+        }
+    }
+
+    /// How many of `bytes`, which follow those of the prebuffer, belong to the first delimiter that ends within them. The
+    /// delimiter may lie across the seam.
+    func missingOfItem(_ bytes: UnsafeRawBufferPointer, behind preBuffer: PreBuffer) -> Int? {
+        guard case .delimiter(let terminator, _) = read.kind else { return nil }
+        let reach = terminator.count - 1
+        let before = preBuffer.suffix(reach)
+        let seam = before + bytes[..<min(reach, bytes.count)]
+        let across = seam.withUnsafeBytes { TerminatorSearch.find(terminator, in: $0, from: 0) }
+        if case .found(let end) = across { return end - before.count }
+        guard case .found(let end) = TerminatorSearch.find(terminator, in: bytes, from: 0) else { return nil }
+        return end
+    }
+
     /// Takes from the prebuffer what it needs, and says how it stands then.
     mutating func step(_ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
         switch read.kind {

@@ -19,6 +19,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     private var hasOverrun = false
     /// Reads completed so far; each item of a standing read counts.
     package private(set) var completed: UInt64 = 0
+    private let place = InPlace()
 
     /// An empty queue, which owns no memory.
     package init() {}
@@ -61,18 +62,20 @@ package struct ReadQueue: ~Copyable, Sendable {
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
     }
 
-    /// Completes the read in hand with bytes that stay where they are, if it lends its bytes and none lie before them:
-    /// the delivery, without bytes. nil, and nothing changes, otherwise; then they go to `receive`. There must be no more
-    /// of them than are wanted.
-    package mutating func lend(now: MonotonicTime) -> ReadDelivery? {
-        guard let lending = inHand, lending.read.lendsBytes, lending.done == 0, !lending.timer.isAsking,
-            preBuffer.isEmpty
-        else { return nil }
+    /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none
+    /// lie before them and they are enough for it. nil, and nothing changes, otherwise; then they go to `receive`. For a
+    /// read of whatever comes there must be no more of them than are wanted.
+    package mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
+        guard preBuffer.isEmpty, let loan = inHand?.lend(bytes, now: now) else { return nil }
         completed += 1
-        inHand = ReadInHand(lending.read, now: now)
-        return ReadDelivery(
-            operation: lending.read.operation, tag: lending.read.tag, kind: lending.read.kind, bytes: [],
-            started: lending.timer.started, isStanding: true, lendsBytes: true)
+        return loan
+    }
+
+    /// How many of these bytes, which follow those that are here, complete the item that a lending read has the first
+    /// bytes of; nil: none of them does, or none of it is here. What lies behind them can be lent.
+    package func missingOfItem(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard !preBuffer.isEmpty, let inHand, inHand.read.lendsBytes, !inHand.timer.isAsking else { return nil }
+        return inHand.missingOfItem(bytes, behind: preBuffer)
     }
 
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
@@ -100,6 +103,9 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// When the read in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
+
+    /// Whether the read in hand lends its bytes.
+    package var lendsBytes: Bool { inHand?.read.lendsBytes ?? false }
 
     /// The caller's number of the read in hand.
     package var tagInHand: Int? { inHand?.read.tag }

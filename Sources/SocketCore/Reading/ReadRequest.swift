@@ -26,7 +26,7 @@ public struct ReadRequest: Hashable, Sendable, Codable {
     /// read that is not standing, also one queued later, and gives back to that one what it had gathered.
     public var isStanding: Bool
     /// Whether its bytes are only lent: `didBorrow` shows them where they are, instead of `didRead` with an array of
-    /// them. For a standing read of kind `available`; any other is refused.
+    /// them. For a standing read of kind `available` or `delimiter`; any other is refused.
     public var lendsBytes: Bool
 
     /// Describes a read; nothing is checked here, but where it is queued.
@@ -44,5 +44,15 @@ public struct ReadRequest: Hashable, Sendable, Codable {
     /// brings, at most 64 KiB).
     public static func borrowing(limit: Int? = nil, timeout: Duration? = nil, tag: Int = 0) -> ReadRequest {
         ReadRequest(.available(limit: limit), timeout: timeout, tag: tag, isStanding: true, lendsBytes: true)
+    }
+
+    /// The standing read that lends everything up to and including each occurrence of `terminator`, within `limit` bytes
+    /// (nil: no limit). An item that comes in one receive is shown where it is; one that comes in pieces is gathered, and
+    /// shown when it is whole.
+    public static func borrowing(
+        upTo terminator: [UInt8], limit: Int? = nil, timeout: Duration? = nil, tag: Int = 0
+    ) -> ReadRequest {
+        ReadRequest(
+            .delimiter(terminator, limit: limit), timeout: timeout, tag: tag, isStanding: true, lendsBytes: true)
     }
 }

@@ -3,8 +3,8 @@ extension WebSocketMachine {
     /// Takes all bytes, and appends what happened, in order. It never traps and never throws: what breaks the protocol
     /// becomes `failed`, and what comes behind it is discarded and counted.
     ///
-    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, the rest is held,
-    /// and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
+    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, or `mostEvents` events,
+    /// the rest is held, and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
     /// nothing is held.
     package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
         received.wireBytes += UInt64(bytes.byteCount)
@@ -20,6 +20,9 @@ extension WebSocketMachine {
 
     /// Bytes of messages that one call makes before it holds the rest.
     package static var deliveryBudget: Int { 256 << 10 }
+
+    /// Events that one call makes before it holds the rest: more than a read of messages of 16 bytes makes.
+    package static var mostEvents: Int { 4096 }
 
     /// Whether bytes, or the end of the peer's stream, wait for `proceed`.
     package var hasHeldInput: Bool { !held.isEmpty || isEndHeld }
@@ -40,8 +43,9 @@ extension WebSocketMachine {
     ) -> Int {
         var offset = 0
         let most = assembler.delivered + Self.deliveryBudget
+        let mostEvents = events.count + Self.mostEvents
         do throws(WebSocketFailure) {
-            while closing.acceptsInput, assembler.delivered < most {
+            while closing.acceptsInput, assembler.delivered < most, events.count < mostEvents {
                 // Compressed bytes go in small steps, for each may make a thousand.
                 let step = assembler.isCompressed ? 512 : Int.max
                 switch try decoder.next(input, &offset, most: step) {

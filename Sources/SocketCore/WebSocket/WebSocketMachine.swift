@@ -133,7 +133,7 @@ package struct WebSocketMachine: ~Copyable {
         }
     }
 
-    /// Frees all memory and says the last word.
+    /// Frees all memory and says the last word. What was counted stays to be seen, and what was half there.
     private mutating func finish(
         _ cause: WebSocketFailure?, by origin: WebSocketCloseReport.Origin, now: MonotonicTime,
         into events: inout [WebSocketEvent]
@@ -144,10 +144,10 @@ package struct WebSocketMachine: ~Copyable {
         controls.drop()
         _ = lanes.drop()
         outbox = Outgoing()
-        assembler = MessageAssembler(role: role, settings: settings, deflate: deflate)
+        assembler.freeMemory()
         deflater = nil
         discarded += held.count
-        (held, control) = ([], [])
+        (held, control, isEndHeld) = ([], [], false)
         events.append(.disconnect)
         events.append(.closed(report))
     }

@@ -16,6 +16,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     private var orphaned = 0
     /// Writes completed so far.
     package private(set) var completed: UInt64 = 0
+    private let place = InPlace()
 
     /// An empty queue, which owns no memory.
     package init() {}
@@ -198,13 +199,11 @@ extension WriteQueue {
     ///
     /// Each buffer of the list takes a frame of the stack, so `most` should stay in the hundreds. No memory is
     /// allocated for one buffer, nor for up to 64.
-    package func withUnsent<R>(
-        buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> R
-    ) -> R {
+    package func withUnsent(buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
         guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
         let (index, offset) = firstUnsent
         let writes = waiting.count + 1 - index
-        return withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
             lend($0, filled: 0, from: index, offset: offset, body)
         }
     }
@@ -225,15 +224,15 @@ extension WriteQueue {
     }
 
     /// Pins the bytes of the write at `index`, those before `offset` left out, while it goes on to the next.
-    private func lend<R>(
+    private func lend(
         _ list: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, filled: Int, from index: Int, offset: Int,
-        _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> R
-    ) -> R {
+        _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
+    ) {
         guard filled < list.count else { return body(UnsafeBufferPointer(list)) }
         let bytes = index == 0 ? inHand?.write.bytes ?? [] : waiting[index - 1].bytes
-        return bytes.withUnsafeBytes {
+        bytes.withUnsafeBytes {
             list.initializeElement(at: filled, to: UnsafeRawBufferPointer(rebasing: $0[offset...]))
-            return lend(list, filled: filled + 1, from: index + 1, offset: 0, body)
+            lend(list, filled: filled + 1, from: index + 1, offset: 0, body)
         }
     }
 }

@@ -150,6 +150,7 @@ extension Connection {
         guard !machine.isClosed else { return }
         sayGoodbye(error)
         machine.didClose()
+        webSocket?.transportCloses(error, now: engine.now)
         endConnect()
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
@@ -194,6 +195,7 @@ extension Connection {
 
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.
     private func takeUnread() -> [UInt8] {
+        keepUnlent()
         var unread = machine.reading.takeUnread()
         if isWireEncrypted { return unread + takeUnreadRecords() }
         // What came while lingering was thrown away, so what comes behind it would not follow on what was read.

@@ -83,7 +83,7 @@ extension EngineState {
         let connection = Connection(
             id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
             configuration: moved.configuration)
-        for notice in moved.notices { outbox.append(.socket(handle, notice)) }
+        for notice in moved.notices { outbox.append(.socket(SocketCall(socket: handle, notice: notice))) }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
         connection.isAdopted = moved.isAdopted

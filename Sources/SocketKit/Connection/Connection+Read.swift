@@ -99,22 +99,46 @@ extension Connection {
         received += UInt64(bytes.count)
         lastActivity = engine.now
         engine.counters.received += UInt64(bytes.count)
-        if lend(bytes) { return }
-        machine.reading.receive(bytes, now: engine.now)
+        gather(lend(bytes))
+    }
+
+    /// Adds bytes behind those that are here, and gives reads what they complete.
+    func gather(_ bytes: UnsafeRawBufferPointer) {
+        if !bytes.isEmpty { machine.reading.receive(bytes, now: engine.now) }
         performReads()
     }
 
-    /// Shows the bytes where they are; false when they have to be gathered first: no read lends them, or user code
-    /// cannot run here and now.
-    func lend(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Shows bytes where they are, item by item, and says which are left: they have to be gathered, since no read lends
+    /// them, or user code cannot run here and now.
+    func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
-        guard let handle, engine.mayLend, handle.takesLoans, let delivery = machine.reading.lend(now: engine.now) else {
-            return false
+        guard machine.reading.lendsBytes, let handle, engine.mayLend, handle.takesLoans else { return bytes }
+        unlent = bytes
+        // The end of an item that came in pieces, so that those behind it need not be gathered too.
+        if let missing = machine.reading.missingOfItem(bytes) {
+            unlent = UnsafeRawBufferPointer(rebasing: bytes[missing...])
+            gather(UnsafeRawBufferPointer(rebasing: bytes[..<missing]))
         }
-        record(.readDone, tag: delivery.tag, bytes.count)
-        log(delivery, bytes.count) { Array(bytes.prefix($0)) }
-        engine.lend { handle.borrow(RawSpan(_unsafeBytes: bytes), tag: delivery.tag) }
-        return true
+        engine.lend(from: self) {
+            while !unlent.isEmpty, let loan = machine.reading.lend(unlent, now: engine.now) {
+                let item = UnsafeRawBufferPointer(rebasing: unlent[..<loan.count])
+                unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
+                record(.readDone, tag: loan.tag, loan.count)
+                log(loan, item)
+                engine.host { handle.borrow(RawSpan(_unsafeBytes: item), tag: loan.tag) }
+                engine.deliverOutbox()
+            }
+        }
+        defer { unlent = UnsafeRawBufferPointer(start: nil, count: 0) }
+        return unlent
+    }
+
+    /// User code that is shown one item does more than write: what lies behind that item takes its place in the read
+    /// queue first, so that nothing overtakes or misses it.
+    func keepUnlent() {
+        guard !unlent.isEmpty else { return }
+        machine.reading.receive(unlent, now: engine.now)
+        unlent = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     private func endOfStream() {
@@ -198,12 +222,25 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
+<<<<<<< HEAD
     func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
         guard keepsBytes else { return }
+=======
+    private func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
+        guard traffic != nil else { return }
+>>>>>>> wsnet
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
             now: engine.now, bytes: prefix)
+    }
+
+    func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
+        guard traffic != nil, let kind = machine.reading.currentOperation?.kind else { return }
+        traffic?.record(
+            loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: loan.count,
+            total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
+        ) { Array(item.prefix($0)) }
     }
 
     private func logPartialRead(_ operation: OperationID) {

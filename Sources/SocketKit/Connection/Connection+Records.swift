@@ -106,9 +106,7 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
         tls.plaintextReceived += UInt64(bytes.count)
-        if lend(bytes) { return }
-        machine.reading.receive(bytes, now: engine.now)
-        performReads()
+        gather(lend(bytes))
     }
 
     /// FIN from the kernel. What lies in the session still comes before it.
@@ -140,12 +138,13 @@ extension Connection {
             payFIN()
             guard machine.isOpen, machine.upgrade.isSecure, machine.writing.wantsToSend else { return }
             let scratch = LentBytes(engine.plainScratch)
-            let (count, outcome) = machine.writing.withUnsent(buffers: 16) {
-                session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
+            var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
+            machine.writing.withUnsent(buffers: 16) {
+                encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
             }
-            machine.writing.commit(count)
-            if case .failed(let failure) = outcome { return failTLS(failure, failure.sentence) }
-            guard count > 0 else { return }
+            machine.writing.commit(encrypted.count)
+            if case .failed(let failure) = encrypted.outcome { return failTLS(failure, failure.sentence) }
+            guard encrypted.count > 0 else { return }
         }
         guard flushRecords(session), machine.isOpen, machine.writing.wantsToSend else { return }
         isSendBudgetSpent = true

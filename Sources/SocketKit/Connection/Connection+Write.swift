@@ -60,9 +60,10 @@ extension Connection {
     private func sendOnce() {
         guard let descriptor = socket?.descriptor else { return }
         var offered = 0
-        let result = machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
+        var result = IOResult.wouldBlock
+        machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
-            return engine.kernel.send(descriptor, buffers)
+            result = engine.kernel.send(descriptor, buffers)
         }
         switch result {
         case .bytes(let count):
@@ -148,7 +149,11 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
+<<<<<<< HEAD
         guard keepsBytes(of: completion.operation) else { return }
+=======
+        guard traffic != nil else { return }
+>>>>>>> wsnet
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
             total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now

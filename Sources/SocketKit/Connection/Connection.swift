@@ -11,7 +11,7 @@ import SocketCore
 final class Connection {
     let id: SocketID
     /// The engine owns its connections, and outlives them.
-    unowned let engine: EngineState
+    unowned(unsafe) let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
     weak var handle: AsyncSocket?
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -19,77 +19,80 @@ final class Connection {
     let parent: SocketID?
     var target: String
     /// The host name or numeric address that a client was to connect to; nil: not known.
-    var host: String?
+    @exclusivity(unchecked) var host: String?
     let opened: MonotonicTime
-    var configuration: SocketConfiguration
+    @exclusivity(unchecked) var configuration: SocketConfiguration
 
     /// The connect in progress, or how it went.
-    var connector: Connector?
+    @exclusivity(unchecked) var connector: Connector?
     @exclusivity(unchecked) var socket: SocketHandle?
-    var local: SocketAddress?
-    var peer: SocketAddress?
-    var connected: MonotonicTime?
+    @exclusivity(unchecked) var local: SocketAddress?
+    @exclusivity(unchecked) var peer: SocketAddress?
+    @exclusivity(unchecked) var connected: MonotonicTime?
 
     /// TLS, once asked for.
-    var tls: TLSLayer?
+    @exclusivity(unchecked) var tls: TLSLayer?
 
     /// The WebSocket that it is; nil: a plain stream.
     @exclusivity(unchecked) var webSocket: WebSocketLayer?
 
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
-    var watched: Interest?
+    @exclusivity(unchecked) var watched: Interest?
     /// The kernel refused bytes; write interest is on until it has room again.
-    var isWriteBlocked = false
+    @exclusivity(unchecked) var isWriteBlocked = false
     /// There is more to send and room for it, but other sockets come first.
-    var isSendBudgetSpent = false
+    @exclusivity(unchecked) var isSendBudgetSpent = false
     /// Bytes (or the end of the stream) are there, but no read takes them.
-    var isReadInterestOff = false {
+    @exclusivity(unchecked) var isReadInterestOff = false {
         didSet {
             if isReadInterestOff != oldValue { unreadSince = isReadInterestOff ? engine.now : nil }
         }
     }
-    private(set) var unreadSince: MonotonicTime?
+    @exclusivity(unchecked) private(set) var unreadSince: MonotonicTime?
     /// The delegate's queue is so far behind that no more is taken from the kernel.
-    var isHeldBack = false
+    @exclusivity(unchecked) var isHeldBack = false
     /// The connection that this one's bytes are passed on to.
-    var linked: SocketID?
+    @exclusivity(unchecked) var linked: SocketID?
     /// What it is linked to is so far behind that no more is taken from the kernel.
-    var isHeldByLink = false
+    @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
-    var knowsPeerClosed = false {
+    @exclusivity(unchecked) var knowsPeerClosed = false {
         didSet {
             if knowsPeerClosed, !oldValue { peerClosedTime = engine.now }
         }
     }
-    private(set) var peerClosedTime: MonotonicTime?
-    var hasToldPeerClosed = false
+    @exclusivity(unchecked) private(set) var peerClosedTime: MonotonicTime?
+    @exclusivity(unchecked) var hasToldPeerClosed = false
     /// More bytes are queued for writing than the high watermark allows.
-    var isAboveHighMark = false
+    @exclusivity(unchecked) var isAboveHighMark = false
     /// When a byte last passed, either way.
-    var lastActivity: MonotonicTime
+    @exclusivity(unchecked) var lastActivity: MonotonicTime
     /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
-    var isHungUp = false
-    var isQueuedForFlush = false
+    @exclusivity(unchecked) var isHungUp = false
+    @exclusivity(unchecked) var isQueuedForFlush = false
     /// Whether it is among the sessions that changed since viewers were last told.
-    var isNoted = false
-    var scheduledDeadline: MonotonicTime?
-    var lingerDeadline: MonotonicTime?
-    var closeMode: CloseMode?
+    @exclusivity(unchecked) var isNoted = false
+    @exclusivity(unchecked) var scheduledDeadline: MonotonicTime?
+    @exclusivity(unchecked) var lingerDeadline: MonotonicTime?
+    @exclusivity(unchecked) var closeMode: CloseMode?
     /// Whether the descriptor came from the caller, who may have others for the same socket.
-    var isAdopted = false
+    @exclusivity(unchecked) var isAdopted = false
 
-    var received: UInt64 = 0
-    var sent: UInt64 = 0
-    var receiveRate = RateWindow()
-    var sendRate = RateWindow()
+    /// Received bytes behind the item that is lent right now; they lie where that lies.
+    @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    @exclusivity(unchecked) var received: UInt64 = 0
+    @exclusivity(unchecked) var sent: UInt64 = 0
+    @exclusivity(unchecked) var receiveRate = RateWindow()
+    @exclusivity(unchecked) var sendRate = RateWindow()
     /// Of what is queued for writing, in bytes, and of what completes.
-    var queueRate = RateWindow()
-    var operationRate = RateWindow()
+    @exclusivity(unchecked) var queueRate = RateWindow()
+    @exclusivity(unchecked) var operationRate = RateWindow()
     /// Whether a read, and a write, was in hand at the end of the last step, and since when that is so.
-    private var hasRead = false
-    private var hasWrite = false
-    private(set) var readsSince: MonotonicTime?
-    private(set) var writesSince: MonotonicTime?
+    @exclusivity(unchecked) private var hasRead = false
+    @exclusivity(unchecked) private var hasWrite = false
+    @exclusivity(unchecked) private(set) var readsSince: MonotonicTime?
+    @exclusivity(unchecked) private(set) var writesSince: MonotonicTime?
     @exclusivity(unchecked) var traffic: TrafficLog?
 
     init(
@@ -279,7 +282,7 @@ final class Connection {
     func notify(_ notice: SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
         guard let handle else { return }
-        engine.outbox.append(.socket(handle, notice))
+        engine.outbox.append(.socket(SocketCall(socket: handle, notice: notice)))
     }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

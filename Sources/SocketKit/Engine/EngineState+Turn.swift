@@ -79,16 +79,25 @@ extension EngineState {
         }
     }
 
-    private func deliverOutbox() {
+    func deliverOutbox() {
         // A callback that runs in here may enter the engine again and add to the outbox; it never delivers.
-        guard !outbox.isDelivering else { return }
-        outbox.isDelivering = true
-        defer { outbox.isDelivering = false }
-        var left = outbox.count
-        while left > 0, let callback = outbox.popFirst() {
-            callback.run()
-            left -= 1
+        guard !outbox.isDelivering, !outbox.isEmpty else { return }
+        host {
+            var left = outbox.count
+            while left > 0, let callback = outbox.popFirst() {
+                callback.run()
+                left -= 1
+            }
         }
+    }
+
+    /// Runs user code.
+    func host(_ userCode: () -> Void) {
+        outbox.isDelivering = true
+        mailbox.hosts(true)
+        userCode()
+        mailbox.hosts(false)
+        outbox.isDelivering = false
     }
 
     // MARK: Lending
@@ -97,15 +106,15 @@ extension EngineState {
     /// from there then finds the mailbox in its order; and never within other user code.
     var mayLend: Bool { isDispatching && !outbox.isDelivering }
 
-    /// Runs `body`, which shows bytes of the scratch buffers, behind the callbacks that were decided before it. Should it
-    /// enter the engine, what is received or decrypted meanwhile goes to other buffers.
-    func lend(_ body: () -> Void) {
+    /// Runs `body`, which shows bytes of the scratch buffers to user code, behind the callbacks that were decided before
+    /// it. Should user code enter the engine, what is received or decrypted meanwhile goes to other buffers.
+    func lend(from connection: Connection, _ body: () -> Void) {
         let (lent, spare) = (buffers, spareBuffers ?? ScratchBuffers())
         (buffers, spareBuffers) = (spare, nil)
+        lender = connection
         deliverOutbox()
-        outbox.isDelivering = true
         body()
-        outbox.isDelivering = false
+        lender = nil
         (buffers, spareBuffers) = (lent, spare)
     }
 
@@ -122,12 +131,7 @@ extension EngineState {
     private func perform(_ letter: Letter) {
         switch letter {
         case .command(let command): perform(command)
-        case .ask(let handle, let command, let operation):
-            if connections[command.socket] == nil {
-                handle.missed(command, as: operation, in: self)
-            } else {
-                perform(command, as: operation)
-            }
+        case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
         case .link(let one, let other):
             connections[one]?.linked = other
             connections[one]?.noteChange()
@@ -155,15 +159,40 @@ extension EngineState {
         }
     }
 
+    /// Carries out a command of user code that runs within a turn; false where others were posted before it.
+    func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
+        guard mailbox.isEmpty else { return false }
+        if let lender {
+            switch command {
+            case .write where lender.machine.drain.isEmpty: break
+            default: lender.keepUnlent()
+            }
+        }
+        perform(command, of: handle, as: operation)
+        return true
+    }
+
+    private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
+        if let connection = connections[command.socket] {
+            perform(command, on: connection, as: operation)
+        } else {
+            handle.missed(command, as: operation, in: self)
+        }
+    }
+
     /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
     /// over it does nothing: its handle knows that already.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
+        if let connection = connections[command.socket] {
+            return perform(command, on: connection, as: operation)
+        }
         counters.commands += 1
         if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
-        if let session = datagrams[command.socket] {
-            return session.perform(command, as: operation ?? names.nextOperation())
-        }
-        guard let connection = connections[command.socket] else { return }
+        datagrams[command.socket]?.perform(command, as: operation ?? names.nextOperation())
+    }
+
+    private func perform(_ command: SocketCommand, on connection: Connection, as operation: OperationID?) {
+        counters.commands += 1
         switch command {
         case .send: return
         case .webSocket(_, let command):

@@ -12,20 +12,20 @@ final class EngineState {
     let names: Names
     let configuration: EngineConfiguration
     /// Asks for a turn later on. Set once the engine stands.
-    var requestTurn: @Sendable () -> Void = {}
+    @exclusivity(unchecked) var requestTurn: @Sendable () -> Void = {}
 
     /// The time of this turn: read once, the same for all that happens in it.
-    var now: MonotonicTime
+    @exclusivity(unchecked) var now: MonotonicTime
     @exclusivity(unchecked) var connections: [SocketID: Connection] = [:]
     @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
     @exclusivity(unchecked) var datagrams: [SocketID: DatagramSession] = [:]
-    var closed: ClosedSockets
+    @exclusivity(unchecked) var closed: ClosedSockets
     @exclusivity(unchecked) var counters = EngineCounters()
-    var meter = EngineMeter()
+    @exclusivity(unchecked) var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
-    var capturesTraffic: Bool
+    @exclusivity(unchecked) var capturesTraffic: Bool
     /// What changed since viewers were last told; nil: nobody looks.
-    var notes: ChangeNotes?
+    @exclusivity(unchecked) var notes: ChangeNotes?
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
     @exclusivity(unchecked) var unflushed: [Connection] = []
@@ -35,13 +35,15 @@ final class EngineState {
     @exclusivity(unchecked) var outbox = Outbox()
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
-    var armedDeadline: MonotonicTime?
+    @exclusivity(unchecked) var armedDeadline: MonotonicTime?
     /// Where bytes pass.
-    var buffers = ScratchBuffers()
+    @exclusivity(unchecked) var buffers = ScratchBuffers()
     /// Takes their place while bytes of theirs are lent; nil until the first time.
-    var spareBuffers: ScratchBuffers?
+    @exclusivity(unchecked) var spareBuffers: ScratchBuffers?
+    /// The connection that lends bytes right now.
+    @exclusivity(unchecked) var lender: Connection?
     /// Whether the turn is at the readiness batch.
-    var isDispatching = false
+    @exclusivity(unchecked) var isDispatching = false
 
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }

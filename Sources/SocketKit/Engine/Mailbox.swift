@@ -1,6 +1,9 @@
+import Glibc
 import SocketCore
+import Synchronization
 
-/// What other threads ask of the engine, in the order in which they asked.
+/// What other threads ask of the engine, in the order in which they asked. Letters are copied, so what is big and rare
+/// stands apart.
 enum Letter: Sendable {
     case command(SocketCommand)
     /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
@@ -12,7 +15,7 @@ enum Letter: Sendable {
     /// The delegate queue of this session has caught up.
     case caughtUp(SocketID)
     /// A connection comes from another engine.
-    case take(MovedConnection, AsyncSocket)
+    indirect case take(MovedConnection, AsyncSocket)
     /// Something for a WebSocket by its handle, which hears of it when the session is over already.
     case webSocket(WebSocket, SocketID?, WebSocketCommand, OperationID)
     /// The user of this WebSocket has taken all that came before the end of its input.
@@ -43,11 +46,23 @@ final class Mailbox: Sendable {
     }
 
     private let state = Lock(State())
+    /// How many letters there are, for a look without the lock. Whoever posts one during a turn can rely on `sleep`,
+    /// which takes the lock; a letter that the caller itself posted, or knows of, is always counted.
+    private let count = Atomic<Int>(0)
+    /// The thread on which user code runs within a turn; 0: none.
+    private let host = Atomic<UInt>(0)
+
+    /// Whether the caller is user code that runs within a turn.
+    var isWithinTurn: Bool { host.load(ordering: .relaxed) == pthread_self() }
+
+    /// Notes that user code begins to run on this thread, within a turn, or has ended.
+    func hosts(_ userCode: Bool) { host.store(userCode ? pthread_self() : 0, ordering: .relaxed) }
 
     /// Adds a letter; true when the caller has to ask for a turn.
     func post(_ letter: Letter) -> Bool {
         state.withLock { state in
             state.letters.append(letter)
+            count.store(state.letters.count, ordering: .relaxed)
             defer { state.isAwake = true }
             return !state.isAwake
         }
@@ -58,10 +73,14 @@ final class Mailbox: Sendable {
         state.withLock { $0.isAwake = true }
     }
 
+    /// Whether nothing waits.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
     /// Takes all letters.
     func take() -> [Letter] {
-        state.withLock { state in
-            guard !state.letters.isEmpty else { return [] }
+        guard !isEmpty else { return [] }
+        return state.withLock { state in
+            count.store(0, ordering: .relaxed)
             defer { state.letters = [] }
             return state.letters
         }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// A call of user code that waits for the end of the turn.
 enum Callback {
-    case socket(AsyncSocket, SocketNotice)
+    case socket(SocketCall)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
     case webSocket(WebSocket, WebSocketNotice)
@@ -10,11 +10,11 @@ enum Callback {
     case webSocketListener(WebSocketListener, WebSocketListenerNotice)
     /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
     case webSocketStep(Connection, SocketNotice?)
-    case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
+    indirect case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
 
     func run() {
         switch self {
-        case .socket(let socket, let notice): socket.deliver(notice)
+        case .socket(let call): call.socket.deliver(call.notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
@@ -24,6 +24,13 @@ enum Callback {
         case .answer(let snapshot, let answer): answer(snapshot)
         }
     }
+}
+
+/// A call of a stream socket's delegate, or of somebody who awaits it. A struct, since a pair would be copied and
+/// destroyed by the runtime's description of it.
+struct SocketCall {
+    let socket: AsyncSocket
+    let notice: SocketNotice
 }
 
 /// Callbacks in the order in which the engine decided them.
@@ -45,8 +52,8 @@ struct Outbox {
         var taken: [SocketNotice] = []
         var rest: [Callback] = []
         for callback in callbacks[head...] {
-            if case .socket(let owner, let notice) = callback, owner === socket {
-                taken.append(notice)
+            if case .socket(let call) = callback, call.socket === socket {
+                taken.append(call.notice)
             } else {
                 rest.append(callback)
             }
@@ -58,6 +65,8 @@ struct Outbox {
 
     mutating func popFirst() -> Callback? {
         guard head < callbacks.count else { return nil }
+        // The one that is left, mostly, leaves without a copy.
+        if head + 1 == callbacks.count, head == 0 { return callbacks.popLast() }
         let callback = callbacks[head]
         head += 1
         if head == callbacks.count {

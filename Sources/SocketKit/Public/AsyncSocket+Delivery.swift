@@ -21,7 +21,7 @@ extension AsyncSocket {
         if let session, !engine.isOf(engineState) {
             engine.post(.ask(self, command.with(session), operation))
         } else if let failed = command.failure(as: operation) {
-            engineState.outbox.append(.socket(self, .failed(failed)))
+            engineState.outbox.append(.socket(SocketCall(socket: self, notice: .failed(failed))))
         }
     }
 
@@ -71,16 +71,20 @@ extension AsyncSocket {
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
     func deliver(_ notice: SocketNotice) {
         let bytes = notice.byteCount
-        let (pump, resume) = state.withLock { state in
-            let resume = state.awaited.take(notice)
-            if resume.isEmpty, state.pump != nil { state.undelivered += bytes }
-            return (state.pump, resume)
+        let (pump, delegate, resume) = state.withLock { state in
+            let resume = state.awaited.isEmpty ? [] : state.awaited.take(notice)
+            guard let pump = state.pump else { return (nil as DelegatePump?, state.delegate, resume) }
+            if resume.isEmpty { state.undelivered += bytes }
+            return (pump, nil, resume)
         }
-        resume.forEach { $0() }
-        guard !notice.isCompletion || resume.isEmpty else { return }
-        guard let pump else { return call(notice) }
+        if !resume.isEmpty {
+            resume.forEach { $0() }
+            guard !notice.isCompletion else { return }
+        }
+        // Whoever awaited it may have changed the delegate.
+        guard let pump else { return call(notice, resume.isEmpty ? delegate : self.delegate) }
         pump.append { [self] in
-            call(notice)
+            call(notice, self.delegate)
             if bytes > 0 { delivered(bytes) }
         }
     }
@@ -103,8 +107,7 @@ extension AsyncSocket {
     }
 
     /// Calls whoever is the delegate now: one that was set while this waited gets it.
-    private func call(_ notice: SocketNotice) {
-        let delegate = delegate
+    private func call(_ notice: SocketNotice, _ delegate: (any AsyncSocketDelegate)?) {
         switch notice {
         case .connected(let address): delegate?.socket(self, didConnectTo: address)
         case .read(let delivery) where delivery.lendsBytes:
@@ -141,7 +144,7 @@ extension AsyncSocket {
             if case .read = command(SocketID(0)) { state.awaited.reads.insert(operation) }
             return (state.engine, state.session)
         }
-        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+        engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
     }
 
     /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.

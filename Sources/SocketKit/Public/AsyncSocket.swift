@@ -217,7 +217,7 @@ public final class AsyncSocket: Sendable {
     func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
         let (engine, session) = state.withLock { ($0.engine, $0.session) }
         let operation = engine.names.nextOperation()
-        engine.post(.ask(self, command(session ?? SocketID(0)), operation))
+        engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
         return operation
     }
 }

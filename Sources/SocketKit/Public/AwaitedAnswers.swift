@@ -14,6 +14,11 @@ struct AwaitedAnswers {
     /// Those who wait for room in the write queue, by names taken from the engine.
     var room: [OperationID: @Sendable (SocketError?) -> Void] = [:]
 
+    /// Whether nobody awaits anything.
+    var isEmpty: Bool {
+        operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty
+    }
+
     /// The answers that this notice gives; empty: nobody awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
         switch notice {

@@ -119,15 +119,15 @@ enum SocketNotice: Sendable {
     case readPartial(OperationID, tag: Int, increment: Int)
     case wrote(OperationID, tag: Int)
     case wrotePartial(OperationID, tag: Int, increment: Int)
-    case failed(FailedOperation)
-    case timedOut(TimedOutOperation)
+    indirect case failed(FailedOperation)
+    indirect case timedOut(TimedOutOperation)
     case closedReadStream
     case peerClosed
     case writable(Bool)
     case secured
     case trust(TLSTrust)
-    case disconnecting(SocketError, unread: [UInt8])
-    case disconnected(SocketError?)
+    indirect case disconnecting(SocketError, unread: [UInt8])
+    indirect case disconnected(SocketError?)
 }
 
 /// One call of a `SocketListenerDelegate`.

@@ -112,6 +112,12 @@ public final class SocketEngine: Sendable {
         schedule { [confined] in confined { $0.turn([], due: due) } }
     }
 
+    /// Carries out what a handle asks for: at once for user code that runs within a turn, else in the order of posting.
+    func ask(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
+        if mailbox.isWithinTurn, confined({ $0.performAtOnce(command, of: handle, as: operation) }) { return }
+        post(.ask(handle, command, operation))
+    }
+
     /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.
     func enter<R>(_ body: (EngineState) -> R) -> R {
         if isOnQueue { return confined { $0.enter(body) } }
@@ -126,6 +132,7 @@ extension EngineState {
     /// Carries out what was posted, then `body`; callbacks are left to a turn.
     func enter<R>(_ body: (EngineState) -> R) -> R {
         beginTurn()
+        lender?.keepUnlent()
         settle()
         let result = body(self)
         flushWrites()

@@ -9,21 +9,29 @@ extension Connection {
         finishStep()
     }
 
-    /// Shows bytes to the WebSocket where they are. It runs no user code, so nothing has to be settled before; false when
-    /// another read is in the way.
-    func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> Bool {
-        guard let delivery = machine.reading.lend(now: engine.now) else { return false }
-        record(.readDone, tag: delivery.tag, bytes.count)
-        log(delivery, bytes.count) { Array(bytes.prefix($0)) }
-        webSocket.receive(RawSpan(_unsafeBytes: bytes), on: self)
-        return true
+    /// Shows bytes to the WebSocket where they are, and says which are left: another read is in the way. It runs no user
+    /// code, so nothing has to be settled before.
+    func lend(_ bytes: UnsafeRawBufferPointer, to webSocket: WebSocketLayer) -> UnsafeRawBufferPointer {
+        guard webSocket.gatheredReads == 0, machine.reading.lendsBytes else { return bytes }
+        var rest = bytes
+        while !rest.isEmpty, machine.isOpen, let loan = machine.reading.lend(rest, now: engine.now) {
+            let item = UnsafeRawBufferPointer(rebasing: rest[..<loan.count])
+            rest = UnsafeRawBufferPointer(rebasing: rest[loan.count...])
+            record(.readDone, tag: loan.tag, loan.count)
+            log(loan, item)
+            webSocket.receive(RawSpan(_unsafeBytes: item), on: self)
+        }
+        return rest
     }
 
     /// Tells the WebSocket; what moves bytes at once, the rest when nothing is lent any more.
     func notify(_ webSocket: WebSocketLayer, _ notice: SocketNotice) {
         switch notice {
         case .wrote, .wrotePartial: webSocket.transportMoved(on: self)
-        case .connected, .read, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
+        case .read:
+            webSocket.gatheredReads += 1
+            engine.outbox.append(.webSocketStep(self, notice))
+        case .connected, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
             .trust, .disconnecting, .disconnected:
             engine.outbox.append(.webSocketStep(self, notice))
         }

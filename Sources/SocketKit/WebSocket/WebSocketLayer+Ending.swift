@@ -24,11 +24,7 @@ extension WebSocketLayer {
             stage = .tunnelling(tunnel)
             if handle.reconnect(self, to: plan.endpoint, in: connection.engine) { return }
         }
-        if isOpen, report == nil {
-            machine?.transportFailed(now: connection.engine.now, into: &events)
-            for case .closed(let report) in events { self.report = report }
-            events = []
-        }
+        performEvents(on: connection)
         let cause = self.cause(error)
         failUnsent(cause, on: connection)
         openDeadline = nil
@@ -39,6 +35,17 @@ extension WebSocketLayer {
         } else {
             tell(.closed(report, cause), on: connection)
         }
+    }
+
+    /// The connection closes. What comes of it is told later; but its last picture shows how it ended.
+    func transportCloses(_ error: SocketError?, now: MonotonicTime) {
+        guard isOpen, report == nil else { return }
+        if error == nil {
+            machine?.abort(now: now, into: &events)
+        } else {
+            machine?.transportFailed(now: now, into: &events)
+        }
+        for case .closed(let report) in events { self.report = report }
     }
 
     private func failUnsent(_ cause: SocketError?, on connection: Connection) {

@@ -130,6 +130,8 @@ extension WebSocketLayer {
         if !events.isEmpty {
             let said = events
             events = []
+            // The connection's last picture is made where it is closed, which comes before this.
+            for case .closed(let report) in said { self.report = report }
             for event in said { perform(event, on: connection) }
             holdIfBehind(on: connection)
         }
@@ -160,7 +162,7 @@ extension WebSocketLayer {
         case .frame(let frame): log(frame, on: connection)
         case .endOutput: connection.halfClose()
         case .disconnect: connection.close(error: nil)
-        case .closed(let report): self.report = report
+        case .closed: break
         }
     }
 

@@ -61,6 +61,8 @@ final class WebSocketLayer {
     var reported = 0
     /// What was taken from the machine in this turn.
     var pumped = (turn: MonotonicTime.zero, bytes: 0)
+    /// Reads that were gathered and are on their way here; what comes behind them must not be lent past them.
+    var gatheredReads = 0
     /// Whether `proceed` was asked for.
     var isProceedAsked = false
     /// Whether the user is so far behind that the kernel's bytes stay there.
@@ -124,7 +126,9 @@ final class WebSocketLayer {
     /// What the connection would have told a delegate, from the outbox.
     func hear(_ notice: SocketNotice, on connection: Connection) {
         switch notice {
-        case .read(let delivery): receive(delivery.bytes.span.bytes, on: connection)
+        case .read(let delivery):
+            gatheredReads -= 1
+            receive(delivery.bytes.span.bytes, on: connection)
         case .closedReadStream: receiveEnd(on: connection)
         case .trust(let trust): tell(.trust(trust), on: connection)
         case .disconnected(let error): transportEnded(error, on: connection)

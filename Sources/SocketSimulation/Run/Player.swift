@@ -72,7 +72,10 @@ package final class Player: AsyncSocketDelegate, Sendable {
         }
         let isStanding = stage.chance.oneIn(8)
         var lendsBytes = false
-        if isStanding, case .available = kind { lendsBytes = stage.chance.oneIn(2) }
+        switch kind {
+        case .available, .delimiter: lendsBytes = isStanding && stage.chance.oneIn(2)
+        case .length, .frame: break
+        }
         let request = stage.ledger.read(
             ReadRequest(kind, timeout: timeout, isStanding: isStanding, lendsBytes: lendsBytes), session: session)
         note(request.isStanding ? .standingRead : .read, session, "\(request)")

@@ -34,7 +34,9 @@ struct WriteBench: ~Copyable {
 
     /// What the queue lends, buffer by buffer.
     func unsent(buffers: Int = 64) -> [[UInt8]] {
-        queue.withUnsent(buffers: buffers) { list in list.map { [UInt8]($0) } }
+        var lent: [[UInt8]] = []
+        queue.withUnsent(buffers: buffers) { list in lent = list.map { [UInt8]($0) } }
+        return lent
     }
 
     /// Everything that the shell is asked to do now.

@@ -114,6 +114,7 @@ import Testing
         let header: [UInt8] = [0x82, 0x7F, 0, 0, 0, 0, 0x40, 0, 0, 0]
         var events: [WebSocketEvent] = []
         var total = 0
+        var most = 0
         var isOver = false
         machine.receive(header.span.bytes, now: .zero, into: &events)
         for _ in 0..<(1 << 14) {
@@ -122,10 +123,10 @@ import Testing
                 total += chunk.bytes.count
                 isOver = chunk.isFinal
             }
-            #expect(events.count == 1 && !machine.hasHeldInput)
+            most = max(most, events.count, machine.snapshot().heldBytes)
             events.removeAll(keepingCapacity: true)
         }
-        #expect(total == 1 << 30 && isOver)
+        #expect(total == 1 << 30 && isOver && most == 1)
     }
 
     @Test func g7AFloodOfEmptyFragmentsIsBounded() {

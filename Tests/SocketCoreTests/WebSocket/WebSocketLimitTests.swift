@@ -76,6 +76,32 @@ import Testing
         #expect(events.count == 6 && machine.state == .closed && !machine.hasHeldInput)
     }
 
+    @Test func aFloodOfEmptyFramesIsToldInBoundedPieces() {
+        var machine = WebSocketMachine(role: .client, now: .zero)
+        var events: [WebSocketEvent] = []
+        let flood = [UInt8](repeating: 0, count: 1 << 16).indices.map { $0 % 2 == 0 ? 0x82 : 0x00 } as [UInt8]
+        machine.receive(flood.span.bytes, now: .zero, into: &events)
+        var total = 0
+        while !events.isEmpty {
+            #expect(events.count <= WebSocketMachine.mostEvents)
+            total += events.count
+            events = []
+            machine.proceed(now: .zero, into: &events)
+        }
+        #expect(total == 1 << 15 && !machine.hasHeldInput)
+    }
+
+    @Test func whatWasCountedIsSeenBehindTheEndToo() {
+        let bench = WebSocketBench(.client)
+        bench.receive(.text("abc"), .ping())
+        bench.receive(bytes: [0x82, 126, 0x10, 0x00] + [UInt8](repeating: 0, count: 1024))
+        bench.receiveEnd()
+        let snapshot = bench.machine.snapshot()
+        #expect(snapshot.state == .closed && snapshot.awaiting == .nothing && snapshot.failure == .endedWithoutClose)
+        #expect(snapshot.received.messages == 1 && snapshot.received.messageBytes == 3 + 1024)
+        #expect(snapshot.receiving?.bytes == 1024, "the message that was cut")
+    }
+
     @Test func anIdleMachineAnswersQuicklyToNothing() {
         let bench = WebSocketBench()
         #expect(bench.machine.deadline == nil && !bench.machine.hasOutgoing && bench.take().isEmpty)

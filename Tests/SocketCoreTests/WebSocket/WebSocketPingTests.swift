@@ -63,6 +63,17 @@ import Testing
         #expect(bench.machine.deadline == nil)
     }
 
+    @Test func p4AClosingWebSocketWaitsForNoPong() throws {
+        let bench = WebSocketBench(
+            .server, WebSocketSettings(pingInterval: .seconds(1), pongTimeout: .seconds(1), closeTimeout: .seconds(60)))
+        bench.wait(.seconds(1))
+        try bench.machine.close(now: bench.now)
+        #expect(bench.flush().map(\.opcode) == [9, 8])
+        #expect(bench.machine.deadline == MonotonicTime(nanoseconds: 61_000_000_000))
+        bench.wait(.seconds(59))
+        #expect(bench.failure == nil && bench.report == nil)
+    }
+
     @Test func p4APingThatIsStuckBehindALongFrameOfThePeerIsNotOverdue() {
         let bench = WebSocketBench(
             .client, WebSocketSettings(pingInterval: .seconds(10), pongTimeout: .seconds(5)))

@@ -152,10 +152,10 @@ import Testing
                 let client = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)", on: engine)
                 for try await _ in client.messages {}
             }
-            #expect(await eventually { recorder.webSockets.count == 1 })
+            #expect(await eventually(within: .seconds(60)) { recorder.webSockets.count == 1 })
             task.cancel()
             _ = await task.result
-            #expect(await eventually { recorder.endings == 1 })
+            #expect(await eventually(within: .seconds(60)) { recorder.endings == 1 })
             listener.stop()
             recorder.releaseAll()
         }

@@ -204,6 +204,20 @@ import Testing
                 == (isReset ? .system(errno: ECONNRESET) : .webSocket(.failed(.endedWithoutClose))))
     }
 
+    @Test("an abort is told on both sides, and the picture that is kept shows how it ended")
+    func abort() throws {
+        let pair = try WebSocketPair()
+        let session = pair.client.session
+        pair.client.abort()
+        #expect(eventually { pair.clientSide.endings == 1 && pair.serverSide.endings == 1 })
+        #expect(pair.clientSide.report?.origin == .local)
+        #expect(pair.clientSide.errors.isEmpty)
+        #expect(pair.serverSide.report?.failure == .endedWithoutClose)
+        let kept = try #require(pair.engine.picture(of: session)?.webSocket)
+        #expect(kept.stage == .closed)
+        #expect(kept.report?.origin == .local)
+    }
+
     @Test("what is sent in answer to the last message goes out before the Close is answered")
     func answersBeforeTheClose() throws {
         let end = try ByHand(recorder: .echo())

@@ -79,6 +79,12 @@ struct MessageAssembler: ~Copyable {
             bytes: message.bytes, wireBytes: message.wireBytes - missing)
     }
 
+    /// Gives back what it owns; nothing is taken after that.
+    mutating func freeMemory() {
+        inflater = nil
+        whole = []
+    }
+
     /// A data frame begins. It throws what forbids that, before any of its payload is taken.
     mutating func begin(_ header: FrameHeader) throws(WebSocketFailure) {
         switch header.opcode {
@@ -174,10 +180,11 @@ struct MessageAssembler: ~Copyable {
     ) throws(WebSocketFailure) {
         var inflater = self.inflater.take() ?? Inflater(windowBits: windowBits)
         let most = target.count + min(room, .max - target.count)
-        if let key {
-            var plain: [UInt8] = []
-            plain.append(bytes, unmaskedWith: key)
-            try plain.withUnsafeBufferPointer { plain throws(WebSocketFailure) in
+        if let key, let source = bytes.baseAddress {
+            try withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 1) { plain throws(WebSocketFailure) in
+                if let target = plain.baseAddress {
+                    Masking.copy(from: source, to: target, count: bytes.count, key: key)
+                }
                 try inflater.inflate(UnsafeRawBufferPointer(plain), into: &target, room: room, limit: limit)
             }
         } else {

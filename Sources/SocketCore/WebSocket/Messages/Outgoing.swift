@@ -75,8 +75,10 @@ struct Outgoing {
         if offset == payload.count { payload = [] }
     }
 
-    /// The kernel took so many bytes. The answer is the last message that is wholly with it now.
+    /// The kernel took so many bytes. The answer is the last message that is wholly with it now. Traps on more than were
+    /// handed on.
     mutating func didWrite(_ count: Int) -> WebSocketMessageID? {
+        precondition(0...(made - written) ~= UInt64(count), "wrote \(count) of \(made - written) bytes of frames")
         written += UInt64(count)
         var last: WebSocketMessageID?
         while !flights.isEmpty, flights[0].end <= written, let flight = flights.popFirst() {

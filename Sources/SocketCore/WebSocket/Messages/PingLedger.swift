@@ -71,7 +71,6 @@ struct PingLedger {
 
     /// No pong is awaited any more.
     mutating func stop() {
-        nextPing = nil
-        overdue = nil
+        (nextPing, expected, overdue) = (nil, nil, nil)
     }
 }

@@ -27,10 +27,31 @@ struct SendLanes {
     private struct Lane {
         var stream: Stream?
         var frames = OperationDeque<Frame>()
+
+        /// Adds a fragment to the message that is streamed. Without its stream, the lane ends with its last frame.
+        mutating func extend(with payload: [UInt8], isFinal: Bool) throws(WebSocketRefusal) {
+            guard var stream else { return }
+            if stream.type == .text {
+                let impossible = payload.withUnsafeBytes { stream.text.validate($0) }
+                if let impossible { throw .notUTF8(offset: stream.bytes + impossible) }
+                guard !isFinal || stream.text.isComplete else {
+                    throw .notUTF8(offset: stream.bytes + payload.count)
+                }
+            }
+            stream.bytes += payload.count
+            frames.append(
+                Frame(
+                    id: stream.id, type: stream.type, isFirst: !stream.isBegun, isFinal: isFinal,
+                    mayCompress: stream.mayCompress, payload: payload))
+            stream.isBegun = true
+            self.stream = isFinal ? nil : stream
+        }
     }
 
-    /// The first is the one frames are taken from; there always is one.
-    private var lanes = [Lane()]
+    /// The lane that frames are taken from.
+    private var first = Lane()
+    /// Those behind it.
+    private var others: [Lane] = []
     private var begun: UInt64 = 0
     /// Bytes of messages queued.
     private(set) var bytes = 0
@@ -38,18 +59,23 @@ struct SendLanes {
     private(set) var messages = 0
 
     /// Whether a frame can be taken now.
-    var hasFrame: Bool { !lanes[0].frames.isEmpty }
+    var hasFrame: Bool { !first.frames.isEmpty }
 
     /// Whether nothing is queued, and nothing is being streamed.
-    var isEmpty: Bool { lanes.count == 1 && lanes[0].frames.isEmpty && lanes[0].stream == nil }
+    var isEmpty: Bool { others.isEmpty && first.frames.isEmpty && first.stream == nil }
 
     /// Queues a whole message.
     mutating func append(_ type: WebSocketMessageType, _ payload: [UInt8], mayCompress: Bool) -> WebSocketMessageID {
         let id = nextID()
-        if lanes[lanes.count - 1].stream != nil { lanes.append(Lane()) }
+        let frame = Frame(
+            id: id, type: type, isFirst: true, isFinal: true, mayCompress: mayCompress, payload: payload)
         bytes += payload.count
-        lanes[lanes.count - 1].frames.append(
-            Frame(id: id, type: type, isFirst: true, isFinal: true, mayCompress: mayCompress, payload: payload))
+        if others.isEmpty, first.stream == nil {
+            first.frames.append(frame)
+        } else {
+            if others.isEmpty || others[others.count - 1].stream != nil { others.append(Lane()) }
+            others[others.count - 1].frames.append(frame)
+        }
         return id
     }
 
@@ -57,7 +83,7 @@ struct SendLanes {
     mutating func begin(_ type: WebSocketMessageType, mayCompress: Bool) -> WebSocketMessageID {
         let id = nextID()
         let stream = Stream(id: id, type: type, mayCompress: mayCompress)
-        if isEmpty { lanes[0].stream = stream } else { lanes.append(Lane(stream: stream)) }
+        if isEmpty { first.stream = stream } else { others.append(Lane(stream: stream)) }
         return id
     }
 
@@ -71,29 +97,19 @@ struct SendLanes {
     mutating func extend(
         _ id: WebSocketMessageID, with payload: [UInt8], isFinal: Bool
     ) throws(WebSocketRefusal) {
-        guard let index = lanes.firstIndex(where: { $0.stream?.id == id }), var stream = lanes[index].stream else {
-            throw .noSuchMessage(id)
+        if first.stream?.id == id {
+            try first.extend(with: payload, isFinal: isFinal)
+            advance()
+        } else {
+            guard let index = others.firstIndex(where: { $0.stream?.id == id }) else { throw .noSuchMessage(id) }
+            try others[index].extend(with: payload, isFinal: isFinal)
         }
-        if stream.type == .text {
-            let impossible = payload.withUnsafeBytes { stream.text.validate($0) }
-            if let impossible { throw .notUTF8(offset: stream.bytes + impossible) }
-            guard !isFinal || stream.text.isComplete else { throw .notUTF8(offset: stream.bytes + payload.count) }
-        }
-        stream.bytes += payload.count
         bytes += payload.count
-        lanes[index].frames.append(
-            Frame(
-                id: id, type: stream.type, isFirst: !stream.isBegun, isFinal: isFinal, mayCompress: stream.mayCompress,
-                payload: payload))
-        stream.isBegun = true
-        // Without its stream, the lane ends with its last frame.
-        lanes[index].stream = isFinal ? nil : stream
-        if isFinal, index == 0 { advance() }
     }
 
     /// Takes the next frame out; nil when there is none, as while the message at hand is streamed and has no more yet.
     mutating func next() -> Frame? {
-        guard let frame = lanes[0].frames.popFirst() else { return nil }
+        guard let frame = first.frames.popFirst() else { return nil }
         bytes -= frame.payload.count
         if frame.isFirst { messages -= 1 }
         advance()
@@ -103,7 +119,8 @@ struct SendLanes {
     /// Drops all. The answer is how many bytes that was.
     mutating func drop() -> Int {
         defer {
-            lanes = [Lane()]
+            first = Lane()
+            others = []
             bytes = 0
             messages = 0
         }
@@ -111,6 +128,6 @@ struct SendLanes {
     }
 
     private mutating func advance() {
-        while lanes.count > 1, lanes[0].frames.isEmpty, lanes[0].stream == nil { lanes.removeFirst() }
+        while !others.isEmpty, first.frames.isEmpty, first.stream == nil { first = others.removeFirst() }
     }
 }
