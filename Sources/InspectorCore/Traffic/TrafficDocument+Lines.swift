@@ -43,7 +43,7 @@ extension TrafficDocument {
 
     private func closedLine(_ record: CloseRecord) -> Line {
         var line = Line(clock.text(record.time) + " * ", Style(.dim))
-        sanitizer.append("closed: " + CloseWords.sentence(record), Style(.closed), to: &line)
+        sanitizer.append("closed: " + (socket?.ending ?? CloseWords.sentence(record)), Style(.closed), to: &line)
         return line
     }
 

@@ -85,7 +85,7 @@ struct DetailBuilder {
             rows += wrapped(
                 [
                     Line("closed \(model.shownClock.text(closed.time))", Style(.closed)),
-                    safe(CloseWords.sentence(closed), .closed),
+                    safe(socket.ending ?? "", .closed),
                 ], separator: "  ")
         }
         rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")

@@ -76,8 +76,8 @@ private struct ListRow {
         let isMatch = model.isSearched(socket)
         let peer = Style(base, isMatch ? [.bold, .underline] : [])
         put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
-        if let closed = socket.closed {
-            put(columns.reason, safe(CloseWords.short(closed, timeout: model.timeouts[socket.id]), .closed))
+        if let ending = socket.shortEnding(timeout: model.timeouts[socket.id]) {
+            put(columns.reason, safe(ending, .closed))
             let sigma = String(model.glyphs.sigma)
             right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)

@@ -26,7 +26,7 @@ package enum TalkWords {
 
     /// Why nothing can be written to a socket; nil when something can.
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
-        if let closed = socket.closed { return "closed: \(CloseWords.sentence(closed))" }
+        if let ending = socket.ending { return "closed: \(ending)" }
         if socket.role == .listener { return "a listener talks through the connections it accepts" }
         if let webSocket = socket.webSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent behind a Close"

@@ -94,6 +94,18 @@ package enum WebSocketWords {
         }
     }
 
+    /// Who ended it and how, as its Closes say; nil: it never was open.
+    package static func ending(_ socket: SocketSnapshot) -> String? {
+        guard let report = socket.webSocket?.report, let record = socket.closed else { return nil }
+        switch report.failure {
+        case .endedWithoutClose: return "\(CloseWords.sentence(record)), without a Close (1006)"
+        case .some(let failure): return "we closed with \(close(report.sent)): \(failure)"
+        case nil: break
+        }
+        let said = report.origin == .local ? report.sent : report.received
+        return "\(origin(report.origin)) closed with \(close(said))"
+    }
+
     /// What a head says in its list of that name; `-` where it says nothing.
     package static func list(_ name: String, _ head: HTTPHead?) -> String {
         let values = head?.list(of: name) ?? []

@@ -149,11 +149,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-<<<<<<< HEAD
-        guard keepsBytes(of: completion.operation) else { return }
-=======
-        guard traffic != nil else { return }
->>>>>>> wsnet
+        guard traffic != nil, keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
             total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
