@@ -175,7 +175,7 @@ package enum ListWords {
             return Line("\(done)/\(total) \(WebSocketWords.name(opcode))", Style(.received))
         case .header(done: 0) where traffic.receiving != nil: return Line("more frames", Style(.received))
         case .header(done: 0):
-            return Line("\(Format.number(traffic.received.messages)) messages", Style(.dim))
+            return Line(Format.count(Int(clamping: traffic.received.messages), "message"), Style(.dim))
         case .header, .extendedLength, .mask: return Line("frame header", Style(.received))
         case .nothing: return Line("discards", Style(.warn))
         }

@@ -4,7 +4,8 @@ import SocketCore
 extension DetailBuilder {
     var webSocketBlock: [Row] {
         guard let facts = socket.webSocket else { return [] }
-        let title = "websocket \(WebSocketWords.stage(facts.stage))"
+        let isOver = !socket.isLive && facts.traffic == nil
+        let title = "websocket \(isOver ? "never open" : WebSocketWords.stage(facts.stage))"
         var rows = [rule(title, right: facts.role == .client ? "client" : "server")]
         if socket.isLive { rows += halfDone(facts) }
         rows += wrapped(opening(facts), separator: "   ")

@@ -98,7 +98,9 @@ package enum WebSocketWords {
     package static func ending(_ socket: SocketSnapshot) -> String? {
         guard let report = socket.webSocket?.report, let record = socket.closed else { return nil }
         switch report.failure {
-        case .endedWithoutClose: return "\(CloseWords.sentence(record)), without a Close (1006)"
+        case .endedWithoutClose:
+            let cause = record.error == nil ? "\(origin(report.origin)) ended it" : CloseWords.sentence(record)
+            return "\(cause), without a Close (1006)"
         case .some(let failure): return "we closed with \(close(report.sent)): \(failure)"
         case nil: break
         }

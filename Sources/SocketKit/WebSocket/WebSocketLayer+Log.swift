@@ -18,7 +18,8 @@ extension WebSocketLayer {
 
     /// A part of a message that is streamed was queued.
     func log(part bytes: [UInt8], of stream: OperationID, as operation: OperationID, on connection: Connection) {
-        guard connection.traffic != nil, let type = streamed[stream]?.type else { return }
+        guard connection.traffic != nil, let (type, parts) = streamed[stream] else { return }
+        if bytes.isEmpty, !parts.isEmpty { return }
         log(type, bytes, isPart: true, as: operation, on: connection)
         streamed[stream]?.parts.append(operation)
     }
