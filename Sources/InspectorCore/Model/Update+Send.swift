@@ -18,7 +18,7 @@ extension Model {
         }
         var transmission = Transmission(id, source, tag: composer.nextTag, pace: composer.pace)
         transmission.isMessages = composer.sendsMessages
-        transmission.isBinary = composer.mode == .hex || composer.mode == .file
+        transmission.isBinary = composer.sendsMessages && (composer.mode == .hex || composer.mode == .file)
         if transmission.isLong, let running = transmissions[id] {
             notice = hint("\(running.words); Alt-r stops it")
             return []
