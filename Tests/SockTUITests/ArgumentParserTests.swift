@@ -33,6 +33,30 @@ struct ArgumentParserTests {
         #expect(try parse("connect --send P\\r\\n --send \\0 h:1").opening == [.connect(wanted)])
     }
 
+    @Test("ws:// asks for a WebSocket, and its options say how")
+    func webSockets() throws {
+        var wanted = OpenRequest(.webSocket(.client(try WebSocketURL.parse("ws://h:1/chat?x"))))
+        wanted.webSocket.subprotocols = ["a", "b"]
+        wanted.webSocket.fields = [HTTPField("X", "y:z")]
+        wanted.webSocket.compresses = false
+        let options = ["--subprotocol", "a, b", "--header", "X: y:z", "--no-compression"]
+        #expect(try ArgumentParser.parse(["connect", "ws://h:1/chat?x"] + options).opening == [.connect(wanted)])
+        guard case .connect(let secure) = try parse("connect wss://h/ --insecure").opening.first else { return }
+        #expect(secure.tls?.trust == .anything && secure.address == "wss://h/")
+        guard case .listen(let listening) = try parse("listen ws://:0/chat").opening.first else { return }
+        let target = WebSocketTarget.server(.tcp(host: "", port: 0), resource: "/chat", isSecure: false)
+        #expect(listening.target == .webSocket(target))
+        for (line, words) in [
+            ("connect ws://h:1 --no-read", "--no-read does not go with a WebSocket"),
+            ("connect h:1 --no-compression", "ws:// and wss:// only"), ("listen wss://:0", "needs a certificate"),
+            ("connect ws://h:1 --insecure", "options of TLS go with wss://"),
+            ("connect ws://h:1 --header X", "'Name: value'"), ("connect ws://h:x/", "ws://h:x/"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try parse(line) }
+            #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+        }
+    }
+
     @Test("tls:// asks for TLS, and its options say how")
     func tls() throws {
         guard

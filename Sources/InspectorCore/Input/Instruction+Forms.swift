@@ -2,7 +2,9 @@ import SocketCore
 
 extension Instruction {
     /// The verbs that take arguments, in the order of the help.
-    package static let forms: [Form] = [
+    package static let forms: [Form] = streamForms + webSocketForms + viewForms
+
+    private static let streamForms: [Form] = [
         Form(
             verb: "connect", arguments: "ADDRESS [timeout 10s] [no-read] [half-open] [TLS]",
             help: "connect to an address", words: ["timeout", "no-read", "half-open"] + TLSChoices.words
@@ -27,9 +29,10 @@ extension Instruction {
             }
         },
         Form(
-            verb: "close", arguments: closings.map(\.0).joined(separator: "|"), help: "close the connection",
-            words: closings.map(\.0)
+            verb: "close", arguments: closings.map(\.0).joined(separator: "|"),
+            help: "close; a WebSocket: CODE [REASON]", words: closings.map(\.0) + ["1000"]
         ) { (arguments) throws(Failure) in
+            if arguments.text.first?.isNumber == true { return .webSocket(try closing(arguments)) }
             guard let mode = closings.first(where: { $0.0 == arguments.text }) else {
                 throw arguments.unknown(arguments.text, closings.map(\.0))
             }
@@ -39,6 +42,9 @@ extension Instruction {
             verb: "answer", arguments: "extend 30s|fail|close", help: "answer what timed out",
             words: ["extend", "fail", "close"]
         ) { (arguments) throws(Failure) in .answer(try verdict(arguments)) },
+    ]
+
+    private static let viewForms: [Form] = [
         Form(verb: "filter", arguments: "WORDS", help: "list only what these words describe") {
             (arguments) throws(Failure) in
             switch Filter.parse(arguments.text) {
@@ -114,11 +120,11 @@ extension Instruction {
     private static func secured(
         _ address: String, _ target: OpenTarget, _ choices: TLSChoices, listens: Bool
     ) throws(Failure) -> TLSSettings? {
-        guard TLSAddress.rest(of: address) != nil else {
+        guard TLSAddress.rest(of: address) != nil || target.isSecure else {
             if choices.isEmpty { return nil }
             throw Failure(address, "what is said about TLS goes with tls://, as in tls://\(address)")
         }
-        guard case .stream(let endpoint) = target else { throw Failure(address, "TLS goes over streams only") }
+        guard let endpoint = target.endpoint else { throw Failure(address, "TLS goes over streams only") }
         guard listens else { return choices.client(hasName: endpoint.namesHost) }
         guard !choices.certificate.isEmpty else {
             throw Failure(address, "a TLS server needs a certificate: cert FILE, and key FILE unless it holds both")

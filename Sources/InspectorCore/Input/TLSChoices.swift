@@ -100,7 +100,7 @@ package enum TLSAddress {
 
 extension OpenRequest {
     /// What is opened, as it would be typed: `tls://localhost:8443`.
-    package var address: String { (tls == nil ? "" : "tls://") + target.description }
+    package var address: String { (tls == nil || target.isSecure ? "" : "tls://") + target.description }
 }
 
 extension Endpoint {

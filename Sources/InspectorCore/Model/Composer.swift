@@ -56,6 +56,8 @@ package struct Composer: Hashable, Sendable {
     package var sequence = 1
     /// How what is sent goes out.
     package var pace = Pace()
+    /// Whether each line is one message of a WebSocket, which nothing ends.
+    package var sendsMessages = false
     /// To whom datagrams go; nil: to the connected peer, and streams.
     package var destination: DatagramEndpoint?
 
@@ -90,7 +92,7 @@ package struct Composer: Hashable, Sendable {
     /// What is added to the line: nothing where its bytes are meant exactly.
     package var endingInForce: LineEnding {
         switch mode {
-        case .text, .escapes: ending
+        case .text, .escapes: sendsMessages ? .none : ending
         case .hex, .file: .none
         }
     }
@@ -122,7 +124,7 @@ package struct Composer: Hashable, Sendable {
     private var lines: [Substring] { editor.text.split(separator: "\n", omittingEmptySubsequences: false) }
 
     private func pieces(_ read: (Substring) -> [MessagePiece]) -> [MessagePiece] {
-        let inner = ending == .none ? LineEnding.lf.bytes : ending.bytes
+        let inner = endingInForce == .none ? LineEnding.lf.bytes : ending.bytes
         var all: [MessagePiece] = []
         for (index, line) in lines.enumerated() {
             if index > 0 { all.add(inner) }
@@ -131,6 +133,14 @@ package struct Composer: Hashable, Sendable {
             }
         }
         return all
+    }
+
+    /// What a message of these bytes is: text, unless it was written as bytes, or is no text.
+    package func messageType(of bytes: [UInt8]) -> WebSocketMessageType {
+        switch mode {
+        case .text, .escapes: WebSocketMessage.type(of: bytes)
+        case .hex, .file: .binary
+        }
     }
 
     /// What Enter sends.

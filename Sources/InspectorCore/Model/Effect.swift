@@ -17,6 +17,8 @@ package struct OpenRequest: Hashable, Sendable {
     package var greeting: [UInt8] = []
     /// The rules by which it replies by itself, or those who connect are replied to.
     package var replies: [ReplyRule] = []
+    /// Of a WebSocket: what is said beside its address.
+    package var webSocket = WebSocketChoices()
 
     package init(
         _ target: OpenTarget, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,

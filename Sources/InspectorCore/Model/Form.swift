@@ -192,6 +192,8 @@ package struct Menu: Hashable, Sendable {
         case trust(SocketID, OperationID, TrustVerdict)
         case showDetail
         case halfClose(SocketID)
+        /// Of a WebSocket: code 1000.
+        case sayClose(SocketID)
         case paste(String)
         case answerConnection(SocketID, SocketCommand.ConnectionVerdict)
         /// One of the queued operations: what shall be done with it?

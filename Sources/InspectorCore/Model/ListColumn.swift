@@ -93,6 +93,9 @@ package struct ListColumn: Sendable {
         words("local", "LOCAL", 21, "our own end") { $0.local?.description },
         words("tls", "TLS", 8, "TLS: its version, or how far it has come") { $0.tls.map(TLSWords.column) },
         words("alpn", "ALPN", 8, "the protocol that TLS agreed on") { $0.tls?.applicationProtocol },
+        words("ws", "WS", 7, "WebSocket: how far it has come, or its close code") {
+            $0.webSocket.map(WebSocketWords.column)
+        },
         words("name", "NAME", 14, "the name that the program gave it") { $0.name.isEmpty ? nil : $0.name },
     ]
 

@@ -175,6 +175,8 @@ package struct Model: Sendable {
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
+    /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
+    package internal(set) var hidesControlFrames = false
     /// Lines typed behind `:`, oldest first.
     var commandHistory: [String] = []
     /// First line of the detail in sight.

@@ -32,7 +32,11 @@ extension Model {
     }
 
     /// The composer of a session, or the one that it would get.
-    func composer(of id: SocketID) -> Composer { composers[id] ?? freshComposer(historyKey(id)) }
+    func composer(of id: SocketID) -> Composer {
+        var composer = composers[id] ?? freshComposer(historyKey(id))
+        composer.sendsMessages = shown?.socket(id)?.webSocket != nil
+        return composer
+    }
 
     /// Remembers a line for other connections to the same peer, and for other runs.
     mutating func remember(_ line: SentLine, sentTo id: SocketID) -> [Effect] {

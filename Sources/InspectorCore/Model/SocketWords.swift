@@ -83,6 +83,16 @@ extension SocketSnapshot {
         }
     }
 
+    /// How it ended, in one sentence; nil: it lives.
+    package var ending: String? { closed.map { WebSocketWords.ending(self) ?? CloseWords.sentence($0) } }
+
+    /// The same in few words, for a row of the list.
+    package func shortEnding(timeout: TimeoutNote?) -> String? {
+        guard let closed else { return nil }
+        guard let report = webSocket?.report else { return CloseWords.short(closed, timeout: timeout) }
+        return "\(report.origin == .local ? "we" : "peer") closed \(report.failure?.closeCode ?? report.code)"
+    }
+
     /// Bytes that lie unread: in the kernel, and read ahead here.
     package var unreadBytes: Int {
         role == .listener ? 0 : (kernel?.receiveQueue ?? 0) + prebuffered

@@ -19,6 +19,8 @@ package enum ViewMode: String, Hashable, Sendable, CaseIterable {
 package enum BlockKey: Hashable, Sendable {
     /// The note that older items were dropped.
     case dropped
+    /// The note that control frames are left out.
+    case hidden
     case item(UInt64)
     /// An event, by its sequence number.
     case note(UInt64)

@@ -43,6 +43,9 @@ package struct Transmission: Hashable, Sendable {
     package var source: Source
     package var tag: Int
     package var pace: Pace
+    /// Whether it is sent as messages of a WebSocket; hex and files are binary ones.
+    package var isMessages = false
+    package var isBinary = false
 
     package init(_ socket: SocketID, _ source: Source, tag: Int, pace: Pace = Pace()) {
         self.socket = socket

@@ -17,7 +17,8 @@ extension Model {
         case .connect(let request): return [.connect(request)]
         case .listen(let request): return [.listen(request)]
         case .relay(let request): return [.relay(request)]
-        case .read, .send, .close, .answer: return act(instruction)
+        case .read, .send, .close, .answer, .webSocket: return act(instruction)
+        case .control(let isShown): hidesControlFrames = !isShown
         case .filter(let filter): tab == .events ? setEventFilter(filter) : setFilter(filter)
         case .search(let text):
             if tab != .events { show(.events) }
@@ -46,20 +47,32 @@ extension Model {
         }
         let id = selected.id
         switch instruction {
+        case .close(nil) where selected.webSocket != nil: return refuse(Self.webSocketCloses)
         case .close(let mode): return [.send(mode.map { .close(id, $0) } ?? .halfClose(id))]
         case .read(var request, let hasTag):
             guard selected.role != .listener else { return refuse("a listener reads nothing") }
+            guard selected.webSocket == nil else { return refuse(Self.webSocketReads) }
             if !hasTag { request.tag = takeTag(of: id) }
             return [.send(.read(id, request))]
         case .send(let bytes):
             if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
+            if selected.webSocket != nil {
+                return [.send(.webSocket(id, .message(WebSocketMessage(WebSocketMessage.type(of: bytes), bytes))))]
+            }
             return [.send(.write(id, WriteRequest(bytes, tag: takeTag(of: id))))]
+        case .webSocket(let command):
+            guard selected.webSocket != nil else { return refuse("\(id) is no WebSocket") }
+            if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
+            return [.send(.webSocket(id, command))]
         case .answer(let verdict):
             guard let operation = selected.asking else { return refuse("nothing waits for an answer here") }
             return [.send(.answerTimeout(id, operation.id, verdict))]
         default: return []
         }
     }
+
+    static let webSocketReads = "a WebSocket reads by itself; P pauses it"
+    static let webSocketCloses = "a WebSocket ends with Close: x, or :close 1000 bye"
 
     private mutating func refuse(_ sentence: String) -> [Effect] {
         notice = error(sentence)

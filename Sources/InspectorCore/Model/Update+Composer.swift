@@ -102,6 +102,10 @@ extension Model {
             notice = hint("datagrams have no FIN: x closes the socket")
             return []
         }
+        guard selected.webSocket == nil else {
+            notice = hint(Self.webSocketCloses)
+            return []
+        }
         // The cursor stays: what is typed next would turn into commands.
         notice = hint("FIN goes out behind the queued writes; reading goes on")
         return [.send(.halfClose(selected.id))]

@@ -45,6 +45,7 @@ extension Model {
             show(.detail)
             return []
         case .halfClose(let id): return [.send(.halfClose(id))]
+        case .sayClose(let id): return [.send(.webSocket(id, .close(.normal, reason: "")))]
         case .paste(let text): takePaste(text)
         case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
         case .operation(let id, let operation): openOperation(id, operation)
@@ -69,7 +70,13 @@ extension Model {
         }
         let id = selected.id
         var items = [Menu.Item(key: "n", label: "now", choice: .close(id, .now))]
-        if selected.role != .listener {
+        if selected.webSocket != nil {
+            items = [
+                Menu.Item(key: "c", label: "with Close 1000, behind what is queued", choice: .sayClose(id)),
+                Menu.Item(key: "n", label: "now, without a Close", choice: .close(id, .now)),
+                Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)),
+            ]
+        } else if selected.role != .listener {
             items += [
                 Menu.Item(key: "w", label: "after the queued writes", choice: .close(id, .afterWriting)),
                 Menu.Item(key: "r", label: "after the queued reads", choice: .close(id, .afterReading)),

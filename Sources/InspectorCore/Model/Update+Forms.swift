@@ -6,7 +6,7 @@ extension Model {
         _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
     ) -> [FormField] {
         var fields = [
-            FormField.text(.address, "Address", address, hint: "host:port  tls://  udp://host:port  unix:/path")
+            FormField.text(.address, "Address", address, hint: "host:port  tls://  ws://  udp://  unix:/path")
         ]
         if purpose == .connect {
             fields += [
@@ -45,6 +45,10 @@ extension Model {
     mutating func openReadForm() {
         guard let selected, selected.isLive, selected.role != .listener else {
             notice = hint("reads are queued on live connections")
+            return
+        }
+        guard selected.webSocket == nil else {
+            notice = hint(Self.webSocketReads)
             return
         }
         guard selected.acceptsReads else {
@@ -156,11 +160,19 @@ extension Form {
             var request = request(.stream(endpoint))
             request.tls = try openingTLS(endpoint)
             return .connect(request)
-        case .listen(let endpoint): return .listen(request(endpoint))
+        case .listen(let target): return .listen(try secured(target, request(target)))
         case .relay(let request): return .relay(request)
         case .attach(let name): return .attach(name)
-        case .connect(let endpoint): return .connect(request(endpoint))
+        case .connect(let target): return .connect(try secured(target, request(target)))
         }
+    }
+
+    /// With TLS where the address itself asks for it: `wss://`.
+    private func secured(_ target: OpenTarget, _ request: OpenRequest) throws(Problem) -> OpenRequest {
+        guard target.isSecure, let endpoint = target.endpoint else { return request }
+        var request = request
+        request.tls = try openingTLS(endpoint)
+        return request
     }
 
     private func read() throws(Problem) -> ReadRequest {

@@ -16,7 +16,9 @@ extension Model {
             }
             source = .file(composer.editor.text)
         }
-        let transmission = Transmission(id, source, tag: composer.nextTag, pace: composer.pace)
+        var transmission = Transmission(id, source, tag: composer.nextTag, pace: composer.pace)
+        transmission.isMessages = composer.sendsMessages
+        transmission.isBinary = composer.sendsMessages && (composer.mode == .hex || composer.mode == .file)
         if transmission.isLong, let running = transmissions[id] {
             notice = hint("\(running.words); Alt-r stops it")
             return []
@@ -30,6 +32,10 @@ extension Model {
             return [.transmit(transmission)] + following
         }
         let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }
+        if composer.sendsMessages {
+            let message = WebSocketMessage(composer.messageType(of: bytes), bytes)
+            return [.send(.webSocket(id, .message(message)))] + following
+        }
         return [.send(.write(id, WriteRequest(bytes, timeout: composer.pace.timeout, tag: composer.nextTag)))]
             + following
     }

@@ -38,13 +38,19 @@ extension Model {
         case .success(.demo):
             start.editor.commit()
             return [.startDemo]
-        case .success(.connect(let endpoint)): return [.connect(OpenRequest(endpoint))]
+        case .success(.connect(let target)):
+            var request = OpenRequest(target)
+            if target.isSecure { request.tls = TLSChoices().client(hasName: target.endpoint?.namesHost ?? false) }
+            return [.connect(request)]
         case .success(.connectTLS(let endpoint)):
             var request = OpenRequest(endpoint)
             request.tls = TLSChoices().client(hasName: endpoint.namesHost)
             return [.connect(request)]
         case .success(.listenTLS(let endpoint)):
             start.error = "a TLS server needs a certificate: socktui listen tls://\(endpoint) --cert FILE"
+            return []
+        case .success(.listen(let target)) where target.isSecure:
+            start.error = "a TLS server needs a certificate: socktui listen \(target) --cert FILE"
             return []
         case .success(.listen(let endpoint)): return [.listen(OpenRequest(endpoint))]
         case .success(.relay(let request)): return [.relay(request)]
@@ -57,10 +63,11 @@ extension Model {
     /// Completes the prompt to what all lines that begin with it have in common.
     private mutating func completeStart() {
         let typed = start.editor.text
-        let candidates = (startLines + ["demo", "listen ", "relay ", "attach ", "udp://", "unix:", "unixgram:"]).filter
-        {
-            $0.hasPrefix(typed)
-        }
+        let candidates =
+            (startLines + ["demo", "listen ", "relay ", "attach ", "ws://", "wss://", "udp://", "unix:", "unixgram:"])
+            .filter {
+                $0.hasPrefix(typed)
+            }
         guard !typed.isEmpty, var common = candidates.first else { return }
         for candidate in candidates {
             while !candidate.hasPrefix(common) { common.removeLast() }

@@ -29,7 +29,7 @@ package struct SocketJSON {
             "sent_bytes_per_s": JSON(socket.sendRate), "accepted": JSON(socket.accepted),
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
-            "closed": socket.closed.map(closed) ?? .null,
+            "websocket": socket.webSocket.map(webSocket) ?? .null, "closed": socket.closed.map(closed) ?? .null,
         ]
     }
 

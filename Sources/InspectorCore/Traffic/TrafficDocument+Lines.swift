@@ -19,6 +19,8 @@ extension TrafficDocument {
         case .item(let item, let gap): itemLines(item, gap)
         case .note(let event): [noteLine(event)]
         case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
+        case .hidden(let count):
+            [Self.mark("* \(Format.count(count, "control frame")) hidden (:control on)", Style(.dim))]
         case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
         case .closed(let record): [closedLine(record)]
         case .waiting(let text): [waitingLine(text)]
@@ -41,7 +43,7 @@ extension TrafficDocument {
 
     private func closedLine(_ record: CloseRecord) -> Line {
         var line = Line(clock.text(record.time) + " * ", Style(.dim))
-        sanitizer.append("closed: " + CloseWords.sentence(record), Style(.closed), to: &line)
+        sanitizer.append("closed: " + (socket?.ending ?? CloseWords.sentence(record)), Style(.closed), to: &line)
         return line
     }
 
@@ -56,12 +58,18 @@ extension TrafficDocument {
         let style = Style(item.direction == .sent ? .sent : .received)
         let layout = ByteRows(mode: mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
         let isExpanded = expanded.contains(item.sequence)
-        let (rows, _) = layout.rows(item.bytes, limit: isExpanded ? .max : folding.whole + 1)
+        if let traffic = item.webSocket, isExpanded || mode == .hexText || traffic.frameCount > 1 {
+            lines += WebSocketWords.frames(traffic).map { Line("  \($0)", Style(.dim)) }
+        }
+        // The code of a Close is told in words.
+        let isClose = item.webSocket?.kind == .close && mode != .hexText
+        let bytes = isClose ? Array(item.bytes.dropFirst(2)) : item.bytes
+        let (rows, _) = layout.rows(bytes, limit: isExpanded ? .max : folding.whole + 1)
         if isExpanded || rows.count <= folding.whole {
             lines += rows
             if rows.count > folding.whole { lines.append(Line("  ....  (Enter fold)", Style(.dim))) }
         } else {
-            lines += folded(item.bytes, layout)
+            lines += folded(bytes, layout)
         }
         if item.bytes.count < item.done {
             lines.append(Line("  ....  \(item.done - item.bytes.count) more bytes were not kept", Style(.dim)))
@@ -80,9 +88,19 @@ extension TrafficDocument {
         let style = Style(item.direction == .sent ? .sent : .received)
         var line = Line(clock.text(item.time), Style(.dim))
         line.append(item.direction == .sent ? " > " : " < ", style)
+        if let traffic = item.webSocket {
+            let words = WebSocketWords.traffic(item, traffic)
+            sanitizer.append(words.text, Style(words.isNotable ? .warn : .plain), to: &line)
+            return gap.map { appended($0, to: line) } ?? line
+        }
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
         sanitizer.append(item.address.map { DatagramWords.traffic(item, $0) } ?? Self.words(item), to: &line)
-        guard let gap else { return line }
+        return gap.map { appended($0, to: line) } ?? line
+    }
+
+    /// How long after the item before, where there is room.
+    private func appended(_ gap: Gap, to header: Line) -> Line {
+        var line = header
         let words = gap.isReply ? "reply after \(Format.duration(gap.time))" : "+\(Format.duration(gap.time))"
         if line.width + words.count + 3 <= width {
             line.pad(to: width - words.count - 1)

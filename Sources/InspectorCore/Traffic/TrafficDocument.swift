@@ -9,6 +9,8 @@ package struct TrafficDocument {
         case note(SocketEvent)
         case lost(UInt64)
         case dropped(UInt64)
+        /// Control frames that are left out.
+        case hidden(Int)
         case closed(CloseRecord)
         /// What stands there while nothing has passed.
         case waiting(String)
@@ -47,9 +49,14 @@ package struct TrafficDocument {
         glyphs = model.glyphs
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
         socket = model.selected
-        let items = model.shownTraffic
+        var items = model.shownTraffic
+        let all = items.items.count
+        if model.hidesControlFrames { items.items.removeAll { $0.webSocket?.kind.isControl == true } }
         var blocks: [Block] = []
         if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
+        if items.items.count < all {
+            blocks.append(Block(key: .hidden, content: .hidden(all - items.items.count)))
+        }
         blocks += Self.merge(items.items, Self.notes(model))
         if items.items.isEmpty || model.selected == nil {
             for (index, text) in TalkWords.empty(model).enumerated() {

@@ -33,6 +33,11 @@ struct ComposerInfo {
         let ending = composer.endingInForce
         var text = "   = \(Format.count(preview.bytes.count - ending.bytes.count, "byte"))"
         if preview.files > 0 { text += " + \(Format.count(preview.files, "file"))" }
+        if composer.sendsMessages, composer.mode == .escapes,
+            composer.messageType(of: preview.bytes.compactMap { $0 }) == .binary
+        {
+            text += ", no UTF-8: sent as binary"
+        }
         if ending != .none { text += " + \(ending.rawValue)" }
         var line = Line(text, Style(.dim))
         let room = width - line.width - 5

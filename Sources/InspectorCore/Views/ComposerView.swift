@@ -19,6 +19,11 @@ package enum ComposerView {
     private static func next(_ model: Model, _ socket: SocketSnapshot) -> Line {
         var line = Line()
         guard socket.isLive, socket.role != .listener else { return Line("nothing", Style(.dim)) }
+        if let facts = socket.webSocket {
+            let messages = facts.subprotocol.map { "messages of \($0)" } ?? "messages"
+            model.sanitizer.append("\(messages), as they come", Style(.dim), to: &line)
+            return line
+        }
         let operations = [socket.reading.current].compactMap { $0 } + socket.reading.pending
         guard let first = operations.first else {
             return Line("nothing (r queues a read)", Style(socket.unreadBytes > 0 ? .warn : .dim))
@@ -69,6 +74,12 @@ package enum ComposerView {
         let pace = composer.pace.words
         func key(_ name: String) -> String { pace == nil ? " (\(name))" : "" }
         var line = Line(composer.mode.rawValue + key("Alt-t"), Style(.dim))
+        if composer.sendsMessages {
+            let isText = composer.mode == .text || composer.mode == .escapes
+            line.append(isText ? "   one text message" : "   one binary message", Style(.dim))
+            if let pace { line.append("   \(pace)") }
+            return line
+        }
         switch composer.mode {
         case .text, .escapes:
             line.append(pace == nil ? "   ends with " : "   ", Style(.dim))

@@ -38,8 +38,9 @@ package enum DetailView {
         let builder = DetailBuilder(model: model, socket: socket, width: width)
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
-        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams
-        return facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.engine
+        let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock
+        return facts + queues + builder.tlsBlock + builder.minute + flags + builder.totals + builder.webSocketHeads
+            + builder.engine
     }
 }
 
@@ -84,7 +85,7 @@ struct DetailBuilder {
             rows += wrapped(
                 [
                     Line("closed \(model.shownClock.text(closed.time))", Style(.closed)),
-                    safe(CloseWords.sentence(closed), .closed),
+                    safe(socket.ending ?? "", .closed),
                 ], separator: "  ")
         }
         rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")

@@ -93,7 +93,7 @@ package enum EventWords {
         case .connected: socket.map { $0.role == .accepted ? "from \($0.peerText)" : "" } ?? ""
         case .listening: socket?.local.map { "on \($0)" } ?? ""
         case .readingPaused, .readingResumed: ""
-        case .closed: socket?.closed.map(CloseWords.sentence) ?? ""
+        case .closed: socket?.ending ?? ""
         case .accepted, .movedAway: "as #\(event.first)"
         case .movedHere: "was #\(event.first) of another engine"
         case .acceptFailed: ErrnoWords.name(Int32(truncatingIfNeeded: event.first))

@@ -46,8 +46,9 @@ package enum Footer {
             return selected?.asking == nil && selected?.tls?.question == nil && !waits ? nil : label
         case .secure: return selected.map { $0.phase == .connected && $0.tls == nil } ?? false ? label : nil
         case .pause: return selected?.isLive ?? false ? label : nil
-        case .read: return selected?.acceptsReads ?? false ? label : nil
+        case .read: return selected.map { $0.acceptsReads && $0.webSocket == nil } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
+        case .halfClose where selected?.webSocket != nil: return nil
         case .send, .halfClose, .historyUp:
             return model.canCompose ? label : nil
         case .close: return selected?.isLive ?? false ? label : nil

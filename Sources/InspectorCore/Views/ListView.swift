@@ -76,8 +76,8 @@ private struct ListRow {
         let isMatch = model.isSearched(socket)
         let peer = Style(base, isMatch ? [.bold, .underline] : [])
         put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
-        if let closed = socket.closed {
-            put(columns.reason, safe(CloseWords.short(closed, timeout: model.timeouts[socket.id]), .closed))
+        if let ending = socket.shortEnding(timeout: model.timeouts[socket.id]) {
+            put(columns.reason, safe(ending, .closed))
             let sigma = String(model.glyphs.sigma)
             right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
@@ -120,6 +120,7 @@ package enum ListWords {
     package static func reading(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
         if socket.role == .listener { return Line("\(socket.accepted) accepted") }
         if let facts = socket.datagrams { return DatagramWords.receiving(facts, socket, width: width) }
+        if let words = webSocket(socket) { return words.clipped(to: max(1, width), model.glyphs) }
         guard let operation = socket.reading.current else {
             if let words = barrier(socket) { return words }
             guard socket.unreadBytes > 0 else { return Line("-", Style(.dim)) }
@@ -163,6 +164,23 @@ package enum ListWords {
     }
 
     /// Percent, operations behind it, bytes pending: `25% +2 1.4M`; without one in hand, what waits: `+2 30`.
+    /// `12/64 of text`, `handshake`; nil: it is none, or TLS comes first.
+    private static func webSocket(_ socket: SocketSnapshot) -> Line? {
+        guard let facts = socket.webSocket, socket.isLive, socket.reading.barrier != 0 else { return nil }
+        if socket.isHeldBack { return Line("held", Style(.warn)) }
+        if socket.isReadingPaused { return Line("paused", Style(.warn)) }
+        guard let traffic = facts.traffic else { return Line(WebSocketWords.stage(facts.stage)) }
+        switch traffic.awaiting {
+        case .payload(let opcode, let done, let total):
+            return Line("\(done)/\(total) \(WebSocketWords.name(opcode))", Style(.received))
+        case .header(done: 0) where traffic.receiving != nil: return Line("more frames", Style(.received))
+        case .header(done: 0):
+            return Line(Format.count(Int(clamping: traffic.received.messages), "message"), Style(.dim))
+        case .header, .extendedLength, .mask: return Line("frame header", Style(.received))
+        case .nothing: return Line("discards", Style(.warn))
+        }
+    }
+
     package static func writing(_ socket: SocketSnapshot) -> Line {
         guard let operation = socket.writing.current else {
             if socket.writing.pendingCount > 0, socket.datagrams == nil {

@@ -28,6 +28,7 @@ package struct QueueLines {
         case .listening: return listening
         case .resolving, .connecting: return connecting
         case .connected, .open, .lingering:
+            if let webSocket = socket.webSocket, socket.reading.barrier != 0 { return webSocketRows(webSocket) }
             return socket.datagrams.map(datagramRows) ?? [reading, writing, bytes]
         }
     }
@@ -47,7 +48,7 @@ package struct QueueLines {
             return [Row(left: label("CLOSED")), Row(left: Line()), Row(left: Line())]
         }
         var why = label("CLOSED")
-        why.append(safe(CloseWords.sentence(record), .closed))
+        why.append(safe(socket.ending ?? "", .closed))
         var when = label("WHEN")
         when.append(model.shownClock.text(record.time))
         when.append(lasted(until: record.time), Style(.dim))

@@ -19,14 +19,18 @@ package enum TalkWords {
             let place = socket.local?.description ?? socket.target
             return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
         case .connected, .lingering:
+            if socket.webSocket != nil { return [] }
             return socket.received == 0 && socket.sent == 0 ? ["connected; nothing has passed yet"] : []
         }
     }
 
     /// Why nothing can be written to a socket; nil when something can.
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
-        if let closed = socket.closed { return "closed: \(CloseWords.sentence(closed))" }
+        if let ending = socket.ending { return "closed: \(ending)" }
         if socket.role == .listener { return "a listener talks through the connections it accepts" }
+        if let webSocket = socket.webSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
+            return "closing: nothing is sent behind a Close"
+        }
         if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }
         if socket.phase == .lingering { return "closing: waiting for the peer's FIN" }
         if socket.flags.contains(.forbidReadsWrites) { return "closing when its queues are empty" }

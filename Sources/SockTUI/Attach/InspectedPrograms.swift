@@ -182,12 +182,22 @@ final class InspectedPrograms: Inspected {
     }
 
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {
+        try await ours(id).write(request, to: id.own)
+    }
+
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {
+        try await ours(id).send(message, to: id.own)
+    }
+
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream {
+        try await ours(id).stream(to: id.own)
+    }
+
+    /// The engine here, if that socket is its own.
+    private func ours(_ id: SocketID) throws(SocketError) -> InspectedEngine {
         let engine = state.withLock { $0.engine }
-        guard let engine, engine.ordinal == id.ordinal else {
-            throw SocketError(
-                .other, operation: "write", detail: "only the sockets of this program can be sent files and macros")
-        }
-        try await engine.engine.write(request, to: id.own)
+        guard let engine, engine.ordinal == id.ordinal else { throw .notOurs }
+        return engine.engine
     }
 
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {

@@ -36,11 +36,16 @@ extension CommandTable {
 extension CommandTable.Request {
     /// Refuses what the options of TLS do not allow for one address.
     func checkTLS(_ text: String, listens: Bool) throws(UsageError) {
-        guard let rest = TLSAddress.rest(of: text) else {
+        let isWebSocket = WebSocketTarget.isMeant(by: text)
+        let isSecured = isWebSocket && text.lowercased().hasPrefix("wss")
+        guard let rest = TLSAddress.rest(of: text) ?? (isSecured ? text : nil) else {
+            if !tls.isEmpty, isWebSocket { throw UsageError(text, "options of TLS go with wss://") }
             if tls.isEmpty || text.isEmpty { return }
             throw UsageError(text, "options of TLS go with tls://, as in tls://\(text)")
         }
-        if DatagramTarget.isMeant(by: rest) { throw UsageError(text, "TLS goes over streams, as in tls://host:port") }
+        if DatagramTarget.isMeant(by: rest) || WebSocketTarget.isMeant(by: rest) != isSecured {
+            throw UsageError(text, "TLS goes over streams, as in tls://host:port")
+        }
         guard listens else { return }
         do throws(TLSChoices.Problem) {
             _ = try tls.server()
@@ -51,7 +56,7 @@ extension CommandTable.Request {
 
     /// TLS for one address that was checked; nil: it asks for none.
     func settings(for target: OpenTarget, _ text: String, listens: Bool) -> TLSSettings? {
-        guard TLSAddress.rest(of: text) != nil, case .stream(let endpoint) = target else { return nil }
+        guard TLSAddress.rest(of: text) != nil || target.isSecure, let endpoint = target.endpoint else { return nil }
         return listens ? try? tls.server() : tls.client(hasName: endpoint.namesHost)
     }
 }

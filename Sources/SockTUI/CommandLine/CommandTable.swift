@@ -49,6 +49,7 @@ enum CommandTable {
         var script: String?
         var greeting: [UInt8] = []
         var tls = TLSChoices()
+        var webSocket = WebSocketChoices()
         var printsConfiguration = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
@@ -59,6 +60,8 @@ enum CommandTable {
             request.greeting = greeting
             request.replies = replies
             request.tls = settings(for: target, text, listens: allowsPortZero)
+            request.webSocket = webSocket
+            try checkWebSocket(target, text)
             return request
         }
     }
@@ -119,7 +122,7 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] = generalOptions + tlsOptions
+    static let options: [Option] = generalOptions + tlsOptions + webSocketOptions
 
     private static let generalOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
@@ -259,6 +262,7 @@ enum CommandTable {
             \(warnings)
 
             ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
+            WebSockets: ws://host:port/path, wss://host/path, ws+unix:/path:/resource
             datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
                        unixgram:/path or unixgram:@name
             """

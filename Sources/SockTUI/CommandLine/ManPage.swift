@@ -22,7 +22,8 @@ enum ManPage {
             + [
                 ".PP",
                 escaped(
-                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port; for datagrams, "
+                    "An ADDRESS is host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port; for a WebSocket, "
+                        + "ws://host:port/path, wss://host/path or ws+unix:/path:/resource; for datagrams, "
                         + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
                 ),
             ]

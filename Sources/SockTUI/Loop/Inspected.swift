@@ -1,6 +1,6 @@
 import Glibc
 import InspectorCore
-import SocketCore
+import SocketKit
 
 /// What is looked at: the engine of this process. Nothing here waits; answers come on any thread.
 protocol Inspected: Sendable {
@@ -11,6 +11,12 @@ protocol Inspected: Sendable {
     /// Queues a write and waits until the kernel has all of it.
     /// - Throws: why it failed.
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError)
+    /// Queues a message of a WebSocket and waits until the kernel has all of it.
+    /// - Throws: why it failed.
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError)
+    /// Begins a binary message of a WebSocket whose parts follow.
+    /// - Throws: why it cannot.
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream
     /// Makes a socket reply by rules, or by none; answers with why it cannot, or nil.
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void)
     /// Opens a connection; answers with its name, or why it was refused at the call.
@@ -52,10 +58,17 @@ extension Inspected {
                 .other, operation: "reply", detail: "\(id): only what was opened here can reply by itself"))
     }
 
-    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {
-        throw SocketError(
-            .other, operation: "write", detail: "only the sockets of this program can be sent files and macros")
-    }
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) { throw .notOurs }
+
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) { throw .notOurs }
+
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream { throw .notOurs }
+}
+
+extension SocketError {
+    /// A socket of another program cannot be sent that.
+    static let notOurs = SocketError(
+        .other, operation: "write", detail: "only the sockets of this program can be sent files and macros")
 }
 
 /// An engine that has no sockets and opens none.

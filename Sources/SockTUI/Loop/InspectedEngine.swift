@@ -6,9 +6,10 @@ import SocketKit
 /// What waits for the engine's queue is done on that queue, so no caller waits. Sockets are worked by commands from
 /// then on; a handle here only keeps its session alive until it is over.
 final class InspectedEngine: Inspected {
-    private let engine: SocketEngine
+    let engine: SocketEngine
     private let keeper: Keeper
     private let datagrams = DatagramKeeper()
+    let webSockets = WebSocketKeeper()
 
     /// `asks`: a person is there who can judge a certificate.
     init(asks: Bool = true) {
@@ -49,8 +50,14 @@ final class InspectedEngine: Inspected {
     }
 
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        guard case .stream(let endpoint) = request.target else {
-            return datagrams.open(request, on: engine, connects: true, then: then)
+        let endpoint: Endpoint
+        switch request.target {
+        case .stream(let target): endpoint = target
+        case .datagram: return datagrams.open(request, on: engine, connects: true, then: then)
+        case .webSocket(let target):
+            return engine.queue.async { @Sendable [self] in
+                then(Self.result("connect") { () throws(SocketError) in try connect(request, target) })
+            }
         }
         engine.queue.async { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
@@ -71,8 +78,14 @@ final class InspectedEngine: Inspected {
     }
 
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        guard case .stream(let endpoint) = request.target else {
-            return datagrams.open(request, on: engine, connects: false, then: then)
+        let endpoint: Endpoint
+        switch request.target {
+        case .stream(let target): endpoint = target
+        case .datagram: return datagrams.open(request, on: engine, connects: false, then: then)
+        case .webSocket(let target):
+            return engine.queue.async { @Sendable [self] in
+                then(Self.result("listen") { () throws(SocketError) in try listen(request, target) })
+            }
         }
         engine.queue.async { @Sendable [engine, keeper] in
             let listener = SocketListener(
@@ -115,6 +128,7 @@ final class InspectedEngine: Inspected {
     /// Stops every listener, so that no socket file is left behind.
     func close() {
         keeper.stopListeners()
+        webSockets.stopListeners()
         datagrams.closeAll()
     }
 
@@ -128,6 +142,9 @@ final class InspectedEngine: Inspected {
             }
         }
     }
+
+    /// Settings of a client, with a person to ask or without one.
+    func judged(_ settings: TLSSettings) -> TLSSettings { keeper.judged(settings) }
 
     private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
         var configuration = SocketConfiguration()

@@ -126,7 +126,21 @@ final class Transmitter: Sendable {
             case .file(let path):
                 let file = try ReadFile(path)
                 progress.total = file.size
+                if progress.transmission.isMessages { return try await stream(file) }
                 while let piece = try file.next(Transmitter.pieceLength) { try await send(piece) }
+            }
+        }
+
+        /// The file as one binary message, whose parts wait for room.
+        private mutating func stream(_ file: ReadFile) async throws {
+            let stream = try await inspected.stream(to: progress.transmission.socket)
+            // Stopped, or cut short by a file that cannot be read, the message still has to end.
+            defer { stream.finish() }
+            while let piece = try file.next(Transmitter.pieceLength) {
+                try Task.checkCancellation()
+                try await stream.send(piece)
+                progress.done += piece.count
+                report(always: false)
             }
         }
 
@@ -143,8 +157,13 @@ final class Transmitter: Sendable {
         private mutating func write(_ bytes: [UInt8]) async throws {
             try Task.checkCancellation()
             let transmission = progress.transmission
-            try await inspected.write(
-                WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: transmission.socket)
+            if transmission.isMessages {
+                let type = transmission.isBinary ? .binary : WebSocketMessage.type(of: bytes)
+                try await inspected.send(WebSocketMessage(type, bytes), to: transmission.socket)
+            } else {
+                try await inspected.write(
+                    WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: transmission.socket)
+            }
             progress.done += bytes.count
             report(always: false)
         }

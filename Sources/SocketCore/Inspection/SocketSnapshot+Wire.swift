@@ -222,6 +222,7 @@ extension TrafficItem: WireMessage {
         try coder.field(9, &state)
         try coder.field(10, &bytes)
         try coder.field(11, &address)
+        try coder.field(12, &webSocket)
     }
 }
 

@@ -40,12 +40,14 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public var bytes: [UInt8]
     /// Of a datagram: who sent it, or to whom it went; nil for streams.
     public var address: SocketAddress?
+    /// Of a WebSocket: what was sent or came as one; nil: bytes of a stream.
+    public var webSocket: WebSocketTraffic?
 
     /// Describes an item.
     public init(
         sequence: UInt64, operation: OperationID, time: MonotonicTime, direction: Direction, tag: Int,
         kind: OperationSnapshot.Kind, done: Int, total: Int?, state: State, bytes: [UInt8],
-        address: SocketAddress? = nil
+        address: SocketAddress? = nil, webSocket: WebSocketTraffic? = nil
     ) {
         self.sequence = sequence
         self.operation = operation
@@ -58,6 +60,7 @@ public struct TrafficItem: Hashable, Sendable, Codable {
         self.state = state
         self.bytes = bytes
         self.address = address
+        self.webSocket = webSocket
     }
 }
 

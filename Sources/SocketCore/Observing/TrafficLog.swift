@@ -32,13 +32,13 @@ package struct TrafficLog: Sendable {
     package mutating func record(
         _ operation: OperationID, direction: TrafficItem.Direction, tag: Int, kind: OperationSnapshot.Kind, done: Int,
         total: Int?, state: TrafficItem.State, now: MonotonicTime, address: SocketAddress? = nil,
-        bytes: (Int) -> [UInt8]
+        webSocket: WebSocketTraffic? = nil, bytes: (Int) -> [UInt8]
     ) {
         let index = openItem(of: operation, direction) ?? items.count
         if index == items.count {
             let item = TrafficItem(
                 sequence: nextSequence, operation: operation, time: now, direction: direction, tag: tag, kind: kind,
-                done: 0, total: total, state: .inProgress, bytes: [], address: address)
+                done: 0, total: total, state: .inProgress, bytes: [], address: address, webSocket: webSocket)
             nextSequence += 1
             inProgress += 1
             items.append(item)
@@ -65,6 +65,19 @@ package struct TrafficLog: Sendable {
             return item.state == .inProgress ? index : nil
         }
         return nil
+    }
+
+    /// Ends the item in progress of something sent, if it is still kept.
+    package mutating func settle(_ operation: OperationID, error: String?, now: MonotonicTime) {
+        guard let index = openItem(of: operation, .sent) else { return }
+        inProgress -= 1
+        items[index].state = error.map { .failed($0) } ?? .complete(after: now - items[index].time)
+    }
+
+    /// Adds a frame to the item of that operation, if it is in progress.
+    package mutating func add(_ frame: WebSocketFrameRecord, to operation: OperationID) {
+        guard let index = openItem(of: operation, .sent) else { return }
+        items[index].webSocket?.add(frame)
     }
 
     private mutating func update(

@@ -54,7 +54,7 @@ public struct WebSocketChunk: Hashable, Sendable {
     }
 }
 
-/// One frame as it was on the wire (RFC 6455, 5.2). It owns no memory.
+/// One frame as it was on the wire (RFC 6455, 5.2). That of a data frame owns no memory.
 public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
     /// Whether this end sent it.
     public var isSent: Bool
@@ -74,6 +74,8 @@ public struct WebSocketFrameRecord: Hashable, Sendable, Codable {
     public var message: WebSocketMessageID?
     /// When it was whole, or when it was made.
     public var time: MonotonicTime
+    /// Of a control frame: its payload.
+    public var control: [UInt8] = []
 
     /// Describes a frame.
     public init(

@@ -115,12 +115,12 @@ extension WebSocketMachine {
             outbox.keep(payload, key: header.maskKey)
         }
         guard reportsFrames else { return }
-        events.append(
-            .frame(
-                WebSocketFrameRecord(
-                    isSent: true, opcode: header.opcode, isFinal: header.isFinal, reserved: header.reserved,
-                    maskKey: header.maskKey.map { UInt32(bigEndian: $0) }, length: header.length,
-                    messageBytes: messageBytes, message: message, time: now)))
+        var record = WebSocketFrameRecord(
+            isSent: true, opcode: header.opcode, isFinal: header.isFinal, reserved: header.reserved,
+            maskKey: header.maskKey.map { UInt32(bigEndian: $0) }, length: header.length,
+            messageBytes: messageBytes, message: message, time: now)
+        if header.opcode.isControl { record.control = payload }
+        events.append(.frame(record))
     }
 
     /// Payloads up to this long are copied behind their header; others are handed on where they lie.

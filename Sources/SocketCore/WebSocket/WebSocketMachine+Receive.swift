@@ -89,19 +89,21 @@ extension WebSocketMachine {
         try assembler.take(bytes, key: key, into: &events)
         guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)
-        record(before: message, assembler.id, now: now, into: &events)
+        record(before: message, assembler.id, [], now: now, into: &events)
     }
 
     /// Counts the frame at hand, and puts its record before what it completed.
     private mutating func record(
-        before index: Int, _ message: WebSocketMessageID?, now: MonotonicTime, into events: inout [WebSocketEvent]
+        before index: Int, _ message: WebSocketMessageID?, _ control: [UInt8], now: MonotonicTime,
+        into events: inout [WebSocketEvent]
     ) {
         received.frames += 1
         guard reportsFrames else { return }
-        let record = WebSocketFrameRecord(
+        var record = WebSocketFrameRecord(
             isSent: false, opcode: frame.opcode, isFinal: frame.isFinal, reserved: frame.reserved,
             maskKey: frame.maskKey.map { UInt32(bigEndian: $0) }, length: frame.length,
             messageBytes: Int(assembler.messageBytes - frameStart), message: message, time: now)
+        record.control = control
         events.insert(.frame(record), at: index)
     }
 
@@ -111,7 +113,7 @@ extension WebSocketMachine {
         now: MonotonicTime, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         let payload = control.handOver()
-        record(before: events.count, nil, now: now, into: &events)
+        record(before: events.count, nil, payload, now: now, into: &events)
         switch frame.opcode {
         case .ping:
             received.pings += 1

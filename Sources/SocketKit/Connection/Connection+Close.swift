@@ -92,6 +92,7 @@ extension Connection {
         case .write: direction = .sent
         }
         // An operation of which nobody saw a byte leaves no trace among the bytes.
+        guard direction == .received ? keepsBytes : keepsBytes(of: failed.operation) else { return }
         guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,

@@ -222,8 +222,8 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
-    private func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
-        guard traffic != nil else { return }
+    func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
+        guard traffic != nil, keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
@@ -231,7 +231,7 @@ extension Connection {
     }
 
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
-        guard traffic != nil, let kind = machine.reading.currentOperation?.kind else { return }
+        guard traffic != nil, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
         traffic?.record(
             loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: loan.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
@@ -239,7 +239,8 @@ extension Connection {
     }
 
     private func logPartialRead(_ operation: OperationID) {
-        guard traffic != nil, let current = machine.reading.currentOperation, current.operation == operation else {
+        guard traffic != nil, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
+        else {
             return
         }
         traffic?.record(

@@ -149,7 +149,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-        guard traffic != nil else { return }
+        guard traffic != nil, keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
             total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
@@ -157,7 +157,9 @@ extension Connection {
     }
 
     private func logPartialWrite(_ operation: OperationID) {
-        guard traffic != nil, let current = machine.writing.currentOperation, current.operation == operation else {
+        guard traffic != nil, keepsBytes(of: operation), let current = machine.writing.currentOperation,
+            current.operation == operation
+        else {
             return
         }
         traffic?.record(

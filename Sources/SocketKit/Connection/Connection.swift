@@ -17,7 +17,7 @@ final class Connection {
     @exclusivity(unchecked) var machine: ConnectionMachine
     let role: SocketRole
     let parent: SocketID?
-    let target: String
+    var target: String
     /// The host name or numeric address that a client was to connect to; nil: not known.
     @exclusivity(unchecked) var host: String?
     let opened: MonotonicTime

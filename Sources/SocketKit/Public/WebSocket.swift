@@ -152,6 +152,7 @@ public final class WebSocket: Sendable {
                 guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return }
                 let layer = WebSocketLayer(plan, handle: self, now: engineState.now)
                 if plan.tunnel == nil, let context = plan.tls { try connection.startTLS(context) }
+                connection.target = url.description
                 connection.begin(layer)
             }
         }.get()

@@ -37,6 +37,14 @@ extension Connection {
         }
     }
 
+    /// Whether bytes that come are kept as they are, for a person to look at: not those of frames.
+    var keepsBytes: Bool { webSocket?.isOpen != true }
+
+    /// Whether those of a write are.
+    func keepsBytes(of write: OperationID) -> Bool {
+        webSocket.map { write.number <= $0.lastPlainWrite.number } ?? true
+    }
+
     /// Asks to be flushed at the end of this turn, which pumps the WebSocket.
     func askForPump() {
         guard !machine.isClosed, !isQueuedForFlush else { return }

@@ -52,8 +52,14 @@ extension WebSocketLayer {
         let lost = cause ?? SocketError(.disconnected, operation: "send", detail: "the WebSocket was closed")
         for (_, operation) in waiting { tell(.failed(operation, lost), on: connection) }
         waiting = []
-        while let next = unsent.popFirst() { tell(.failed(next.operation, lost), on: connection) }
-        for stream in streams.keys.sorted() { tell(.failed(stream, lost), on: connection) }
+        while let next = unsent.popFirst() {
+            logSent(next.operation, lost.detail, on: connection)
+            tell(.failed(next.operation, lost), on: connection)
+        }
+        for stream in streams.keys.sorted() {
+            logSent(stream, lost.detail, on: connection)
+            tell(.failed(stream, lost), on: connection)
+        }
         streams = [:]
     }
 

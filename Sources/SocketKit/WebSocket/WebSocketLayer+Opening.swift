@@ -123,6 +123,7 @@ extension WebSocketLayer {
         reported = handedOn
         stage = .open
         machine = WebSocketMachine(role: role, deflate: compression, settings: configuration.settings, now: now)
+        machine?.reportsFrames = connection.traffic != nil
         if let listener, let handle {
             connection.engine.outbox.append(.webSocketListener(listener, .accepted(handle, agreement)))
         } else {

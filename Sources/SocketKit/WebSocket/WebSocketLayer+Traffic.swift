@@ -14,8 +14,9 @@ extension WebSocketLayer {
     func perform(_ command: WebSocketCommand, as operation: OperationID, on connection: Connection) {
         guard isOpen else { return performEarly(command, operation, on: connection) }
         do throws(WebSocketRefusal) {
-            try queue(command, operation, now: connection.engine.now)
+            try queue(command, operation, on: connection)
         } catch {
+            log(refused: command, as: operation, error.description, on: connection)
             let refused = SocketError(.webSocket(.notSent(error)), operation: "send", detail: error.description)
             tell(.failed(operation, refused), on: connection)
         }
@@ -23,27 +24,35 @@ extension WebSocketLayer {
     }
 
     private func queue(
-        _ command: WebSocketCommand, _ operation: OperationID, now: MonotonicTime
+        _ command: WebSocketCommand, _ operation: OperationID, on connection: Connection
     ) throws(WebSocketRefusal) {
         switch command {
         case .message(let message):
             guard let id = try machine?.send(message.type, message.bytes) else { return }
             unsent.append((id, operation))
+            log(message.type, message.bytes, as: operation, on: connection)
         case .fragments(let type, let parts):
             guard let id = try machine?.begin(type) else { return }
             for part in parts.dropLast() { try machine?.append(part, to: id) }
             try machine?.finish(id, with: parts.last ?? [])
             unsent.append((id, operation))
-        case .begin(let type): streams[operation] = try machine?.begin(type)
+            log(type, Array(parts.joined()), as: operation, on: connection)
+        case .begin(let type):
+            streams[operation] = try machine?.begin(type)
+            if connection.traffic != nil { streamed[operation] = (type, []) }
         case .append(let stream, let bytes, let isLast):
             guard let id = streams[stream] else { throw .noSuchMessage(WebSocketMessageID(0)) }
-            guard isLast else { return try machine?.append(bytes, to: id) ?? () }
+            guard isLast else {
+                try machine?.append(bytes, to: id)
+                return log(part: bytes, of: stream, as: operation, on: connection)
+            }
             try machine?.finish(id, with: bytes)
+            log(part: bytes, of: stream, as: operation, on: connection)
             streams[stream] = nil
             unsent.append((id, stream))
         case .ping(let payload): try machine?.ping(payload)
         case .pong(let payload): try machine?.pong(payload)
-        case .close(let code, let reason): try machine?.close(code, reason: reason, now: now)
+        case .close(let code, let reason): try machine?.close(code, reason: reason, now: connection.engine.now)
         }
     }
 
@@ -136,15 +145,21 @@ extension WebSocketLayer {
 
     private func perform(_ event: WebSocketEvent, on connection: Connection) {
         switch event {
-        case .message(let type, let bytes): tell(.message(WebSocketMessage(type, bytes)), on: connection)
-        case .chunk(let chunk): tell(.chunk(chunk), on: connection)
+        case .message(let type, let bytes):
+            log(type, received: bytes, isPart: false, on: connection)
+            tell(.message(WebSocketMessage(type, bytes)), on: connection)
+        case .chunk(let chunk):
+            log(chunk.type, received: chunk.bytes, isPart: !(chunk.isFirst && chunk.isFinal), on: connection)
+            tell(.chunk(chunk), on: connection)
         case .ping(let payload): tell(.ping(payload), on: connection)
-        case .pong(let payload, let roundTrip): tell(.pong(payload, roundTrip: roundTrip), on: connection)
+        case .pong(let payload, let roundTrip):
+            logPong(payload, roundTrip, on: connection)
+            tell(.pong(payload, roundTrip: roundTrip), on: connection)
         case .closeReceived(let frame): tell(.inputEnded(frame), on: connection)
         case .failed: tell(.inputEnded(nil), on: connection)
         case .sent(let last): wasSent(through: last, on: connection)
         case .writable: tell(.writable, on: connection)
-        case .frame: break
+        case .frame(let frame): log(frame, on: connection)
         case .endOutput: connection.halfClose()
         case .disconnect: connection.close(error: nil)
         case .closed: break
@@ -153,6 +168,7 @@ extension WebSocketLayer {
 
     private func wasSent(through last: WebSocketMessageID, on connection: Connection) {
         while !unsent.isEmpty, unsent[0].message <= last, let next = unsent.popFirst() {
+            logSent(next.operation, nil, on: connection)
             tell(.sent(next.operation), on: connection)
         }
     }

@@ -67,6 +67,13 @@ final class WebSocketLayer {
     var isProceedAsked = false
     /// Whether the user is so far behind that the kernel's bytes stay there.
     var isUserBehind = false
+    /// Frames of the message that comes in, and of the pong that came, for the traffic that is kept.
+    var incoming: WebSocketTraffic?
+    var pong: WebSocketTraffic?
+    /// Parts of messages that are streamed, by the operation that began them, likewise.
+    var streamed: [OperationID: (type: WebSocketMessageType, parts: [OperationID])] = [:]
+    /// The last write of the opening handshake: it and those before it are no frames.
+    var lastPlainWrite = OperationID(0)
     /// Until when deadlines are put off.
     var postponed: MonotonicTime?
 
@@ -166,6 +173,7 @@ final class WebSocketLayer {
     /// Queues bytes of the opening handshake.
     func write(_ bytes: [UInt8], on connection: Connection) {
         handedOn += bytes.count
-        connection.queue(WriteRequest(bytes), as: connection.engine.names.nextOperation())
+        lastPlainWrite = connection.engine.names.nextOperation()
+        connection.queue(WriteRequest(bytes), as: lastPlainWrite)
     }
 }

@@ -195,7 +195,7 @@ struct InspectionWireTests {
         #expect(count(DatagramSnapshot.blank) == 9)
         #expect(count(DatagramCounters.blank) == 9)
         #expect(count(DatagramPeer.blank) == 6)
-        #expect(count(Self.item) == 11)
+        #expect(count(Self.item) == 12)
         #expect(count(TLSCertificate.blank) == 7)
         #expect(count(TLSTrust.blank) == 5)
     }

@@ -1,0 +1,72 @@
+import SocketCore
+
+/// What a line asks of a WebSocket. What could not be sent is refused here, where it was typed.
+extension Instruction {
+    static let webSocketForms: [Form] = [
+        Form(verb: "ping", arguments: "[TEXT]", help: "ping the other end of a WebSocket") {
+            (arguments) throws(Failure) in .webSocket(.ping(try control(arguments)))
+        },
+        Form(verb: "pong", arguments: "[TEXT]", help: "send a pong that nobody asked for") {
+            (arguments) throws(Failure) in .webSocket(.pong(try control(arguments)))
+        },
+        Form(verb: "fragments", arguments: "A|B|C", help: "send a WebSocket message in frames") {
+            (arguments) throws(Failure) in .webSocket(try fragments(arguments))
+        },
+        Form(
+            verb: "control", arguments: "on|off", help: "show pings, pongs and Closes or not", words: ["on", "off"]
+        ) { (arguments) throws(Failure) in
+            guard ["on", "off"].contains(arguments.text) else {
+                throw arguments.unknown(arguments.text, ["on", "off"])
+            }
+            return .control(arguments.text == "on")
+        },
+    ]
+
+    /// The payload of a ping or a pong; escapes are read.
+    private static func control(_ arguments: Arguments) throws(Failure) -> [UInt8] {
+        let bytes = try escaped(arguments.whole, arguments.verb)
+        guard bytes.count <= 125 else {
+            throw Failure(arguments.verb, "\(WebSocketRefusal.payloadTooLong(bytes.count))")
+        }
+        return bytes
+    }
+
+    /// `A|B|C`: text, unless its bytes are none.
+    private static func fragments(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
+        guard !arguments.whole.isEmpty else {
+            throw Failure(arguments.verb, "needs parts after it, as in fragments Hel|lo")
+        }
+        var parts: [[UInt8]] = []
+        for part in arguments.whole.split(separator: "|", omittingEmptySubsequences: false) {
+            parts.append(try escaped(String(part), arguments.verb))
+        }
+        return .fragments(WebSocketMessage.type(of: Array(parts.joined())), parts)
+    }
+
+    /// `1000 bye`.
+    static func closing(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
+        let word = arguments.whole.prefix { $0 != " " }
+        guard let number = UInt16(word) else { throw Failure(String(word), "a close code is a number up to 4999") }
+        let code = WebSocketCloseCode(rawValue: number)
+        let reason = String(arguments.whole.dropFirst(word.count).drop { $0 == " " })
+        guard code.isSendable else { throw Failure(arguments.verb, "\(WebSocketRefusal.closeCode(code))") }
+        guard reason.utf8.count <= 123 else {
+            throw Failure(arguments.verb, "\(WebSocketRefusal.reasonTooLong(reason.utf8.count))")
+        }
+        return .close(code, reason: reason)
+    }
+
+    private static func escaped(_ text: String, _ verb: String) throws(Failure) -> [UInt8] {
+        switch EscapedText.parse(text) {
+        case .success(let bytes): return bytes
+        case .failure(let failure): throw Failure(verb, "column \(failure.column): \(failure.message)")
+        }
+    }
+}
+
+extension WebSocketMessage {
+    /// Text where the bytes are such, else binary.
+    package static func type(of bytes: [UInt8]) -> WebSocketMessageType {
+        String(validating: bytes, as: UTF8.self) == nil ? .binary : .text
+    }
+}

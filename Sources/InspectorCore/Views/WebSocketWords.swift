@@ -1,0 +1,116 @@
+import SocketCore
+
+/// WebSockets in words.
+package enum WebSocketWords {
+    /// What the parser waits for, and how much of that is there; the whole is nil where it is not known.
+    package struct Progress: Hashable {
+        package var what: String
+        package var done = 0
+        package var total: Int?
+    }
+
+    /// What comes in now: of the opening handshake, then of the frame at hand.
+    package static func incoming(_ facts: WebSocketPicture) -> Progress {
+        guard let traffic = facts.traffic else { return opening(facts) }
+        switch traffic.awaiting {
+        case .header(let done): return Progress(what: "frame header", done: done, total: 2)
+        case .extendedLength(let done, let total):
+            return Progress(what: "extended length", done: done, total: total)
+        case .mask(let done): return Progress(what: "mask", done: done, total: 4)
+        case .payload(let opcode, let done, let total):
+            return Progress(what: "payload of \(name(opcode))", done: done, total: total)
+        case .nothing: return Progress(what: "nothing: what comes is discarded")
+        }
+    }
+
+    private static func opening(_ facts: WebSocketPicture) -> Progress {
+        switch facts.stage {
+        case .connecting: Progress(what: "the connection")
+        case .tunnelling: Progress(what: "the proxy's answer", done: facts.headBytes)
+        case .opening:
+            Progress(what: facts.role == .client ? "the answer's head" : "the request's head", done: facts.headBytes)
+        case .open, .closing, .refused, .closed: Progress(what: "nothing")
+        }
+    }
+
+    /// `text`, `continuation`.
+    package static func name(_ opcode: WebSocketOpcode) -> String { "\(opcode)" }
+
+    package static func stage(_ stage: WebSocketStage) -> String {
+        switch stage {
+        case .connecting: "connecting"
+        case .tunnelling: "asks the proxy"
+        case .opening: "handshake"
+        case .open: "open"
+        case .closing: "closing"
+        case .refused: "refused"
+        case .closed: "closed"
+        }
+    }
+
+    /// How many bytes of messages one byte on the wire carried: `3.9:1`; `-` where nothing was compressed.
+    package static func ratio(_ counters: WebSocketCounters) -> String {
+        guard counters.compressedMessages > 0 else { return "-" }
+        return ratio(message: counters.messageBytes, wire: counters.payloadBytes)
+    }
+
+    package static func ratio(message: UInt64, wire: UInt64) -> String {
+        guard wire > 0 else { return "-" }
+        let ratio = Double(message) / Double(wire)
+        guard ratio < 99.95 else { return "\(UInt64(min(ratio, 1e9) + 0.5)):1" }
+        let tenths = Int(ratio * 10 + 0.5)
+        return "\(tenths / 10).\(tenths % 10):1"
+    }
+
+    /// `1000 normal "bye"`, `no code`, `-`.
+    package static func close(_ frame: WebSocketCloseFrame?) -> String {
+        guard let frame else { return "-" }
+        guard let code = frame.code else { return "no code" }
+        return code.description + (frame.reason.isEmpty ? "" : " \"\(frame.reason)\"")
+    }
+
+    /// Who said Close first.
+    package static func origin(_ origin: WebSocketCloseReport.Origin) -> String {
+        switch origin {
+        case .local: "we"
+        case .peer: "the peer"
+        }
+    }
+
+    /// Codes that a person need not look at: an end as it should be, or without a code (RFC 6455, 7.4.1).
+    package static func isOrderly(_ frame: WebSocketCloseFrame?) -> Bool {
+        guard let code = frame?.code else { return frame != nil }
+        return code == .normal || code == .goingAway
+    }
+
+    /// For a column of the list: how far it has come, or its code at the end.
+    package static func column(_ facts: WebSocketPicture) -> String {
+        switch facts.stage {
+        case .connecting, .tunnelling, .opening: "opening"
+        case .open: "open"
+        case .refused: "refused"
+        case .closing, .closed:
+            (facts.report?.code ?? facts.traffic?.closeReceived?.code).map { "\($0.rawValue)" } ?? "closing"
+        }
+    }
+
+    /// Who ended it and how, as its Closes say; nil: it never was open.
+    package static func ending(_ socket: SocketSnapshot) -> String? {
+        guard let report = socket.webSocket?.report, let record = socket.closed else { return nil }
+        switch report.failure {
+        case .endedWithoutClose:
+            let cause = record.error == nil ? "\(origin(report.origin)) ended it" : CloseWords.sentence(record)
+            return "\(cause), without a Close (1006)"
+        case .some(let failure): return "we closed with \(close(report.sent)): \(failure)"
+        case nil: break
+        }
+        let said = report.origin == .local ? report.sent : report.received
+        return "\(origin(report.origin)) closed with \(close(said))"
+    }
+
+    /// What a head says in its list of that name; `-` where it says nothing.
+    package static func list(_ name: String, _ head: HTTPHead?) -> String {
+        let values = head?.list(of: name) ?? []
+        return values.isEmpty ? "-" : values.joined(separator: ", ")
+    }
+}

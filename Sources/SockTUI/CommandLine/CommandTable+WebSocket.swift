@@ -1,0 +1,45 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    private static let all: Set<String> = ["connect", "listen"]
+
+    /// The options for addresses that begin with `ws://` or `wss://`.
+    static let webSocketOptions: [Option] = [
+        Option(name: "--subprotocol", value: "LIST", commands: all, help: "ws: those spoken here") {
+            (list, request) throws(UsageError) in
+            request.webSocket.subprotocols += list.split(separator: ",").map { word in
+                String(word.filter { !$0.isWhitespace })
+            }
+        },
+        Option(name: "--header", value: "FIELD", commands: ["connect"], help: "ws: 'Name: value' to ask with") {
+            (text, request) throws(UsageError) in
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw UsageError("--header", "\(text) is no field; write 'Name: value'")
+            }
+            let value = parts[1].drop { $0 == " " }
+            request.webSocket.fields.append(HTTPField(String(parts[0]), String(value)))
+        },
+        Option(name: "--no-compression", commands: all, help: "ws: agree on none") {
+            (_, request) throws(UsageError) in request.webSocket.compresses = false
+        },
+    ]
+}
+
+extension CommandTable.Request {
+    /// Refuses options that mean nothing for what is opened, rather than to leave them out.
+    func checkWebSocket(_ target: OpenTarget, _ text: String) throws(EndpointError) {
+        guard case .webSocket = target else {
+            if webSocket.isEmpty { return }
+            throw EndpointError(
+                text: text, problem: "--subprotocol, --header and --no-compression go with ws:// and wss:// only")
+        }
+        let refused = [
+            (!standingRead, "--no-read", "reads by itself"), (allowsHalfOpen, "--half-open", "ends with Close"),
+            (holdsConnections, "--hold", "takes all"), (!replies.isEmpty, "--reply", "has no rules to reply by"),
+        ]
+        guard let (_, option, why) = refused.first(where: \.0) else { return }
+        throw EndpointError(text: text, problem: "\(option) does not go with a WebSocket, which \(why)")
+    }
+}

@@ -1,0 +1,36 @@
+import InspectorCore
+import SocketKit
+
+/// WebSockets of this program.
+extension InspectedEngine {
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {
+        try await webSocket(id).send(message)
+    }
+
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream { try webSocket(id).stream(.binary) }
+
+    private func webSocket(_ id: SocketID) throws(SocketError) -> WebSocket {
+        if let webSocket = webSockets.webSocket(id) { return webSocket }
+        throw SocketError(.notConnected, operation: "send", detail: "the WebSocket is closed")
+    }
+
+    /// Connects; on the engine's queue.
+    func connect(_ request: OpenRequest, _ target: WebSocketTarget) throws(SocketError) -> SocketID? {
+        guard case .client(let url) = target else {
+            throw SocketError(.badParameter, operation: "connect", detail: "this is an address to listen at")
+        }
+        let settings = url.isSecure ? request.tls ?? TLSChoices().client(hasName: url.host != nil) : nil
+        return try webSockets.connect(request, url, on: engine, tls: settings.map(judged))
+    }
+
+    /// Listens; on the engine's queue.
+    func listen(_ request: OpenRequest, _ target: WebSocketTarget) throws(SocketError) -> SocketID? {
+        guard case .server(let endpoint, let resource, let isSecure) = target else {
+            throw SocketError(.badParameter, operation: "listen", detail: "this is an address to connect to")
+        }
+        if isSecure, request.tls == nil {
+            throw SocketError(.badParameter, operation: "listen", detail: "a TLS server needs a certificate")
+        }
+        return try webSockets.listen(request, on: endpoint, resource: resource, engine: engine)
+    }
+}

@@ -1,0 +1,95 @@
+import SocketCore
+
+/// What a WebSocket sends and receives, kept for a person to look at: messages and control frames in place of the bytes
+/// that carry them. The heads of its opening handshake are kept as bytes.
+extension WebSocketLayer {
+    /// A message, or a part of one, was queued.
+    func log(
+        _ type: WebSocketMessageType, _ bytes: [UInt8], isPart: Bool = false, as operation: OperationID,
+        on connection: Connection
+    ) {
+        var traffic = WebSocketTraffic(.init(type))
+        traffic.isPart = isPart
+        connection.traffic?.record(
+            operation, direction: .sent, tag: 0, kind: .write, done: bytes.count, total: bytes.count,
+            state: .inProgress, now: connection.engine.now, webSocket: traffic
+        ) { Array(bytes.prefix($0)) }
+    }
+
+    /// A part of a message that is streamed was queued.
+    func log(part bytes: [UInt8], of stream: OperationID, as operation: OperationID, on connection: Connection) {
+        guard connection.traffic != nil, let (type, parts) = streamed[stream] else { return }
+        if bytes.isEmpty, !parts.isEmpty { return }
+        log(type, bytes, isPart: true, as: operation, on: connection)
+        streamed[stream]?.parts.append(operation)
+    }
+
+    /// A message was not queued.
+    func log(refused command: WebSocketCommand, as operation: OperationID, _ why: String, on connection: Connection) {
+        switch command {
+        case .message(let message): log(message.type, message.bytes, as: operation, on: connection)
+        case .fragments(let type, let parts): log(type, Array(parts.joined()), as: operation, on: connection)
+        case .begin, .append, .ping, .pong, .close: return
+        }
+        logSent(operation, why, on: connection)
+    }
+
+    /// A message is wholly with the kernel, or will not be sent: `error` says why.
+    func logSent(_ operation: OperationID, _ error: String?, on connection: Connection) {
+        for part in [operation] + (streamed.removeValue(forKey: operation)?.parts ?? []) {
+            connection.traffic?.settle(part, error: error, now: connection.engine.now)
+        }
+    }
+
+    /// A frame came whole, or was made to be sent.
+    func log(_ frame: WebSocketFrameRecord, on connection: Connection) {
+        guard !frame.opcode.isControl else { return logControl(frame, on: connection) }
+        if frame.isSent {
+            guard let operation = frame.message.flatMap(operation) else { return }
+            connection.traffic?.add(frame, to: operation)
+        } else {
+            if let kind = WebSocketTraffic.Kind(frame.opcode) { incoming = WebSocketTraffic(kind) }
+            incoming?.add(frame)
+        }
+    }
+
+    private func operation(of message: WebSocketMessageID) -> OperationID? {
+        for index in 0..<unsent.count where unsent[index].message == message { return unsent[index].operation }
+        return nil
+    }
+
+    private func logControl(_ frame: WebSocketFrameRecord, on connection: Connection) {
+        guard let kind = WebSocketTraffic.Kind(frame.opcode) else { return }
+        var traffic = WebSocketTraffic(kind)
+        traffic.add(frame)
+        traffic.frames[0].control = []
+        // A pong is told together with how long it took.
+        if !frame.isSent, kind == .pong { return pong = traffic }
+        log(traffic, frame.control, frame.isSent ? .sent : .received, on: connection)
+    }
+
+    /// A message, or a part of one, came.
+    func log(_ type: WebSocketMessageType, received bytes: [UInt8], isPart: Bool, on connection: Connection) {
+        guard connection.traffic != nil else { return }
+        var traffic = incoming.take() ?? WebSocketTraffic(.init(type))
+        traffic.isPart = isPart
+        log(traffic, bytes, .received, on: connection)
+    }
+
+    func logPong(_ payload: [UInt8], _ roundTrip: Duration?, on connection: Connection) {
+        guard connection.traffic != nil else { return }
+        var traffic = pong.take() ?? WebSocketTraffic(.pong)
+        traffic.roundTrip = roundTrip
+        log(traffic, payload, .received, on: connection)
+    }
+
+    private func log(
+        _ traffic: WebSocketTraffic, _ bytes: [UInt8], _ direction: TrafficItem.Direction, on connection: Connection
+    ) {
+        connection.traffic?.record(
+            connection.engine.names.nextOperation(), direction: direction, tag: 0,
+            kind: direction == .sent ? .write : .read(.available(limit: nil)), done: bytes.count, total: bytes.count,
+            state: .complete(after: .zero), now: connection.engine.now, webSocket: traffic
+        ) { Array(bytes.prefix($0)) }
+    }
+}
