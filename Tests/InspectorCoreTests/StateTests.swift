@@ -83,6 +83,39 @@ struct StateTests {
         #expect(log[log.first - 1] == nil)
     }
 
+    @Test("A session's events come with every gap, and with the event after it")
+    func eventsOfOneSession() {
+        var log = EventLog()
+        var snapshot = World.snapshot([])
+        let numbers: [(sequence: UInt64, socket: SocketID)] = [
+            (0, SocketID(1)), (1, SocketID(2)), (5, SocketID(2)), (6, SocketID(2)), (7, SocketID(1)),
+        ]
+        snapshot.events = numbers.map {
+            SocketEvent(sequence: $0.sequence, time: World.now, socket: $0.socket, kind: .readDone)
+        }
+        snapshot.nextEvent = 8
+        log.take(snapshot)
+        let about = log.entries(about: SocketID(1)).map { entry -> UInt64 in
+            switch entry {
+            case .event(let event): event.sequence
+            case .lost(let count, _): 100 + count
+            case .note: 0
+            }
+        }
+        #expect(about == [0, 103, 5, 7])
+        for batch in 0..<3 {
+            snapshot.events = (0..<9000).map {
+                let sequence = UInt64(8 + batch * 9000 + $0)
+                return SocketEvent(sequence: sequence, time: World.now, socket: SocketID(sequence % 2), kind: .readDone)
+            }
+            snapshot.nextEvent = UInt64(8 + (batch + 1) * 9000)
+            log.take(snapshot)
+        }
+        let odd = log.entries(about: SocketID(1))
+        #expect(odd.count == log.entries.count / 2, "what was dropped is dropped here too")
+        #expect(odd.last == log.entries.last)
+    }
+
     @Test("Searching events goes round, and jumping opens the connection")
     func searchEvents() {
         var model = World.model()

@@ -17,6 +17,8 @@ package struct EventLog: Sendable {
 
     /// Oldest first.
     package private(set) var entries: [Entry] = []
+    /// Whose each entry is; nil for gaps and notes. A session's entries are found without looking at all of them.
+    private var owners: [SocketID?] = []
     /// How many entries were dropped from the front; `first + index` names an entry for good.
     package private(set) var first = 0
     /// The sequence number not seen yet.
@@ -36,11 +38,20 @@ package struct EventLog: Sendable {
         entries.indices.contains(number - first) ? entries[number - first] : nil
     }
 
+    /// A session's events, every gap, and the event after each gap, which says when the gap was. Oldest first.
+    package func entries(about id: SocketID) -> [Entry] {
+        var isAfterGap = false
+        return owners.indices.compactMap { index in
+            defer { isAfterGap = owners[index] == nil }
+            return owners[index] == id || owners[index] == nil || isAfterGap ? entries[index] : nil
+        }
+    }
+
     /// Takes what a snapshot brought; events seen before are left out, and a gap is noted where it is.
     package mutating func take(_ snapshot: EngineSnapshot) {
         for event in snapshot.events where event.sequence >= next {
             noteGap(upTo: event.sequence, snapshot.time)
-            entries.append(.event(event))
+            append(.event(event), of: event.socket)
             next = event.sequence + 1
         }
         if snapshot.nextEvent > next {
@@ -52,14 +63,20 @@ package struct EventLog: Sendable {
 
     /// Adds a line about the program itself.
     package mutating func note(_ text: String, at time: MonotonicTime) {
-        entries.append(.note(text, time, next: next))
+        append(.note(text, time, next: next))
         dropOldest()
     }
 
     private mutating func dropOldest() {
         guard entries.count > Self.limit + Self.slack else { return }
         first += entries.count - Self.limit
+        owners.removeFirst(entries.count - Self.limit)
         entries.removeFirst(entries.count - Self.limit)
+    }
+
+    private mutating func append(_ entry: Entry, of owner: SocketID? = nil) {
+        entries.append(entry)
+        owners.append(owner)
     }
 
     /// Events lost within the minute before an instant.
@@ -72,6 +89,6 @@ package struct EventLog: Sendable {
         lost += sequence - next
         losses.removeAll { now - $0.time >= .seconds(60) }
         losses.append((now, sequence - next))
-        entries.append(.lost(sequence - next, next: sequence))
+        append(.lost(sequence - next, next: sequence))
     }
 }

@@ -74,7 +74,7 @@ package struct TrafficDocument {
         var notes: [(time: MonotonicTime, block: Block)] = []
         var time = MonotonicTime(nanoseconds: .min)
         var gap: Block?
-        for entry in model.log.entries {
+        for entry in model.log.entries(about: socket.id) {
             switch entry {
             case .lost(let count, let next):
                 if next <= end { gap = Block(key: .lost(next), content: .lost(count)) }

@@ -54,7 +54,7 @@ struct EventMarks {
     init(_ model: Model, _ socket: SocketSnapshot, seconds: Int) {
         marks = Array(repeating: nil, count: max(0, seconds))
         let now = model.now
-        for entry in model.log.entries.reversed() {
+        for entry in model.log.entries(about: socket.id).reversed() {
             guard case .event(let event) = entry else { continue }
             let ago = (now.nanoseconds - event.time.nanoseconds) / 1_000_000_000
             // Events come in the order of time.
