@@ -17,5 +17,8 @@ let package = Package(
         .executableTarget(
             name: "DatagramServer", dependencies: [.product(name: "SocketKit", package: "socktui")],
             swiftSettings: strict),
+        .executableTarget(
+            name: "Scale", dependencies: [.product(name: "SocketKit", package: "socktui")],
+            swiftSettings: strict),
     ]
 )

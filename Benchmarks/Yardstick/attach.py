@@ -4,7 +4,11 @@
 usage: attach.py SERVER SOCKTUI [-n REPEATS] [-i IDLE] [-c BUSY] [-t SECONDS]
 
 SERVER is SocketKitServer. Runs with and without `socktui attach` alternate; `off` is a server that cannot be attached
-to at all. `inspection_share` is what the thread that tells viewers takes of the program's processor time. Load generator and server are pinned to one core each, the viewer to the load generator's.
+to at all. Load generator and server are pinned to a core each; the viewer shares the load generator's, so `rate` bears
+what the viewer itself takes of that core, and server CPU for each echo does not. Machines get slower and faster by the
+minute: each run is compared with the `unwatched` ones right before and after it, and the median of those ratios is
+printed with its quartiles. `inspection_share` is what the thread that tells viewers takes of the program's processor
+time.
 """
 import json, os, resource, signal, socket, statistics as st, subprocess, sys, tempfile, time
 import compare
@@ -20,7 +24,7 @@ def own(pid):
 
 def main():
     server_path, socktui = sys.argv[1:3]
-    repeats, idle, busy, seconds = 5, 8000, 1000, 3.0
+    repeats, idle, busy, seconds = 15, 8000, 1000, 1.0
     rest = sys.argv[3:]
     while rest:
         value = rest[1]
@@ -57,25 +61,33 @@ def main():
         return result
 
     on, off = start('1'), start('')
-    results = {'off': [], 'unwatched': [], 'attached': []}
-    load(*on[:2])
+    load(*on[:2]); load(*off[:2])
+    ratios, shares = {}, []
+
+    def compared(name, run, before, after):
+        for key in ('srv_cpu_us_per_op', 'rate'):
+            ratios.setdefault((name, key), []).append(run[key] / ((before[key] + after[key]) / 2))
+
+    before = load(*on[:2])
     for _ in range(repeats):
-        results['off'].append(load(*off[:2]))
-        results['unwatched'].append(load(*on[:2]))
+        without = load(*off[:2])
+        after = load(*on[:2])
+        compared('off', without, before, after)
+        compared('unwatched', after, before, before)
         viewer = subprocess.Popen(['taskset', '-c', '0', socktui, 'attach', str(on[0].pid), '--script', keys, '--size', '140x40'],
                                   env=environment, stdout=subprocess.PIPE, bufsize=0)
         if not viewer.stdout.read(1): raise SystemExit('the viewer sees nothing')
         time.sleep(0.5)
-        results['attached'].append(load(*on[:2]))
+        watched = load(*on[:2])
         viewer.terminate(); viewer.wait(); time.sleep(0.3)
+        before, former = load(*on[:2]), after
+        compared('attached', watched, former, before)
+        shares.append(watched['inspection_share'])
     on[0].kill(); off[0].kill()
-    base = results['unwatched']
-    print(f'{idle} idle and {busy} busy connections; keys of the load generator: {sorted(base[0])}')
-    for name, runs in results.items():
-        line = name.ljust(10)
-        for key in sorted(runs[0]):
-            values = [r[key] for r in runs if isinstance(r[key], (int, float))]
-            if values: line += f'  {key} {st.median(values):.6g} [{min(values):.4g}-{max(values):.4g}]'
-        print(line)
+    print(f'{idle} idle and {busy} busy connections, {repeats} repeats of {seconds:g} s; against unwatched runs beside them:')
+    for (name, key), values in ratios.items():
+        low, middle, high = st.quantiles(values, n=4)
+        print(f'  {name:10} {key:18} x{middle:.3f} [{low:.3f}-{high:.3f}]')
+    print(f'inspection_share {st.median(shares):.4f} [{min(shares):.4f}-{max(shares):.4f}]')
 
 if __name__ == '__main__': main()

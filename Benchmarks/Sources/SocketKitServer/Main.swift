@@ -4,7 +4,7 @@ import SocketKit
 
 /// Serves one of the yardstick's protocols (see `Yardstick/refserver.c`) by SocketKit's public API, until it is killed:
 /// `SocketKitServer -m echo|sink|source|lines|websocket|websocket-stream [-w inline|queue|async|borrowed] [-p PORT | -u PATH] [--watched]
-/// [-c CERTIFICATE -k KEY]`
+/// [-c CERTIFICATE -k KEY] [-e ENGINES]`
 @main
 struct Main {
     static func main() throws {
@@ -19,10 +19,17 @@ struct Main {
         raiseDescriptorLimit()
         let server = Server(options)
         let port = try server.start()
+        let others = try (1..<max(1, options.engines)).map { _ in
+            var sharing = options
+            sharing.port = port
+            let other = Server(sharing)
+            _ = try other.start()
+            return other
+        }
         print("ready \(port)")
         fflush(nil)
         if options.isWatched { watch(server.engine) }
-        withExtendedLifetime(server) { while true { pause() } }
+        withExtendedLifetime((server, others)) { while true { pause() } }
     }
 
     private static func raiseDescriptorLimit() {

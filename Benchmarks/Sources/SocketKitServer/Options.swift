@@ -26,6 +26,8 @@ struct Options {
     var port: UInt16 = 0
     var path: String?
     var isWatched = false
+    /// How many engines share the port, each with a listener of its own.
+    var engines = 1
     /// A certificate and its key: TLS on every connection.
     var certificate: String?
     var key: String?
@@ -39,6 +41,11 @@ struct Options {
             case "-w": way = try Self.value(of: argument, arguments.next())
             case "-c": certificate = arguments.next()
             case "-k": key = arguments.next()
+            case "-e":
+                guard let text = arguments.next(), let number = Int(text), (1...64).contains(number) else {
+                    throw Refusal(sentence: "-e: must be followed by a number of engines, 1 to 64")
+                }
+                engines = number
             case "-u": path = arguments.next()
             case "-p":
                 guard let text = arguments.next(), let number = UInt16(text) else {

@@ -14,6 +14,7 @@ final class Server: SocketListenerDelegate {
         var configuration = SocketConfiguration()
         configuration.options.backlog = 4_096
         configuration.options.noDelay = true
+        configuration.options.reusePort = options.engines > 1
         let queue = options.way == .queue ? DispatchQueue(label: "delegates") : nil
         listener = SocketListener(engine: engine, delegateQueue: queue, configuration: configuration)
         echo = EchoDelegate(lends: options.way == .borrowed)

@@ -2,7 +2,7 @@ import FuzzSupport
 import SocketCore
 
 /// One row of events, given to a read queue and to the model at once; after each, both must agree.
-struct ReadQueueRun {
+struct ReadQueueRun: ~Copyable {
     private var input: FuzzInput
     private var queue = ReadQueue()
     private var model = ReadModel()

@@ -76,7 +76,7 @@ struct ArgumentParser {
         if request.invocation.opening.isEmpty {
             throw UsageError(
                 request.isJSON ? "--json" : "--once",
-                "needs something to open: demo, connect ADDRESS or listen ADDRESS")
+                "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID")
         }
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
     }
