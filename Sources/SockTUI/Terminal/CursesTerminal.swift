@@ -251,22 +251,26 @@ final class CursesTerminal: Screen {
         var isClosed = true
         for (column, cell) in cells.enumerated() where cell.width > 0 {
             if isClosed || cell.style != style {
-                put(text, style, row: row, column: start)
-                text.removeAll(keepingCapacity: true)
+                put(&text, style, row: row, column: start)
                 (start, style) = (column, cell.style)
             }
             text.append(Self.printable(cell.scalar))
             if cell.mark != 0 { text.append(cell.mark) }
             isClosed = cell.width > 1 || cell.mark != 0
         }
-        put(text, style, row: row, column: start)
+        put(&text, style, row: row, column: start)
     }
 
-    private func put(_ text: [UInt32], _ style: Style, row: Int, column: Int) {
+    /// Puts a run on the screen, and empties it.
+    private func put(_ text: inout [UInt32], _ style: Style, row: Int, column: Int) {
         guard !text.isEmpty else { return }
         let look = looks[Int(style.role.rawValue)]
         let attributes = look.attributes | Self.attributes(style.emphasis)
-        cn_put(Int32(row), Int32(column), attributes, look.pair, text, Int32(text.count))
+        let count = Int32(text.count)
+        // waddnwstr looks at the character behind the last one before it counts, which may be on a page that is not there.
+        text.append(0)
+        cn_put(Int32(row), Int32(column), attributes, look.pair, text, count)
+        text.removeAll(keepingCapacity: true)
     }
 
     /// Control characters have no cell; whoever drew one finds a dot.
