@@ -56,9 +56,14 @@ struct ReadInHand {
         }
         let amount = min(new.count, missing ?? .max)
         guard amount > 0, !timer.isAsking else { return 0 }
-        if bytes.isEmpty { bytes.reserveCapacity(max(amount, min(read.total ?? 0, 1 << 20))) }
-        new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
         lastProgress = now
+        let wanted = bytes.isEmpty ? max(amount, min(read.total ?? 0, 1 << 20)) : 0
+        if wanted == amount {
+            bytes = [UInt8](UnsafeRawBufferPointer(rebasing: new[..<amount]))
+        } else {
+            if wanted > 0 { bytes.reserveCapacity(wanted) }
+            new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
+        }
         return amount
     }
 
@@ -98,11 +103,14 @@ struct ReadInHand {
     mutating func step(_ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
         switch read.kind {
         case .available(let limit):
-            if bytes.isEmpty { bytes = preBuffer.take(min(preBuffer.count, limit ?? .max)) }
-            return bytes.isEmpty ? .wait : .finish(bytes)
+            if bytes.isEmpty {
+                guard !preBuffer.isEmpty else { return .wait }
+                bytes = preBuffer.take(min(preBuffer.count, limit ?? .max))
+            }
+            return .finish(takeGathered())
         case .length(let length):
             fill(upTo: length, from: &preBuffer, now: now)
-            return bytes.count == length ? .finish(bytes) : report()
+            return bytes.count == length ? .finish(takeGathered()) : report()
         case .delimiter(let terminator, let limit):
             let window = min(preBuffer.count, limit ?? .max)
             switch search(terminator, in: preBuffer, window: window) {
@@ -114,6 +122,13 @@ struct ReadInHand {
         case .frame(let prefix):
             return stepFrame(prefix, &preBuffer, now: now)
         }
+    }
+
+    /// Its bytes, which it gives away.
+    private mutating func takeGathered() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
     }
 
     /// The header first, since it says how long the rest is.

@@ -47,6 +47,18 @@ package struct ReadQueue: ~Copyable, Sendable {
             SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read"))
     }
 
+    /// Queues a read that is not standing and could complete, and takes it in hand when no other is.
+    mutating func queue(_ request: ReadRequest, as operation: OperationID, now: MonotonicTime) {
+        if inHand == nil, !hasOverrun, waiting.isEmpty {
+            inHand = ReadInHand(QueuedRead(request, as: operation), now: now)
+        } else {
+            enqueue(request, as: operation, now: now)
+        }
+    }
+
+    /// Whether the read in hand times out some time.
+    var hasDeadline: Bool { inHand?.timer.hasDeadline ?? false }
+
     /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by
     /// hand; `Int.max`: no bound. It holds once `advance` has said `.none`.
     package var wanted: Int {
@@ -193,14 +205,19 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func finish(with bytes: [UInt8], now: MonotonicTime) -> ReadAction {
-        guard let done = inHand.take() else { return .none }
+        guard let read = inHand?.read, let started = inHand?.timer.started else { return .none }
         completed += 1
-        let next = done.read.isStanding ? done.read : waiting.popFirst()
-        inHand = next.map { ReadInHand($0, now: now) }
+        if read.isStanding {
+            inHand = ReadInHand(read, now: now)
+        } else if waiting.isEmpty {
+            inHand = nil
+        } else {
+            inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        }
         return .deliver(
             ReadDelivery(
-                operation: done.read.operation, tag: done.read.tag, kind: done.read.kind, bytes: bytes,
-                started: done.timer.started, isStanding: done.read.isStanding, lendsBytes: done.read.lendsBytes))
+                operation: read.operation, tag: read.tag, kind: read.kind, bytes: bytes, started: started,
+                isStanding: read.isStanding, lendsBytes: read.lendsBytes))
     }
 
     private mutating func overrun() -> ReadAction {

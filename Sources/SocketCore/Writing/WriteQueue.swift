@@ -71,6 +71,9 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// When the write in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
 
+    /// Whether the write in hand times out some time.
+    var hasDeadline: Bool { inHand?.timer.hasDeadline ?? false }
+
     /// The caller's number of the write in hand.
     package var tagInHand: Int? { inHand?.write.tag }
 
@@ -177,16 +180,18 @@ package struct WriteQueue: ~Copyable, Sendable {
     }
 
     private mutating func complete(now: MonotonicTime) -> WriteAction {
-        guard let done = inHand.take() else { return .none }
+        guard let write = inHand?.write, let started = inHand?.timer.started else { return .none }
         completed += 1
         takeNextInHand(now: now)
         return .complete(
-            WriteCompletion(
-                operation: done.write.operation, tag: done.write.tag, bytes: done.write.bytes,
-                started: done.timer.started))
+            WriteCompletion(operation: write.operation, tag: write.tag, bytes: write.bytes, started: started))
     }
 
     private mutating func takeNextInHand(now: MonotonicTime) {
+        guard !waiting.isEmpty else {
+            inHand = nil
+            return
+        }
         inHand = waiting.popFirst().map { WriteInHand($0, now: now) }
         excess -= inHand?.wrote(excess, now: now) ?? 0
     }

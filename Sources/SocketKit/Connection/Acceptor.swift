@@ -21,6 +21,8 @@ final class Acceptor {
     weak var handle: SocketListener?
     let target: String
     let configuration: SocketConfiguration
+    /// The same, for all that it accepts.
+    private let shared: Shared<SocketConfiguration>
     let opened: MonotonicTime
     /// What each connection is secured with; nil: they stay in clear.
     private let tls: TLSContext?
@@ -45,6 +47,7 @@ final class Acceptor {
         self.handle = handle
         self.target = target
         self.configuration = configuration
+        shared = Shared(configuration)
         self.sockets = sockets
         self.path = path
         self.tls = tls
@@ -58,7 +61,7 @@ final class Acceptor {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     private func noteChange() {
-        guard !isNoted, engine.notes != nil else { return }
+        guard !isNoted, engine.takesNotes else { return }
         isNoted = true
         engine.note(id)
     }
@@ -124,10 +127,10 @@ final class Acceptor {
         let id = engine.nextSocketID()
         engine.record(.accepted, self.id, Int(id.number))
         guard let handle else { return }
-        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: configuration)
+        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
         let connection = Connection(
             id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
-            configuration: configuration)
+            configuration: shared)
         configuration.prepare(socket.descriptor, for: peer, by: engine.kernel)
         connection.peer = peer
         connection.socket = consume socket

@@ -179,7 +179,7 @@ extension Connection {
             }
             fail(failed)
         }
-        var picture = snapshot(withKernel: false)
+        var picture = snapshot(withKernel: false, isEnding: true)
         picture.phase = .closed
         picture.descriptor = nil
         picture.flags = []

@@ -15,6 +15,7 @@ struct MovedConnection: Sendable {
     let notices: [SocketNotice]
     let target: String
     let configuration: SocketConfiguration
+    let watermarks: Watermarks?
     let local: SocketAddress?
     let peer: SocketAddress?
     let connected: MonotonicTime?
@@ -60,7 +61,7 @@ extension Connection {
             parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
             notices: engine.outbox.take(for: handle), target: target,
-            configuration: configuration, local: local, peer: peer, connected: connected,
+            configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))
         self.handle = nil
@@ -82,7 +83,8 @@ extension EngineState {
         counters.opened += 1
         let connection = Connection(
             id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
-            configuration: moved.configuration)
+            configuration: Shared(moved.configuration))
+        connection.watermarks = moved.watermarks
         for notice in moved.notices { outbox.append(.socket(SocketCall(socket: handle, notice: notice))) }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark

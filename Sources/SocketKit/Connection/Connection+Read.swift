@@ -9,10 +9,14 @@ extension Connection {
     /// Queues a read, and tries it at once where bytes are known to wait.
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
-        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        if !machine.queue(request, as: operation, now: engine.now),
+            let failed = machine.add(request, as: operation, now: engine.now)
+        {
+            fail(failed)
+        }
         if machine.hasReportedEndOfStream { failAwaitedReads() }
         readingChanged()
-        finishStep()
+        finishQueueing()
     }
 
     /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
@@ -67,7 +71,6 @@ extension Connection {
         guard !machine.isLingering else { return discardAvailable() }
         guard machine.isOpen, !machine.hasEndOfStream else { return }
         guard !isWireEncrypted else { return receiveRecords() }
-        if handle?.mustHoldBack() == true { isHeldBack = true }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
             guard wanted > 0 else { return noTaker() }
@@ -191,7 +194,9 @@ extension Connection {
             case .deliver(let delivery):
                 record(.readDone, tag: delivery.tag, delivery.bytes.count)
                 log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
-                notify(.read(delivery))
+                notify(
+                    .read(
+                        delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
             case .partial(let operation, let tag, let increment, let done):
                 record(.readPartial, tag: tag, increment, done)
                 logPartialRead(operation)
@@ -223,7 +228,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
-        guard traffic != nil, keepsBytes else { return }
+        guard keepsTraffic, keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
@@ -231,7 +236,7 @@ extension Connection {
     }
 
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
-        guard traffic != nil, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
+        guard keepsTraffic, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
         traffic?.record(
             loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: loan.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
@@ -239,7 +244,7 @@ extension Connection {
     }
 
     private func logPartialRead(_ operation: OperationID) {
-        guard traffic != nil, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
+        guard keepsTraffic, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
         else {
             return
         }

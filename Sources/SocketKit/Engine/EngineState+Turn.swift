@@ -10,6 +10,7 @@ extension EngineState {
         mailbox.wake()
         beginTurn()
         let began = now
+        endWatch()
         counters.readinessEvents += UInt64(batch.count)
         isDispatching = true
         for readiness in batch { dispatch(readiness) }
@@ -18,6 +19,7 @@ extension EngineState {
         expireDeadlines()
         flushWrites()
         runCallbacks()
+        beginWatch()
         armTimer()
         meter.turned(due: due, began: began, ended: clock.now)
     }
@@ -60,9 +62,9 @@ extension EngineState {
 
     func flushWrites() {
         while !unflushed.isEmpty {
-            let connections = unflushed
-            unflushed.removeAll(keepingCapacity: true)
-            for connection in connections { connection.flush() }
+            swap(&unflushed, &flushing)
+            for index in flushing.indices { flushing[index].flush() }
+            flushing.removeAll(keepingCapacity: true)
         }
         while !unflushedDatagrams.isEmpty {
             let sessions = unflushedDatagrams
@@ -85,7 +87,7 @@ extension EngineState {
         host {
             var left = outbox.count
             while left > 0, let callback = outbox.popFirst() {
-                callback.run()
+                callback.run(in: self)
                 left -= 1
             }
         }
@@ -98,6 +100,11 @@ extension EngineState {
         userCode()
         mailbox.hosts(false)
         outbox.isDelivering = false
+    }
+
+    /// So much waits for this socket's delegate that no more is to be taken from the kernel.
+    func holdBack(_ socket: AsyncSocket) {
+        if let session = socket.session { connections[session]?.isHeldBack = true }
     }
 
     // MARK: Lending
@@ -121,7 +128,7 @@ extension EngineState {
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
     func armTimer() {
         if let armed = armedDeadline, armed <= now { armedDeadline = nil }
-        guard let earliest = deadlines.earliest, armedDeadline.map({ earliest < $0 }) ?? true else { return }
+        guard let earliest = earliestDeadline, armedDeadline.map({ earliest < $0 }) ?? true else { return }
         armedDeadline = earliest
         reactor.wake(at: earliest)
     }
@@ -155,8 +162,27 @@ extension EngineState {
             datagrams[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
-            outbox.append(.answer(snapshot, answer))
+            outbox.append(.other { answer(snapshot) })
         }
+    }
+
+    /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
+    /// is no plain stream: then it goes the way of all commands.
+    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
+        lender?.keepUnlent()
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
+    }
+
+    /// Queues a write, likewise.
+    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
+        if let lender, !lender.machine.drain.isEmpty { lender.keepUnlent() }
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
     }
 
     /// Carries out a command of user code that runs within a turn; false where others were posted before it.
