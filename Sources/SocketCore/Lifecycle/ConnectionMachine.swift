@@ -264,7 +264,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     package var standing: Standing {
         Standing(
-            mayAct: !isPlain || input != .open || output != .open,
+            mayAct: !isPlain || hasEndOfStream || output != .open,
             hasDeadline: reading.hasDeadline || writing.hasDeadline || upgrade.isPending,
             hasRead: reading.hasCurrent, hasWrite: !writing.isEmpty)
     }

@@ -164,7 +164,7 @@ extension Connection {
         engine.closed.append(kept, traffic: traffic?.snapshot)
         notify(.disconnected(error))
         handle?.sessionEnded(id, error: error)
-        handle = nil
+        leaveHandle()
     }
 
     /// Fails what is queued, and makes the picture that is kept.

@@ -64,7 +64,7 @@ extension Connection {
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))
-        self.handle = nil
+        leaveHandle()
         return moved
     }
 
@@ -85,7 +85,8 @@ extension EngineState {
             id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
             configuration: Shared(moved.configuration))
         connection.watermarks = moved.watermarks
-        for notice in moved.notices { outbox.append(.socket(SocketCall(socket: handle, notice: notice))) }
+        connection.hold(handle)
+        for notice in moved.notices { outbox.append(.socket(SocketCall(connection: connection, notice: notice))) }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
         connection.isAdopted = moved.isAdopted

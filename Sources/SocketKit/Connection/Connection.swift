@@ -10,10 +10,15 @@ import SocketCore
 /// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
 final class Connection {
     let id: SocketID
-    /// The engine owns its connections, and outlives them.
-    unowned(unsafe) let engine: EngineState
+    /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
+    let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
     weak var handle: AsyncSocket?
+    /// The handle, from the first callback that is decided in a turn until all of them are made. What is held weakly is
+    /// dear to get hold of.
+    @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
+    /// The session is over, and its handle knows.
+    @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
     let role: SocketRole
     let parent: SocketID?
@@ -310,8 +315,28 @@ final class Connection {
 
     func notify(_ notice: SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
-        guard let handle else { return }
-        engine.outbox.append(.socket(SocketCall(socket: handle, notice: notice)))
+        guard !isMute else { return }
+        if heldHandle == nil {
+            guard let handle else { return }
+            hold(handle)
+        }
+        engine.outbox.append(.socket(SocketCall(connection: self, notice: notice)))
+    }
+
+    func hold(_ handle: AsyncSocket) {
+        heldHandle = handle
+        engine.holding.append(self)
+    }
+
+    /// The handle belongs to this session no more: what is decided from now on is told to nobody.
+    func leaveHandle() {
+        handle = nil
+        isMute = true
+    }
+
+    /// All callbacks are made.
+    func letGo() {
+        heldHandle = nil
     }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

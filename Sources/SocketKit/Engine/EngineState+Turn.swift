@@ -30,7 +30,9 @@ extension EngineState {
         for _ in 0..<Self.roundLimit {
             deliverOutbox()
             settle()
-            if outbox.isEmpty, mailbox.sleep() { return }
+            guard outbox.isEmpty else { continue }
+            letGo()
+            if mailbox.sleep() { return }
         }
         requestTurn()
     }
@@ -58,6 +60,12 @@ extension EngineState {
         } else if let session = datagrams[readiness.token.socket] {
             session.isReady(readiness)
         }
+    }
+
+    /// All callbacks are made, so handles that nobody else holds go.
+    func letGo() {
+        for index in holding.indices { holding[index].letGo() }
+        holding.removeAll(keepingCapacity: true)
     }
 
     func flushWrites() {
@@ -100,11 +108,6 @@ extension EngineState {
         userCode()
         mailbox.hosts(false)
         outbox.isDelivering = false
-    }
-
-    /// So much waits for this socket's delegate that no more is to be taken from the kernel.
-    func holdBack(_ socket: AsyncSocket) {
-        if let session = socket.session { connections[session]?.isHeldBack = true }
     }
 
     // MARK: Lending

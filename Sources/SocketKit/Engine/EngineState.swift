@@ -39,6 +39,8 @@ final class EngineState {
     @exclusivity(unchecked) var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     @exclusivity(unchecked) var outbox = Outbox()
+    /// Connections that hold their handles until the outbox is empty.
+    @exclusivity(unchecked) var holding: [Connection] = []
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     @exclusivity(unchecked) var armedDeadline: MonotonicTime?
@@ -98,6 +100,7 @@ final class EngineState {
         for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
         for session in datagrams.values { session.wasReleased() }
         unflushed = []
+        letGo()
         unflushedDatagrams = []
         requestTurn = {}
     }

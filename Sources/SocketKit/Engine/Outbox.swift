@@ -3,6 +3,8 @@ import SocketCore
 /// A call of user code that waits for the end of the turn. It is moved, never copied.
 enum Callback: ~Copyable {
     case socket(SocketCall)
+    /// An operation for a session that is over.
+    case missed(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
     case webSocket(WebSocket, WebSocketNotice)
@@ -16,7 +18,8 @@ enum Callback: ~Copyable {
     consuming func run(in engine: EngineState) {
         switch consume self {
         case .socket(let call):
-            if call.socket.deliver(call.notice) { engine.holdBack(call.socket) }
+            if call.connection.heldHandle?.deliver(call.notice) == true { call.connection.isHeldBack = true }
+        case .missed(let socket, let notice): _ = socket.deliver(notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
@@ -30,7 +33,8 @@ enum Callback: ~Copyable {
     /// What it tells this socket; nil: it is about something else.
     borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
         switch self {
-        case .socket(let call): call.socket === socket ? call.notice : nil
+        case .socket(let call): call.connection.heldHandle === socket ? call.notice : nil
+        case .missed(let missed, let notice): missed === socket ? notice : nil
         case .listener: nil
         case .datagram: nil
         case .webSocket: nil
@@ -45,7 +49,8 @@ enum Callback: ~Copyable {
 /// A call of a stream socket's delegate, or of somebody who awaits it. A struct, since a pair would be copied and
 /// destroyed by the runtime's description of it.
 struct SocketCall {
-    let socket: AsyncSocket
+    /// It holds its handle.
+    let connection: Connection
     let notice: SocketNotice
 }
 

@@ -21,7 +21,7 @@ extension AsyncSocket {
         if let session, !engine.isOf(engineState) {
             engine.post(.ask(self, command.with(session), operation))
         } else if let failed = command.failure(as: operation) {
-            engineState.outbox.append(.socket(SocketCall(socket: self, notice: .failed(failed))))
+            engineState.outbox.append(.missed(self, .failed(failed)))
         }
     }
 
