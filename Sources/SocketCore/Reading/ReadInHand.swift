@@ -67,6 +67,23 @@ struct ReadInHand {
         return amount
     }
 
+    /// The length of a long read of which no byte has come.
+    var wantedDirectly: Int {
+        guard case .length(let length) = read.kind, 4_096...1 << 20 ~= length, bytes.isEmpty else { return 0 }
+        return length
+    }
+
+    /// Makes its array, and lets `fill` fill the first part of it.
+    mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        let room = wantedDirectly
+        let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+        }
+        guard !made.isEmpty else { return }
+        bytes = made
+        lastProgress = now
+    }
+
     /// Completes it with the first of `bytes`, if it lends them and they are enough, and begins anew.
     mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
         guard read.lendsBytes, done == 0, !timer.isAsking, let count = itemLength(bytes) else { return nil }

@@ -111,6 +111,21 @@ package struct ReadQueue: ~Copyable, Sendable {
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
     }
 
+    /// Whether there are bytes that no read has taken wholly.
+    package var hasBytes: Bool { !preBuffer.isEmpty }
+
+    /// How long the array is that the read in hand will give away, where bytes can go straight there: a long read of which
+    /// none has come yet. 0: they go by `receive`.
+    package var wantedDirectly: Int {
+        guard hasCurrent, !isPausedByHand, !isAsking, preBuffer.isEmpty else { return 0 }
+        return inHand?.wantedDirectly ?? 0
+    }
+
+    /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled.
+    package mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        inHand?.receiveDirectly(now: now, fill)
+    }
+
     /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none
     /// lie before them and they are enough for it. nil, and nothing changes, otherwise; then they go to `receive`. For a
     /// read of whatever comes there must be no more of them than are wanted.

@@ -95,11 +95,11 @@ extension Connection {
                 return
             case .complete(let completion):
                 record(.writeDone, tag: completion.tag, completion.bytes.count)
-                log(completion)
+                if keepsTraffic { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
-                logPartialWrite(operation)
+                if keepsTraffic { logPartialWrite(operation) }
                 notify(.wrotePartial(operation, tag: tag, increment: increment))
             }
         }

@@ -209,8 +209,10 @@ final class Connection {
 
     /// Behind an operation that was queued: nothing, where the turn comes back to flush this connection anyway.
     func finishQueueing() {
-        guard isQueuedForFlush, watermarks == nil, !machine.standing.mayAct else { return finishStep() }
-        noteQueues(machine.standing)
+        guard isQueuedForFlush, watermarks == nil else { return finishStep() }
+        let standing = machine.standing
+        guard !standing.mayAct else { return finishStep() }
+        noteQueues(standing)
     }
 
     /// Notes when a queue fills or empties.

@@ -69,9 +69,14 @@ final class DelegatePump: Sendable {
         }
     }
 
-    /// One batch at a time, so that other work of the queue gets its turn between them. What the batch asks of the
-    /// engine is carried out together behind it, on this thread, which saves waking another one.
+    /// A batch and what came of it, and no more at a time, so that other work of the queue gets its turn. What a batch
+    /// asks of the engine is carried out together behind it, on this thread, which saves waking another one.
     private func run() {
+        if !runBatch(), !runBatch() { queue.async { self.run() } }
+    }
+
+    /// One batch; true when no other waits.
+    private func runBatch() -> Bool {
         let now = engine.clock.now
         var calls = state.withLock { state in
             if let oldest = state.oldest { state.waited = now - oldest }
@@ -86,11 +91,10 @@ final class DelegatePump: Sendable {
         for index in calls.indices { calls[index].run() }
         calls.removeAll(keepingCapacity: calls.capacity <= Self.keptCapacity)
         if isGathering { engine.endGathering() }
-        let isDone = state.withLock { state in
+        return state.withLock { state in
             state.emptied = calls
             state.isScheduled = !state.calls.isEmpty
             return state.calls.isEmpty
         }
-        if !isDone { queue.async { self.run() } }
     }
 }
