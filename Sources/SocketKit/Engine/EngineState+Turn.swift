@@ -4,6 +4,9 @@ extension EngineState {
     /// Rounds of callbacks and what they asked for before the reactor is looked at again, so that a delegate which
     /// always has more to write cannot keep the engine from reading.
     private static let roundLimit = 64
+    /// Where rounds are of few callbacks, as many of them as it takes for these: a change of threads for each 64 lines of
+    /// one socket would cost more than the lines.
+    private static let callbackLimit = 1_024
 
     /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
@@ -27,7 +30,10 @@ extension EngineState {
     /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
     /// reactor's turn again.
     private func runCallbacks() {
-        for _ in 0..<Self.roundLimit {
+        var (rounds, callbacks) = (0, 0)
+        while rounds < Self.roundLimit || callbacks < Self.callbackLimit {
+            rounds += 1
+            callbacks += max(1, outbox.count)
             deliverOutbox()
             settle()
             guard outbox.isEmpty else { continue }
