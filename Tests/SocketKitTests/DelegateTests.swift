@@ -42,4 +42,25 @@ import Testing
         let writes = recorder.calls.compactMap { if case .wrote(let tag) = $0 { tag } else { nil } }
         #expect(writes == [1, 2, 3])
     }
+
+    /// What a batch of callbacks asks for is carried out together, but never waits for a callback that waits for it.
+    @Test func whatACallbackAskedForHappensWhileItBlocks() throws {
+        let isAnswered = DispatchSemaphore(value: 0)
+        let stuck = Lock(0)
+        let recorder = Recorder(onCall: { socket, call in
+            guard case .read(let bytes, _) = call else { return }
+            socket.read(ReadRequest(.length(1)))
+            socket.write(bytes)
+            if isAnswered.wait(timeout: .now() + 30) == .timedOut { stuck.withLock { $0 += 1 } }
+        })
+        let pair = try ConnectedPair(recorder: recorder)
+        pair.socket.delegateQueue = DispatchQueue(label: "delegate")
+        pair.socket.read(ReadRequest(.length(1)))
+        for _ in 0..<100 {
+            try pair.peerSends("a")
+            #expect(try pair.peerReceives(1) == Array("a".utf8))
+            isAnswered.signal()
+        }
+        #expect(stuck.withLock { $0 } == 0)
+    }
 }

@@ -79,8 +79,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package private(set) var hasReportedEndOfStream = false
     var held = OperationDeque<Held>()
     package var upgrade = TLSUpgrade()
-    /// How the peer's stream ended, where that was no orderly end.
-    private var endError: SocketError?
+    /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
+    private var endErrors: [SocketError] = []
     package private(set) var drain: Drain = []
 
     /// A connection that is being made.
@@ -101,7 +101,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package mutating func didReachEndOfStream(_ error: SocketError? = nil) {
         guard input == .open else { return }
         input = .ended
-        endError = error
+        endErrors = error.map { [$0] } ?? []
     }
 
     /// The descriptor is closed; `failNext` ends what is left.
@@ -110,6 +110,35 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     }
 
     // MARK: What is asked
+
+    /// Whether an operation goes straight to its queue: the connection stands, and nothing is about to end.
+    private var isPlain: Bool { isOpen && drain.isEmpty && !upgrade.isPending }
+
+    /// Queues a read, if there is nothing to be said against it; else false, and nothing changes: `add` says it. Almost
+    /// every read comes by here, and an answer that may be a failure is a big one.
+    package mutating func queue(_ request: ReadRequest, as id: OperationID, now: MonotonicTime) -> Bool {
+        guard isPlain, !request.isStanding, request.timeout.map({ $0 >= .zero }) ?? true else { return false }
+        switch request.kind {
+        case .available(nil): break
+        case .available(let limit?): guard limit > 0 else { return false }
+        case .length(let length): guard length > 0 else { return false }
+        case .delimiter(let terminator, let limit):
+            guard !terminator.isEmpty, limit ?? .max >= terminator.count else { return false }
+        case .frame: return false
+        }
+        guard !request.lendsBytes else { return false }
+        reading.queue(request, as: id, now: now)
+        return true
+    }
+
+    /// Queues a write, likewise.
+    package mutating func queue(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> Bool {
+        guard isPlain, output == .open, !request.bytes.isEmpty, request.timeout.map({ $0 >= .zero }) ?? true else {
+            return false
+        }
+        writing.enqueue(request, as: id, now: now)
+        return true
+    }
 
     /// Queues a read. The answer is an operation that ended through this: the read itself when it is refused, or a
     /// standing read that it replaces.
@@ -202,7 +231,9 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     private mutating func nextAfterEndOfStream() -> Action {
         if reading.prebuffered > 0 { return .none }
         if drain.contains(.writes), !writing.isEmpty { return .none }
-        guard allowsHalfOpen, endError == nil, output != .shut else { return .close(endError ?? Self.endOfStream) }
+        guard allowsHalfOpen, endErrors.isEmpty, output != .shut else {
+            return .close(endErrors.first ?? Self.endOfStream)
+        }
         input = .reported
         return .reportPeerClosed
     }
@@ -219,6 +250,23 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     private mutating func inputChanged() {
         hasEndOfStream = input != .open
         hasReportedEndOfStream = input == .reported
+    }
+
+    /// What the shell looks at behind every step, in one answer.
+    package struct Standing {
+        /// Whether `next` may have something to say.
+        package var mayAct: Bool
+        /// Whether anything times out some time.
+        package var hasDeadline: Bool
+        package var hasRead: Bool
+        package var hasWrite: Bool
+    }
+
+    package var standing: Standing {
+        Standing(
+            mayAct: !isPlain || hasEndOfStream || output != .open,
+            hasDeadline: reading.hasDeadline || writing.hasDeadline || upgrade.isPending,
+            hasRead: reading.hasCurrent, hasWrite: !writing.isEmpty)
     }
 
     package var isWriteShut: Bool { output == .shut || state == .lingering }

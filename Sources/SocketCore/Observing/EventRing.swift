@@ -1,6 +1,7 @@
 /// The latest events of an engine. It overwrites its oldest, and a reader finds what it missed by sequence number.
-package struct EventRing {
-    private var events: [SocketEvent] = []
+package struct EventRing: ~Copyable {
+    private let events: UnsafeMutablePointer<SocketEvent>
+    private var count = 0
     /// Where the next event goes.
     private var slot = 0
     private let capacity: Int
@@ -10,21 +11,20 @@ package struct EventRing {
     /// An empty ring for so many events, at least 1; its memory is taken here and never again.
     package init(capacity: Int) {
         self.capacity = max(1, capacity)
-        events.reserveCapacity(self.capacity)
+        events = .allocate(capacity: self.capacity)
     }
+
+    deinit { events.deallocate() }
 
     /// Records an event, in place of the oldest when the ring is full. It allocates nothing.
     package mutating func record(
         _ kind: SocketEvent.Kind, of socket: SocketID, at time: MonotonicTime, tag: Int = 0, first: Int = 0,
         second: Int = 0
     ) {
-        let event = SocketEvent(
-            sequence: next, time: time, socket: socket, kind: kind, tag: tag, first: first, second: second)
-        if events.count < capacity {
-            events.append(event)
-        } else {
-            events[slot] = event
-        }
+        (events + slot).initialize(
+            to: SocketEvent(
+                sequence: next, time: time, socket: socket, kind: kind, tag: tag, first: first, second: second))
+        if count < capacity { count += 1 }
         slot = slot + 1 == capacity ? 0 : slot + 1
         next += 1
     }
@@ -33,11 +33,12 @@ package struct EventRing {
     /// before them; and the number to ask for next. A number that lies ahead finds nothing and has lost nothing.
     package func read(from sequence: UInt64) -> (events: [SocketEvent], lost: UInt64, next: UInt64) {
         guard sequence < next else { return ([], 0, next) }
-        let oldest = next - UInt64(events.count)
+        let oldest = next - UInt64(count)
         let start = max(sequence, oldest)
-        let behind = events.count - Int(start - oldest)
+        let behind = count - Int(start - oldest)
         let first = slot >= behind ? slot - behind : slot - behind + capacity
-        let end = min(events.count, first + behind)
-        return (Array(events[first..<end] + events[..<(behind - (end - first))]), start - sequence, next)
+        let end = min(count, first + behind)
+        let recorded = UnsafeBufferPointer(start: events, count: count)
+        return (Array(recorded[first..<end]) + recorded[..<(behind - (end - first))], start - sequence, next)
     }
 }

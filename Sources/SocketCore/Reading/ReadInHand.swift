@@ -56,10 +56,32 @@ struct ReadInHand {
         }
         let amount = min(new.count, missing ?? .max)
         guard amount > 0, !timer.isAsking else { return 0 }
-        if bytes.isEmpty { bytes.reserveCapacity(max(amount, min(read.total ?? 0, 1 << 20))) }
-        new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
         lastProgress = now
+        let wanted = bytes.isEmpty ? max(amount, min(read.total ?? 0, 1 << 20)) : 0
+        if wanted == amount {
+            bytes = [UInt8](UnsafeRawBufferPointer(rebasing: new[..<amount]))
+        } else {
+            if wanted > 0 { bytes.reserveCapacity(wanted) }
+            new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
+        }
         return amount
+    }
+
+    /// The length of a long read of which no byte has come.
+    var wantedDirectly: Int {
+        guard case .length(let length) = read.kind, 4_096...1 << 20 ~= length, bytes.isEmpty else { return 0 }
+        return length
+    }
+
+    /// Makes its array, and lets `fill` fill the first part of it.
+    mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        let room = wantedDirectly
+        let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+        }
+        guard !made.isEmpty else { return }
+        bytes = made
+        lastProgress = now
     }
 
     /// Completes it with the first of `bytes`, if it lends them and they are enough, and begins anew.
@@ -98,11 +120,14 @@ struct ReadInHand {
     mutating func step(_ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
         switch read.kind {
         case .available(let limit):
-            if bytes.isEmpty { bytes = preBuffer.take(min(preBuffer.count, limit ?? .max)) }
-            return bytes.isEmpty ? .wait : .finish(bytes)
+            if bytes.isEmpty {
+                guard !preBuffer.isEmpty else { return .wait }
+                bytes = preBuffer.take(min(preBuffer.count, limit ?? .max))
+            }
+            return .finish(takeGathered())
         case .length(let length):
             fill(upTo: length, from: &preBuffer, now: now)
-            return bytes.count == length ? .finish(bytes) : report()
+            return bytes.count == length ? .finish(takeGathered()) : report()
         case .delimiter(let terminator, let limit):
             let window = min(preBuffer.count, limit ?? .max)
             switch search(terminator, in: preBuffer, window: window) {
@@ -114,6 +139,13 @@ struct ReadInHand {
         case .frame(let prefix):
             return stepFrame(prefix, &preBuffer, now: now)
         }
+    }
+
+    /// Its bytes, which it gives away.
+    private mutating func takeGathered() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
     }
 
     /// The header first, since it says how long the rest is.

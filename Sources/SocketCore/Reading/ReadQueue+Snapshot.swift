@@ -1,10 +1,7 @@
 /// What can be seen of the queue from outside.
 extension ReadQueue {
-    /// Whether a read is in hand; a standing one counts.
-    package var hasCurrent: Bool { inHand != nil }
-
     /// Whether no read is in hand or queued, not even a standing one.
-    package var isEmpty: Bool { inHand == nil && waiting.isEmpty }
+    package var isEmpty: Bool { !hasCurrent && waiting.isEmpty }
 
     /// Whether no read is in hand or queued; a standing read counts only while there are bytes for it.
     package var isDrained: Bool {

@@ -8,7 +8,17 @@
 /// the bytes it had gathered and waits; its time and its bytes then count anew.
 package struct ReadQueue: ~Copyable, Sendable {
     /// nil: nothing is queued, or a read overran its limit.
+    /// Whatever changes it, or its clock, says so by `inHandChanged`.
     private(set) var inHand: ReadInHand?
+    // Facts of the read in hand. Stored, since they are asked at every step, and a look into it costs more.
+    /// Whether there is one; a standing one counts.
+    package private(set) var hasCurrent = false
+    /// Whether it lends its bytes.
+    package private(set) var lendsBytes = false
+    /// Whether it timed out and waits for a verdict.
+    package private(set) var isAsking = false
+    /// Whether it times out some time.
+    private(set) var hasDeadline = false
     /// In order; a standing read is the last.
     private(set) var waiting = OperationDeque<QueuedRead>()
     private(set) var preBuffer = PreBuffer()
@@ -36,8 +46,8 @@ package struct ReadQueue: ~Copyable, Sendable {
         let read = QueuedRead(request, as: operation)
         let replaced = read.isStanding ? removeStanding() : nil
         if !read.isStanding { setStandingAside() }
-        if inHand == nil, !hasOverrun {
-            inHand = ReadInHand(read, now: now)
+        if !hasCurrent, !hasOverrun {
+            hold(read, now: now)
         } else if !read.isStanding, waiting.last?.isStanding == true {
             waiting.insertBeforeLast(read)
         } else {
@@ -47,11 +57,50 @@ package struct ReadQueue: ~Copyable, Sendable {
             SocketError(.disconnected, operation: "read", detail: "replaced by a newer standing read"))
     }
 
+    /// Queues a read that is not standing and could complete, and takes it in hand when no other is.
+    mutating func queue(_ request: ReadRequest, as operation: OperationID, now: MonotonicTime) {
+        if !hasCurrent, !hasOverrun, waiting.isEmpty {
+            hold(QueuedRead(request, as: operation), now: now)
+        } else {
+            enqueue(request, as: operation, now: now)
+        }
+    }
+
+    /// Takes a read in hand, in place of one that is done.
+    private mutating func hold(_ read: QueuedRead, now: MonotonicTime) {
+        inHand = ReadInHand(read, now: now)
+        inHandChanged()
+    }
+
+    private mutating func holdNext(now: MonotonicTime) {
+        guard !waiting.isEmpty, let next = waiting.popFirst() else {
+            inHand = nil
+            return inHandChanged()
+        }
+        hold(next, now: now)
+    }
+
+    private mutating func takeInHand() -> ReadInHand? {
+        defer { inHandChanged() }
+        return inHand.take()
+    }
+
+    private mutating func inHandChanged() {
+        hasCurrent = inHand != nil
+        guard hasCurrent else {
+            (lendsBytes, isAsking, hasDeadline) = (false, false, false)
+            return
+        }
+        lendsBytes = inHand?.read.lendsBytes ?? false
+        isAsking = inHand?.timer.isAsking ?? false
+        hasDeadline = inHand?.timer.hasDeadline ?? false
+    }
+
     /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by
     /// hand; `Int.max`: no bound. It holds once `advance` has said `.none`.
     package var wanted: Int {
-        guard !isPausedByHand, let inHand, !inHand.timer.isAsking else { return 0 }
-        guard let missing = inHand.missing else { return .max }
+        guard !isPausedByHand, hasCurrent, !isAsking else { return 0 }
+        guard let missing = inHand?.missing ?? nil else { return .max }
         return max(0, missing - prebuffered)
     }
 
@@ -60,6 +109,21 @@ package struct ReadQueue: ~Copyable, Sendable {
     package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
         let taken = preBuffer.isEmpty ? (inHand?.receive(bytes, now: now) ?? 0) : 0
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+    }
+
+    /// Whether there are bytes that no read has taken wholly.
+    package var hasBytes: Bool { !preBuffer.isEmpty }
+
+    /// How long the array is that the read in hand will give away, where bytes can go straight there: a long read of which
+    /// none has come yet. 0: they go by `receive`.
+    package var wantedDirectly: Int {
+        guard hasCurrent, !isPausedByHand, !isAsking, preBuffer.isEmpty else { return 0 }
+        return inHand?.wantedDirectly ?? 0
+    }
+
+    /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled.
+    package mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        inHand?.receiveDirectly(now: now, fill)
     }
 
     /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none
@@ -81,7 +145,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
     /// for ever after `.exceeded`.
     package mutating func advance(now: MonotonicTime) -> ReadAction {
-        guard inHand?.timer.isAsking == false, let step = inHand?.step(&preBuffer, now: now) else { return .none }
+        guard hasCurrent, !isAsking, let step = inHand?.step(&preBuffer, now: now) else { return .none }
         switch step {
         case .wait: return .none
         case .progress(let increment): return partial(increment)
@@ -104,20 +168,15 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// When the read in hand times out; nil: never, or it is asking.
     package var deadline: MonotonicTime? { inHand?.timer.deadline }
 
-    /// Whether the read in hand lends its bytes.
-    package var lendsBytes: Bool { inHand?.read.lendsBytes ?? false }
-
     /// The caller's number of the read in hand.
     package var tagInHand: Int? { inHand?.read.tag }
-
-    /// Whether the read in hand timed out and waits for a verdict.
-    package var isAsking: Bool { inHand?.timer.isAsking ?? false }
 
     /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when the bytes that are here complete it, which `advance` then does.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
         guard inHand?.timer.isDue(now) == true, inHand?.isDecided(by: preBuffer) == false else { return nil }
         inHand?.timer.ask()
+        inHandChanged()
         return inHand.map {
             TimedOutOperation(
                 operation: $0.read.operation, kind: .read($0.read.kind), tag: $0.read.tag, done: $0.done,
@@ -130,6 +189,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
         inHand?.timer.extend(by: interval, now: now)
+        inHandChanged()
         return true
     }
 
@@ -140,7 +200,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     ) -> FailedOperation? {
         guard isAsking(operation) else { return nil }
         let failed = failInHand(error)
-        inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        holdNext(now: now)
         return failed
     }
 
@@ -161,13 +221,14 @@ package struct ReadQueue: ~Copyable, Sendable {
         }
         inHand?.giveBack(to: &preBuffer)
         let failed = failInHand(error)
-        inHand = waiting.popFirst().map { ReadInHand($0, now: now) }
+        holdNext(now: now)
         return failed
     }
 
     /// Gives a read another limit; its tag, or nil when it is not here or asking.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         if inHand?.read.operation == operation {
+            defer { inHandChanged() }
             return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.read.tag : nil
         }
         var tag: Int?
@@ -193,14 +254,13 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func finish(with bytes: [UInt8], now: MonotonicTime) -> ReadAction {
-        guard let done = inHand.take() else { return .none }
+        guard let read = inHand?.read, let started = inHand?.timer.started else { return .none }
         completed += 1
-        let next = done.read.isStanding ? done.read : waiting.popFirst()
-        inHand = next.map { ReadInHand($0, now: now) }
+        if read.isStanding { hold(read, now: now) } else { holdNext(now: now) }
         return .deliver(
             ReadDelivery(
-                operation: done.read.operation, tag: done.read.tag, kind: done.read.kind, bytes: bytes,
-                started: done.timer.started, isStanding: done.read.isStanding, lendsBytes: done.read.lendsBytes))
+                operation: read.operation, tag: read.tag, kind: read.kind, bytes: bytes, started: started,
+                isStanding: read.isStanding, lendsBytes: read.lendsBytes))
     }
 
     private mutating func overrun() -> ReadAction {
@@ -210,7 +270,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
-        guard var ended = inHand.take() else { return nil }
+        guard var ended = takeInHand() else { return nil }
         return ended.read.failed(error, with: ended.takeBytes(&preBuffer))
     }
 
@@ -226,7 +286,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func setStandingAside() {
-        guard inHand?.read.isStanding == true, var standing = inHand.take() else { return }
+        guard inHand?.read.isStanding == true, var standing = takeInHand() else { return }
         standing.giveBack(to: &preBuffer)
         waiting.append(standing.read)
     }

@@ -1,7 +1,7 @@
 /// What can be seen of the queue from outside.
 extension WriteQueue {
     /// Whether no write is in hand or queued.
-    package var isEmpty: Bool { inHand == nil && waiting.isEmpty }
+    package var isEmpty: Bool { !hasCurrent && waiting.isEmpty }
 
     /// The write in hand, bytes written, bytes in all and when it was taken in hand; nil when there is none.
     package var currentOperation: (operation: OperationID, tag: Int, done: Int, total: Int, started: MonotonicTime)? {

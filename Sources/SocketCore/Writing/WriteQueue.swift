@@ -4,7 +4,14 @@
 /// `withUnsent` lends while `wantsToSend`, tells `wrote` how many bytes the kernel took, and performs what `advance`
 /// says until it says `.none`. It wakes at `deadline`, calls `advance` and then `expire`.
 package struct WriteQueue: ~Copyable, Sendable {
+    /// Whatever changes it, or its clock, says so by `inHandChanged`.
     private(set) var inHand: WriteInHand?
+    // Facts of the write in hand, stored as those of `ReadQueue`.
+    private(set) var hasCurrent = false
+    /// Whether it timed out and waits for a verdict.
+    package private(set) var isAsking = false
+    /// Whether it times out some time.
+    private(set) var hasDeadline = false
     private(set) var waiting = OperationDeque<QueuedWrite>()
     /// Bytes written since the write in hand became full; they belong to those behind it, in order.
     private var excess = 0
@@ -25,8 +32,9 @@ package struct WriteQueue: ~Copyable, Sendable {
     package mutating func enqueue(_ request: WriteRequest, as operation: OperationID, now: MonotonicTime) {
         let write = QueuedWrite(request, as: operation)
         pendingBytes += write.bytes.count
-        if inHand == nil, waiting.isEmpty {
+        if !hasCurrent, waiting.isEmpty {
             inHand = WriteInHand(write, now: now)
+            inHandChanged()
         } else {
             waiting.append(write)
         }
@@ -61,7 +69,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     }
 
     /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
-    package var wantsToSend: Bool { unsentBytes > 0 && inHand?.timer.isAsking == false }
+    package var wantsToSend: Bool { unsentBytes > 0 && hasCurrent && !isAsking }
 
     /// Bytes queued that were not handed on yet.
     private var unsentBytes: Int { pendingBytes - (committed - orphaned) }
@@ -74,14 +82,12 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// The caller's number of the write in hand.
     package var tagInHand: Int? { inHand?.write.tag }
 
-    /// Whether the write in hand timed out and waits for a verdict.
-    package var isAsking: Bool { inHand?.timer.isAsking ?? false }
-
     /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when it is wholly with the kernel, so that `advance` completes it.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
         guard let due = inHand, due.timer.isDue(now), due.missing > 0 else { return nil }
         inHand?.timer.ask()
+        inHandChanged()
         return TimedOutOperation(
             operation: due.write.operation, kind: .write, tag: due.write.tag, done: due.done,
             total: due.write.bytes.count, elapsed: due.timer.limit.duration ?? .zero)
@@ -92,6 +98,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
         inHand?.timer.extend(by: interval, now: now)
+        inHandChanged()
         return true
     }
 
@@ -139,6 +146,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Gives a write another limit; its tag, or nil when it is not here or asking.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         if inHand?.write.operation == operation {
+            defer { inHandChanged() }
             return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.write.tag : nil
         }
         var tag: Int?
@@ -171,22 +179,32 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
         guard let ended = inHand.take() else { return nil }
+        inHandChanged()
         pendingBytes -= ended.missing
         orphaned += min(committed - orphaned, ended.missing)
         return ended.write.failed(error, done: ended.done)
     }
 
     private mutating func complete(now: MonotonicTime) -> WriteAction {
-        guard let done = inHand.take() else { return .none }
+        guard let write = inHand?.write, let started = inHand?.timer.started else { return .none }
         completed += 1
         takeNextInHand(now: now)
         return .complete(
-            WriteCompletion(
-                operation: done.write.operation, tag: done.write.tag, bytes: done.write.bytes,
-                started: done.timer.started))
+            WriteCompletion(operation: write.operation, tag: write.tag, bytes: write.bytes, started: started))
+    }
+
+    private mutating func inHandChanged() {
+        hasCurrent = inHand != nil
+        isAsking = hasCurrent && inHand?.timer.isAsking == true
+        hasDeadline = hasCurrent && inHand?.timer.hasDeadline == true
     }
 
     private mutating func takeNextInHand(now: MonotonicTime) {
+        defer { inHandChanged() }
+        guard !waiting.isEmpty else {
+            inHand = nil
+            return
+        }
         inHand = waiting.popFirst().map { WriteInHand($0, now: now) }
         excess -= inHand?.wrote(excess, now: now) ?? 0
     }

@@ -11,6 +11,8 @@ final class Acceptor {
     /// Owns one descriptor; a class, since arrays cannot hold what cannot be copied.
     final class Listening {
         let socket: SocketHandle
+        /// Its address, which is that of all it accepts; nil: it is a wildcard, so each has to be asked.
+        fileprivate(set) var own: SocketAddress?
         init(_ socket: consuming SocketHandle) {
             self.socket = socket
         }
@@ -21,6 +23,8 @@ final class Acceptor {
     weak var handle: SocketListener?
     let target: String
     let configuration: SocketConfiguration
+    /// The same, for all that it accepts.
+    private let shared: Shared<SocketConfiguration>
     let opened: MonotonicTime
     /// What each connection is secured with; nil: they stay in clear.
     private let tls: TLSContext?
@@ -45,12 +49,15 @@ final class Acceptor {
         self.handle = handle
         self.target = target
         self.configuration = configuration
+        shared = Shared(configuration)
         self.sockets = sockets
         self.path = path
         self.tls = tls
         opened = engine.now
         isPaused = configuration.holdsConnections
-        local = sockets.first.flatMap { engine.kernel.localAddress($0.socket.descriptor) }
+        for listening in sockets { listening.own = engine.kernel.localAddress(listening.socket.descriptor) }
+        local = sockets.first?.own
+        for listening in sockets where listening.own?.isWildcard == true { listening.own = nil }
         engine.record(.listening, id)
         if isPaused { engine.record(.readingPaused, id) }
         noteChange()
@@ -58,7 +65,7 @@ final class Acceptor {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     private func noteChange() {
-        guard !isNoted, engine.notes != nil else { return }
+        guard !isNoted, engine.takesNotes else { return }
         isNoted = true
         engine.note(id)
     }
@@ -78,7 +85,7 @@ final class Acceptor {
         guard resumes == nil, !isPaused else { return }
         for listening in sockets {
             for _ in 0..<Self.acceptBudget {
-                guard acceptOnce(listening.socket.descriptor) else { break }
+                guard acceptOnce(listening) else { break }
             }
         }
     }
@@ -87,17 +94,17 @@ final class Acceptor {
     private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
         let before = answered
         for listening in sockets where answered == before {
-            while acceptOnce(listening.socket.descriptor, verdict), answered == before {}
+            while acceptOnce(listening, verdict), answered == before {}
         }
     }
 
     /// One accept; true when others may wait behind it.
-    private func acceptOnce(_ listener: Int32, _ verdict: SocketCommand.ConnectionVerdict = .take) -> Bool {
-        switch engine.kernel.accept(listener) {
+    private func acceptOnce(_ listening: Listening, _ verdict: SocketCommand.ConnectionVerdict = .take) -> Bool {
+        switch engine.kernel.accept(listening.socket.descriptor) {
         case .accepted(let descriptor, let peer):
             answered += 1
             switch verdict {
-            case .take: adopt(SocketHandle(descriptor, kernel: engine.kernel), peer: peer)
+            case .take: adopt(SocketHandle(descriptor, kernel: engine.kernel), own: listening.own, peer: peer)
             case .refuse: refuse(SocketHandle(descriptor, kernel: engine.kernel))
             }
             return true
@@ -118,17 +125,18 @@ final class Acceptor {
         engine.record(.turnedAway, id)
     }
 
-    private func adopt(_ socket: consuming SocketHandle, peer: SocketAddress) {
+    private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
         accepted += 1
         noteChange()
         let id = engine.nextSocketID()
         engine.record(.accepted, self.id, Int(id.number))
         guard let handle else { return }
-        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: configuration)
+        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
         let connection = Connection(
             id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
-            configuration: configuration)
+            configuration: shared)
         configuration.prepare(socket.descriptor, for: peer, by: engine.kernel)
+        connection.local = own
         connection.peer = peer
         connection.socket = consume socket
         engine.connections[id] = connection
@@ -217,5 +225,16 @@ final class Acceptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: local.map { !$0.isUnix } ?? false)
         }
         return picture
+    }
+}
+
+extension SocketAddress {
+    /// Whether it stands for every address of its family.
+    fileprivate var isWildcard: Bool {
+        switch self {
+        case .v4(let host, _): host == "0.0.0.0"
+        case .v6(let host, _): host == "::"
+        case .unix, .abstract, .unnamed: false
+        }
     }
 }

@@ -164,7 +164,7 @@ extension Connection {
         engine.closed.append(kept, traffic: traffic?.snapshot)
         notify(.disconnected(error))
         handle?.sessionEnded(id, error: error)
-        handle = nil
+        leaveHandle()
     }
 
     /// Fails what is queued, and makes the picture that is kept.
@@ -179,7 +179,7 @@ extension Connection {
             }
             fail(failed)
         }
-        var picture = snapshot(withKernel: false)
+        var picture = snapshot(withKernel: false, isEnding: true)
         picture.phase = .closed
         picture.descriptor = nil
         picture.flags = []

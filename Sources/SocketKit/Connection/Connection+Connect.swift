@@ -173,8 +173,9 @@ extension Connection {
     /// The connection stands, by whatever way it came about.
     func didConnect() {
         guard let descriptor = socket?.descriptor else { return }
-        local = engine.kernel.localAddress(descriptor)
-        peer = engine.kernel.peerAddress(descriptor) ?? peer
+        // Of a connection that was accepted, mostly both are known.
+        if local == nil { local = engine.kernel.localAddress(descriptor) }
+        if role == .client || peer == nil { peer = engine.kernel.peerAddress(descriptor) ?? peer }
         connected = engine.now
         machine.didConnect(now: engine.now)
         record(.connected)

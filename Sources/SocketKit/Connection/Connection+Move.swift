@@ -15,6 +15,7 @@ struct MovedConnection: Sendable {
     let notices: [SocketNotice]
     let target: String
     let configuration: SocketConfiguration
+    let watermarks: Watermarks?
     let local: SocketAddress?
     let peer: SocketAddress?
     let connected: MonotonicTime?
@@ -60,10 +61,10 @@ extension Connection {
             parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
             notices: engine.outbox.take(for: handle), target: target,
-            configuration: configuration, local: local, peer: peer, connected: connected,
+            configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))
-        self.handle = nil
+        leaveHandle()
         return moved
     }
 
@@ -82,8 +83,10 @@ extension EngineState {
         counters.opened += 1
         let connection = Connection(
             id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
-            configuration: moved.configuration)
-        for notice in moved.notices { outbox.append(.socket(SocketCall(socket: handle, notice: notice))) }
+            configuration: Shared(moved.configuration))
+        connection.watermarks = moved.watermarks
+        connection.hold(handle)
+        for notice in moved.notices { outbox.append(.socket(SocketCall(connection: connection, notice: notice))) }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
         connection.isAdopted = moved.isAdopted

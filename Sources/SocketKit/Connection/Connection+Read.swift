@@ -9,10 +9,14 @@ extension Connection {
     /// Queues a read, and tries it at once where bytes are known to wait.
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
-        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        if !machine.queue(request, as: operation, now: engine.now),
+            let failed = machine.add(request, as: operation, now: engine.now)
+        {
+            fail(failed)
+        }
         if machine.hasReportedEndOfStream { failAwaitedReads() }
-        readingChanged()
-        finishStep()
+        if machine.reading.hasBytes || isReadInterestOff || isHungUp || tls != nil { readingChanged() }
+        finishQueueing()
     }
 
     /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
@@ -67,10 +71,14 @@ extension Connection {
         guard !machine.isLingering else { return discardAvailable() }
         guard machine.isOpen, !machine.hasEndOfStream else { return }
         guard !isWireEncrypted else { return receiveRecords() }
-        if handle?.mustHoldBack() == true { isHeldBack = true }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
-        for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
-            guard wanted > 0 else { return noTaker() }
+        for pass in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
+            let wanted = wanted
+            guard wanted > 0 else {
+                // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
+                // left is reported again.
+                return pass == 0 || isHungUp ? noTaker() : ()
+            }
             guard receiveOnce(atMost: wanted) else { return }
         }
     }
@@ -78,28 +86,42 @@ extension Connection {
     /// One receive; false when there is nothing more to take now.
     private func receiveOnce(atMost wanted: Int) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
+        let direct = webSocket == nil ? machine.reading.wantedDirectly : 0
+        guard direct == 0 else { return receiveDirectly(descriptor, direct) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
-        switch engine.kernel.receive(descriptor, into: room, peek: false) {
+        let result = engine.kernel.receive(descriptor, into: room, peek: false)
+        return took(result, of: room.count) { gather(lend(UnsafeRawBufferPointer(rebasing: room[..<$0]))) }
+    }
+
+    /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
+    private func receiveDirectly(_ descriptor: Int32, _ room: Int) -> Bool {
+        var result = IOResult.wouldBlock
+        machine.reading.receiveDirectly(now: engine.now) {
+            result = engine.kernel.receive(descriptor, into: $0, peek: false)
+            return if case .bytes(let count) = result { count } else { 0 }
+        }
+        return took(result, of: room) { _ in performReads() }
+    }
+
+    /// What a receive came to; false when there is nothing more to take now.
+    private func took(_ result: IOResult, of room: Int, _ use: (Int) -> Void) -> Bool {
+        switch result {
         case .bytes(0):
             endOfStream()
             return false
         case .bytes(let count):
-            take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            received += UInt64(count)
+            lastActivity = engine.now
+            engine.counters.received += UInt64(count)
+            use(count)
             // A short read emptied the socket, save where FIN or an error lies behind the bytes.
-            return machine.isOpen && (count == room.count || knowsPeerClosed || isHungUp)
+            return machine.isOpen && (count == room || knowsPeerClosed || isHungUp)
         case .wouldBlock:
             return false
         case .failed(let errno):
             close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
             return false
         }
-    }
-
-    private func take(_ bytes: UnsafeRawBufferPointer) {
-        received += UInt64(bytes.count)
-        lastActivity = engine.now
-        engine.counters.received += UInt64(bytes.count)
-        gather(lend(bytes))
     }
 
     /// Adds bytes behind those that are here, and gives reads what they complete.
@@ -124,7 +146,7 @@ extension Connection {
                 let item = UnsafeRawBufferPointer(rebasing: unlent[..<loan.count])
                 unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
                 record(.readDone, tag: loan.tag, loan.count)
-                log(loan, item)
+                if keepsTraffic { log(loan, item) }
                 engine.host { handle.borrow(RawSpan(_unsafeBytes: item), tag: loan.tag) }
                 engine.deliverOutbox()
             }
@@ -190,11 +212,13 @@ extension Connection {
                 return
             case .deliver(let delivery):
                 record(.readDone, tag: delivery.tag, delivery.bytes.count)
-                log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
-                notify(.read(delivery))
+                if keepsTraffic { logRead(delivery) }
+                notify(
+                    .read(
+                        delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
             case .partial(let operation, let tag, let increment, let done):
                 record(.readPartial, tag: tag, increment, done)
-                logPartialRead(operation)
+                if keepsTraffic { logPartialRead(operation) }
                 notify(.readPartial(operation, tag: tag, increment: increment))
             case .exceeded(let failed):
                 fail(failed)
@@ -222,8 +246,12 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
+    private func logRead(_ delivery: ReadDelivery) {
+        log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
+    }
+
     func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
-        guard traffic != nil, keepsBytes else { return }
+        guard keepsTraffic, keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
@@ -231,7 +259,7 @@ extension Connection {
     }
 
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
-        guard traffic != nil, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
+        guard keepsTraffic, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
         traffic?.record(
             loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: loan.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
@@ -239,7 +267,7 @@ extension Connection {
     }
 
     private func logPartialRead(_ operation: OperationID) {
-        guard traffic != nil, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
+        guard keepsTraffic, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
         else {
             return
         }

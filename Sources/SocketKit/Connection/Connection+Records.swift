@@ -33,7 +33,6 @@ extension Connection {
     /// Takes what the kernel has, as far as there is use for it.
     func receiveRecords() {
         guard let tls, machine.isOpen else { return }
-        if handle?.mustHoldBack() == true { isHeldBack = true }
         decryptMore()
         for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return }

@@ -1,8 +1,18 @@
 import SocketCore
 
+/// What a person wants to know of a connection's speed.
+struct ConnectionRates {
+    var receive = RateWindow()
+    var send = RateWindow()
+    /// Of what is queued for writing, in bytes.
+    var queue = RateWindow()
+    /// Of what completes.
+    var operations = RateWindow()
+}
+
 extension Connection {
     /// This session at this instant; `lists`: with the operations that wait.
-    func snapshot(withKernel: Bool, lists: Bool = true) -> SocketSnapshot {
+    func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
         var picture = SocketSnapshot(id: id, role: role, phase: phase, target: target, opened: opened)
         picture.parent = parent
         picture.name = configuration.name
@@ -21,16 +31,14 @@ extension Connection {
         picture.prebuffered = machine.reading.prebuffered
         picture.received = received
         picture.sent = sent
-        receiveRate.sample(total: received, now: engine.now)
-        sendRate.sample(total: sent, now: engine.now)
-        picture.receiveRate = receiveRate.perSecond
-        picture.sendRate = sendRate.perSecond
         picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
-        picture.watermarks = configuration.writeWatermarks
+        picture.watermarks = watermarks
         picture.isAboveHighMark = isAboveHighMark
         picture.reading.since = readsSince
         picture.writing.since = writesSince
-        picture.activity = activity(picture)
+        // Nobody will look twice at a session that ends, so nothing begins to be measured.
+        if !isEnding || rates.present != nil { measure(&picture) }
+        addActivity(to: &picture.activity)
         picture.callbacks = handle?.callbacks(reading: picture.reading.current?.id, now: engine.now)
         picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting)
         picture.connect = connector?.snapshot(now: engine.now)
@@ -40,18 +48,28 @@ extension Connection {
         return picture
     }
 
-    private func activity(_ picture: SocketSnapshot) -> ActivitySnapshot {
-        operationRate.sample(total: picture.reading.completed &+ picture.writing.completed, now: engine.now)
-        queueRate.sample(total: sent &+ UInt64(picture.writing.pendingBytes), now: engine.now)
-        var activity = ActivitySnapshot()
+    private func measure(_ picture: inout SocketSnapshot) {
+        let completed = picture.reading.completed &+ picture.writing.completed
+        let queued = sent &+ UInt64(picture.writing.pendingBytes)
+        let measured = rates.change(ConnectionRates()) { rates in
+            rates.receive.sample(total: received, now: engine.now)
+            rates.send.sample(total: sent, now: engine.now)
+            rates.operations.sample(total: completed, now: engine.now)
+            rates.queue.sample(total: queued, now: engine.now)
+            return rates
+        }
+        picture.receiveRate = measured.receive.perSecond
+        picture.sendRate = measured.send.perSecond
+        picture.activity.operationRate = measured.operations.perSecond
+        picture.activity.queueRate = measured.queue.perSecond
+    }
+
+    private func addActivity(to activity: inout ActivitySnapshot) {
         if machine.isOpen { activity.lastByte = lastActivity }
         activity.unreadSince = unreadSince
         activity.peerClosed = peerClosedTime
-        activity.operationRate = operationRate.perSecond
-        activity.queueRate = queueRate.perSecond
         activity.idleTimeout = configuration.idleTimeout
         activity.isKeptAlive = configuration.options.keepAlive != nil
-        return activity
     }
 
     private var phase: SocketPhase {

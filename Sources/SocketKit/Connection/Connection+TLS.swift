@@ -4,7 +4,7 @@ import SocketCore
 /// Interprets the TLS barrier: asking for it, the handshake, the verdict on the peer's certificate.
 extension Connection {
     /// Whether bytes from the kernel are TLS's.
-    var isWireEncrypted: Bool { machine.upgrade.hasBegun }
+    var isWireEncrypted: Bool { tls != nil && machine.upgrade.hasBegun }
 
     /// Puts the barrier in both queues. Throws when TLS was asked for before, when the connection is ending, or when a
     /// setting does not go with this connection.

@@ -12,11 +12,12 @@ extension Connection {
     func queue(_ request: WriteRequest, as operation: OperationID) {
         enqueue(request, as: operation)
         askForFlush()
-        finishStep()
+        finishQueueing()
     }
 
     func enqueue(_ request: WriteRequest, as operation: OperationID) {
         record(.writeQueued, tag: request.tag, request.bytes.count)
+        guard !machine.queue(request, as: operation, now: engine.now) else { return }
         if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
     }
 
@@ -94,11 +95,11 @@ extension Connection {
                 return
             case .complete(let completion):
                 record(.writeDone, tag: completion.tag, completion.bytes.count)
-                log(completion)
+                if keepsTraffic { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
-                logPartialWrite(operation)
+                if keepsTraffic { logPartialWrite(operation) }
                 notify(.wrotePartial(operation, tag: tag, increment: increment))
             }
         }
@@ -106,14 +107,14 @@ extension Connection {
 
     /// Sets the marks of the write queue.
     func setWatermarks(_ marks: Watermarks?) {
-        configuration.writeWatermarks = marks
+        watermarks = marks
         if marks == nil { isAboveHighMark = false }
         finishStep()
     }
 
     /// Reports when the queue crosses a watermark; what is queued while connecting, once the connection stands.
     func updateWatermark() {
-        guard let marks = configuration.writeWatermarks, !machine.isConnecting else { return }
+        guard let marks = watermarks, !machine.isConnecting else { return }
         let pending = machine.pendingWriteBytes
         if !isAboveHighMark, pending > marks.high {
             isAboveHighMark = true
@@ -149,7 +150,7 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-        guard traffic != nil, keepsBytes(of: completion.operation) else { return }
+        guard keepsTraffic, keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
             total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
@@ -157,7 +158,7 @@ extension Connection {
     }
 
     private func logPartialWrite(_ operation: OperationID) {
-        guard traffic != nil, keepsBytes(of: operation), let current = machine.writing.currentOperation,
+        guard keepsTraffic, keepsBytes(of: operation), let current = machine.writing.currentOperation,
             current.operation == operation
         else {
             return

@@ -10,10 +10,15 @@ import SocketCore
 /// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
 final class Connection {
     let id: SocketID
-    /// The engine owns its connections, and outlives them.
-    unowned(unsafe) let engine: EngineState
+    /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
+    let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
     weak var handle: AsyncSocket?
+    /// The handle, from the first callback that is decided in a turn until all of them are made. What is held weakly is
+    /// dear to get hold of.
+    @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
+    /// The session is over, and its handle knows.
+    @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
     let role: SocketRole
     let parent: SocketID?
@@ -21,7 +26,10 @@ final class Connection {
     /// The host name or numeric address that a client was to connect to; nil: not known.
     @exclusivity(unchecked) var host: String?
     let opened: MonotonicTime
-    @exclusivity(unchecked) var configuration: SocketConfiguration
+    private let settings: Shared<SocketConfiguration>
+    /// As it was when the session began; the marks of the write queue may have changed since.
+    var configuration: SocketConfiguration { settings.value }
+    @exclusivity(unchecked) var watermarks: Watermarks?
 
     /// The connect in progress, or how it went.
     @exclusivity(unchecked) var connector: Connector?
@@ -83,21 +91,30 @@ final class Connection {
 
     @exclusivity(unchecked) var received: UInt64 = 0
     @exclusivity(unchecked) var sent: UInt64 = 0
-    @exclusivity(unchecked) var receiveRate = RateWindow()
-    @exclusivity(unchecked) var sendRate = RateWindow()
-    /// Of what is queued for writing, in bytes, and of what completes.
-    @exclusivity(unchecked) var queueRate = RateWindow()
-    @exclusivity(unchecked) var operationRate = RateWindow()
+    /// Measured once somebody has looked.
+    @exclusivity(unchecked) var rates = Rare<ConnectionRates>()
     /// Whether a read, and a write, was in hand at the end of the last step, and since when that is so.
     @exclusivity(unchecked) private var hasRead = false
     @exclusivity(unchecked) private var hasWrite = false
     @exclusivity(unchecked) private(set) var readsSince: MonotonicTime?
     @exclusivity(unchecked) private(set) var writesSince: MonotonicTime?
-    @exclusivity(unchecked) var traffic: TrafficLog?
+    /// What is kept of its traffic; nil: nothing is.
+    var traffic: TrafficLog? {
+        get { keptTraffic.first }
+        _modify {
+            var traffic = keptTraffic.popLast()
+            defer { if let traffic { keptTraffic.append(traffic) } }
+            yield &traffic
+        }
+    }
+    /// None, or one: the log itself would lie in each connection.
+    @exclusivity(unchecked) private var keptTraffic: [TrafficLog] = []
+    /// Whether traffic is kept: asked at every step.
+    var keepsTraffic: Bool { !keptTraffic.isEmpty }
 
     init(
         id: SocketID, engine: EngineState, handle: AsyncSocket?, role: SocketRole, parent: SocketID? = nil,
-        target: String, configuration: SocketConfiguration
+        target: String, configuration: Shared<SocketConfiguration>
     ) {
         self.id = id
         self.engine = engine
@@ -105,10 +122,11 @@ final class Connection {
         self.role = role
         self.parent = parent
         self.target = target
-        self.configuration = configuration
+        settings = configuration
+        watermarks = configuration.value.writeWatermarks
         opened = engine.now
         lastActivity = engine.now
-        machine = ConnectionMachine(allowsHalfOpen: configuration.allowsHalfOpen)
+        machine = ConnectionMachine(allowsHalfOpen: configuration.value.allowsHalfOpen)
         if engine.capturesTraffic { traffic = TrafficLog() }
         noteChange()
     }
@@ -169,7 +187,7 @@ final class Connection {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     func noteChange() {
-        guard !isNoted, engine.notes != nil else { return }
+        guard !isNoted, engine.takesNotes else { return }
         isNoted = true
         engine.note(id)
     }
@@ -177,21 +195,33 @@ final class Connection {
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
     func finishStep() {
         noteChange()
-        performLifecycle()
-        guard !machine.isClosed else { return }
+        var standing = machine.standing
+        if standing.mayAct {
+            performLifecycle()
+            guard !machine.isClosed else { return }
+            standing = machine.standing
+        }
         updateInterest()
-        updateDeadline()
-        updateWatermark()
-        noteQueues()
+        updateDeadline(standing)
+        if watermarks != nil { updateWatermark() }
+        noteQueues(standing)
+    }
+
+    /// Behind an operation that was queued: nothing, where the turn comes back to flush this connection anyway.
+    func finishQueueing() {
+        guard isQueuedForFlush, watermarks == nil else { return finishStep() }
+        let standing = machine.standing
+        guard !standing.mayAct else { return finishStep() }
+        noteQueues(standing)
     }
 
     /// Notes when a queue fills or empties.
-    private func noteQueues() {
-        if machine.reading.hasCurrent != hasRead {
+    private func noteQueues(_ standing: ConnectionMachine.Standing) {
+        if standing.hasRead != hasRead {
             hasRead.toggle()
             readsSince = engine.now
         }
-        if machine.writing.isEmpty == hasWrite {
+        if standing.hasWrite != hasWrite {
             hasWrite.toggle()
             writesSince = engine.now
         }
@@ -249,7 +279,8 @@ final class Connection {
         close(error: .system(failure, operation: "epoll_ctl", subject: target))
     }
 
-    private func updateDeadline() {
+    private func updateDeadline(_ standing: ConnectionMachine.Standing) {
+        guard standing.hasDeadline || hasOtherDeadlines else { return }
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
         let own = earlier(operations, idleDeadline)
         guard let deadline = lingerDeadline ?? (webSocket == nil ? own : earlier(own, webSocket?.deadline)),
@@ -257,6 +288,11 @@ final class Connection {
         else { return }
         scheduledDeadline = deadline
         engine.schedule(deadline, for: id)
+    }
+
+    /// Whether anything but an operation may have to end in time.
+    private var hasOtherDeadlines: Bool {
+        machine.isConnecting || lingerDeadline != nil || webSocket != nil || settings.value.idleTimeout != nil
     }
 
     private var idleDeadline: MonotonicTime? {
@@ -281,8 +317,28 @@ final class Connection {
 
     func notify(_ notice: SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
-        guard let handle else { return }
-        engine.outbox.append(.socket(SocketCall(socket: handle, notice: notice)))
+        guard !isMute else { return }
+        if heldHandle == nil {
+            guard let handle else { return }
+            hold(handle)
+        }
+        engine.outbox.append(.socket(SocketCall(connection: self, notice: notice)))
+    }
+
+    func hold(_ handle: AsyncSocket) {
+        heldHandle = handle
+        engine.holding.append(self)
+    }
+
+    /// The handle belongs to this session no more: what is decided from now on is told to nobody.
+    func leaveHandle() {
+        handle = nil
+        isMute = true
+    }
+
+    /// All callbacks are made.
+    func letGo() {
+        heldHandle = nil
     }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

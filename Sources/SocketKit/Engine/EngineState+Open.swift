@@ -13,7 +13,7 @@ extension EngineState {
         let own = try localAddresses(configuration)
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
-            configuration: configuration)
+            configuration: Shared(configuration))
         if case .tcp(let host, _) = endpoint { connection.host = host }
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
@@ -63,7 +63,7 @@ extension EngineState {
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: peer.description,
-            configuration: handle.configuration)
+            configuration: Shared(handle.configuration))
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
         connection.peer = peer

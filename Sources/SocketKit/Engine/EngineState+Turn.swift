@@ -4,12 +4,16 @@ extension EngineState {
     /// Rounds of callbacks and what they asked for before the reactor is looked at again, so that a delegate which
     /// always has more to write cannot keep the engine from reading.
     private static let roundLimit = 64
+    /// Where rounds are of few callbacks, as many of them as it takes for these: a change of threads for each 64 lines of
+    /// one socket would cost more than the lines.
+    private static let callbackLimit = 1_024
 
     /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
         let began = now
+        endWatch()
         counters.readinessEvents += UInt64(batch.count)
         isDispatching = true
         for readiness in batch { dispatch(readiness) }
@@ -18,6 +22,7 @@ extension EngineState {
         expireDeadlines()
         flushWrites()
         runCallbacks()
+        beginWatch()
         armTimer()
         meter.turned(due: due, began: began, ended: clock.now)
     }
@@ -25,10 +30,15 @@ extension EngineState {
     /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
     /// reactor's turn again.
     private func runCallbacks() {
-        for _ in 0..<Self.roundLimit {
+        var (rounds, callbacks) = (0, 0)
+        while rounds < Self.roundLimit || callbacks < Self.callbackLimit {
+            rounds += 1
+            callbacks += max(1, outbox.count)
             deliverOutbox()
             settle()
-            if outbox.isEmpty, mailbox.sleep() { return }
+            guard outbox.isEmpty else { continue }
+            letGo()
+            if mailbox.sleep() { return }
         }
         requestTurn()
     }
@@ -58,11 +68,17 @@ extension EngineState {
         }
     }
 
+    /// All callbacks are made, so handles that nobody else holds go.
+    func letGo() {
+        for index in holding.indices { holding[index].letGo() }
+        holding.removeAll(keepingCapacity: true)
+    }
+
     func flushWrites() {
         while !unflushed.isEmpty {
-            let connections = unflushed
-            unflushed.removeAll(keepingCapacity: true)
-            for connection in connections { connection.flush() }
+            swap(&unflushed, &flushing)
+            for index in flushing.indices { flushing[index].flush() }
+            flushing.removeAll(keepingCapacity: true)
         }
         while !unflushedDatagrams.isEmpty {
             let sessions = unflushedDatagrams
@@ -85,7 +101,7 @@ extension EngineState {
         host {
             var left = outbox.count
             while left > 0, let callback = outbox.popFirst() {
-                callback.run()
+                callback.run(in: self)
                 left -= 1
             }
         }
@@ -121,7 +137,7 @@ extension EngineState {
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
     func armTimer() {
         if let armed = armedDeadline, armed <= now { armedDeadline = nil }
-        guard let earliest = deadlines.earliest, armedDeadline.map({ earliest < $0 }) ?? true else { return }
+        guard let earliest = earliestDeadline, armedDeadline.map({ earliest < $0 }) ?? true else { return }
         armedDeadline = earliest
         reactor.wake(at: earliest)
     }
@@ -155,8 +171,27 @@ extension EngineState {
             datagrams[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
-            outbox.append(.answer(snapshot, answer))
+            outbox.append(.other { answer(snapshot) })
         }
+    }
+
+    /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
+    /// is no plain stream: then it goes the way of all commands.
+    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
+        lender?.keepUnlent()
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
+    }
+
+    /// Queues a write, likewise.
+    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
+        if let lender, !lender.machine.drain.isEmpty { lender.keepUnlent() }
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
     }
 
     /// Carries out a command of user code that runs within a turn; false where others were posted before it.

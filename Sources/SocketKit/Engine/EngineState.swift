@@ -16,7 +16,7 @@ final class EngineState {
 
     /// The time of this turn: read once, the same for all that happens in it.
     @exclusivity(unchecked) var now: MonotonicTime
-    @exclusivity(unchecked) var connections: [SocketID: Connection] = [:]
+    @exclusivity(unchecked) var connections = SessionTable<Connection>()
     @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
     @exclusivity(unchecked) var datagrams: [SocketID: DatagramSession] = [:]
     @exclusivity(unchecked) var closed: ClosedSockets
@@ -25,17 +25,27 @@ final class EngineState {
     @exclusivity(unchecked) var ring: EventRing
     @exclusivity(unchecked) var capturesTraffic: Bool
     /// What changed since viewers were last told; nil: nobody looks.
-    @exclusivity(unchecked) var notes: ChangeNotes?
+    @exclusivity(unchecked) var notes: ChangeNotes? {
+        didSet { takesNotes = notes != nil }
+    }
+    /// Whether there are notes: asked at every step.
+    @exclusivity(unchecked) private(set) var takesNotes = false
 
     /// Connections with writes that were queued in this turn: flushed together at its end.
     @exclusivity(unchecked) var unflushed: [Connection] = []
+    /// Those that are being flushed; between two times only its memory is of use.
+    @exclusivity(unchecked) var flushing: [Connection] = []
     /// Datagram sockets, likewise.
     @exclusivity(unchecked) var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     @exclusivity(unchecked) var outbox = Outbox()
+    /// Connections that hold their handles until the outbox is empty.
+    @exclusivity(unchecked) var holding: [Connection] = []
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     @exclusivity(unchecked) var armedDeadline: MonotonicTime?
+    /// When what pumps have gathered is carried out at the latest; nil: no pump gathers.
+    @exclusivity(unchecked) var watchDeadline: MonotonicTime?
     /// Where bytes pass.
     @exclusivity(unchecked) var buffers = ScratchBuffers()
     /// Takes their place while bytes of theirs are lent; nil until the first time.
@@ -86,10 +96,11 @@ final class EngineState {
     /// Closes everything without a word: the engine itself is being released.
     func shutDown() {
         reactor.stop()
-        connections = [:]
+        connections = SessionTable()
         for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
         for session in datagrams.values { session.wasReleased() }
         unflushed = []
+        letGo()
         unflushedDatagrams = []
         requestTurn = {}
     }

@@ -43,6 +43,10 @@ final class Mailbox: Sendable {
         var letters: [Letter] = []
         /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
         var isAwake = false
+        /// The thread whose letters wake nobody, since it has them carried out itself soon; 0: none.
+        var gatherer: UInt = 0
+        /// The engine's timer will come soon, whatever becomes of the gatherer.
+        var isWatched = false
     }
 
     private let state = Lock(State())
@@ -51,6 +55,12 @@ final class Mailbox: Sendable {
     private let count = Atomic<Int>(0)
     /// The thread on which user code runs within a turn; 0: none.
     private let host = Atomic<UInt>(0)
+    private let hasPumped = Atomic<Bool>(false)
+    private let allowsGathering: Bool
+
+    init(allowsGathering: Bool) {
+        self.allowsGathering = allowsGathering
+    }
 
     /// Whether the caller is user code that runs within a turn.
     var isWithinTurn: Bool { host.load(ordering: .relaxed) == pthread_self() }
@@ -63,10 +73,56 @@ final class Mailbox: Sendable {
         state.withLock { state in
             state.letters.append(letter)
             count.store(state.letters.count, ordering: .relaxed)
-            defer { state.isAwake = true }
-            return !state.isAwake
+            guard !state.isAwake, state.gatherer == 0 || state.gatherer != pthread_self() else { return false }
+            state.isAwake = true
+            return true
         }
     }
+
+    // MARK: Gathering
+
+    /// Notes that callbacks went to another queue.
+    func pumped() {
+        if allowsGathering { hasPumped.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether that happened since the last time.
+    func takePumped() -> Bool {
+        guard hasPumped.load(ordering: .relaxed) else { return false }
+        hasPumped.store(false, ordering: .relaxed)
+        return true
+    }
+
+    /// Notes whether the engine's timer comes soon; without it, nobody gathers any more.
+    func watch(_ isWatched: Bool) {
+        state.withLock { state in
+            state.isWatched = isWatched
+            if !isWatched { state.gatherer = 0 }
+        }
+    }
+
+    /// Lets letters of this thread wake nobody; false where another one gathers, or nobody may.
+    func beginGathering() -> Bool {
+        guard allowsGathering else { return false }
+        return state.withLock { state in
+            guard state.isWatched, state.gatherer == 0 else { return false }
+            state.gatherer = pthread_self()
+            return true
+        }
+    }
+
+    /// Ends that; true when the caller has to enter the engine with what there is.
+    func endGathering() -> Bool {
+        state.withLock { state in
+            guard state.gatherer == pthread_self() else { return false }
+            state.gatherer = 0
+            guard !state.isAwake, !state.letters.isEmpty else { return false }
+            state.isAwake = true
+            return true
+        }
+    }
+
+    // MARK: Turns
 
     /// Marks that a turn is under way.
     func wake() {

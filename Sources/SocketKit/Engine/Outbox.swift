@@ -1,8 +1,10 @@
 import SocketCore
 
-/// A call of user code that waits for the end of the turn.
-enum Callback {
+/// A call of user code that waits for the end of the turn. It is moved, never copied.
+enum Callback: ~Copyable {
     case socket(SocketCall)
+    /// An operation for a session that is over.
+    case missed(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
     case webSocket(WebSocket, WebSocketNotice)
@@ -10,18 +12,36 @@ enum Callback {
     case webSocketListener(WebSocketListener, WebSocketListenerNotice)
     /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
     case webSocketStep(Connection, SocketNotice?)
-    indirect case answer(EngineSnapshot, @Sendable (EngineSnapshot) -> Void)
+    /// Big or rare: whatever it is, it knows itself.
+    case other(() -> Void)
 
-    func run() {
-        switch self {
-        case .socket(let call): call.socket.deliver(call.notice)
+    consuming func run(in engine: EngineState) {
+        switch consume self {
+        case .socket(let call):
+            if call.connection.heldHandle?.deliver(call.notice) == true { call.connection.isHeldBack = true }
+        case .missed(let socket, let notice): _ = socket.deliver(notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
         case .webSocketInbox(let webSocket): webSocket.deliverInbox()
         case .webSocketListener(let listener, let notice): listener.deliver(notice)
         case .webSocketStep(let connection, let notice): connection.stepWebSocket(notice)
-        case .answer(let snapshot, let answer): answer(snapshot)
+        case .other(let call): call()
+        }
+    }
+
+    /// What it tells this socket; nil: it is about something else.
+    borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
+        switch self {
+        case .socket(let call): call.connection.heldHandle === socket ? call.notice : nil
+        case .missed(let missed, let notice): missed === socket ? notice : nil
+        case .listener: nil
+        case .datagram: nil
+        case .webSocket: nil
+        case .webSocketInbox: nil
+        case .webSocketListener: nil
+        case .webSocketStep: nil
+        case .other: nil
         }
     }
 }
@@ -29,50 +49,64 @@ enum Callback {
 /// A call of a stream socket's delegate, or of somebody who awaits it. A struct, since a pair would be copied and
 /// destroyed by the runtime's description of it.
 struct SocketCall {
-    let socket: AsyncSocket
+    /// It holds its handle.
+    let connection: Connection
     let notice: SocketNotice
 }
 
-/// Callbacks in the order in which the engine decided them.
-struct Outbox {
-    private var callbacks: [Callback] = []
+/// Callbacks in the order in which the engine decided them: a ring, which they enter and leave without a copy.
+struct Outbox: ~Copyable {
+    private static let leastCapacity = 16
+    /// A burst beyond this gives its memory back.
+    private static let keptCapacity = 1_024
+
+    private var slots = UnsafeMutableBufferPointer<Callback>.allocate(capacity: leastCapacity)
     private var head = 0
+    private(set) var count = 0
     /// Whether a callback runs right now.
     var isDelivering = false
 
-    var isEmpty: Bool { head == callbacks.count }
-    var count: Int { callbacks.count - head }
+    init() {}
 
-    mutating func append(_ callback: Callback) {
-        callbacks.append(callback)
+    deinit {
+        for index in 0..<count { slots.deinitializeElement(at: (head + index) & (slots.count - 1)) }
+        slots.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ callback: consuming Callback) {
+        if count == slots.count { move(toCapacity: slots.count * 2) }
+        slots.initializeElement(at: (head &+ count) & (slots.count &- 1), to: callback)
+        count += 1
+    }
+
+    mutating func popFirst() -> Callback? {
+        guard count > 0 else { return nil }
+        let first = slots.moveElement(from: head)
+        head = (head &+ 1) & (slots.count &- 1)
+        count -= 1
+        if count == 0, slots.count > Self.keptCapacity { move(toCapacity: Self.leastCapacity) }
+        return first
     }
 
     /// Takes out what waits for one socket, in its order.
     mutating func take(for socket: AsyncSocket) -> [SocketNotice] {
         var taken: [SocketNotice] = []
-        var rest: [Callback] = []
-        for callback in callbacks[head...] {
-            if case .socket(let call) = callback, call.socket === socket {
-                taken.append(call.notice)
-            } else {
-                rest.append(callback)
-            }
+        for _ in 0..<count {
+            guard let callback = popFirst() else { break }
+            if let notice = callback.notice(for: socket) { taken.append(notice) } else { append(callback) }
         }
-        callbacks = rest
-        head = 0
         return taken
     }
 
-    mutating func popFirst() -> Callback? {
-        guard head < callbacks.count else { return nil }
-        // The one that is left, mostly, leaves without a copy.
-        if head + 1 == callbacks.count, head == 0 { return callbacks.popLast() }
-        let callback = callbacks[head]
-        head += 1
-        if head == callbacks.count {
-            callbacks.removeAll(keepingCapacity: callbacks.capacity <= 1_024)
-            head = 0
+    private mutating func move(toCapacity capacity: Int) {
+        let larger = UnsafeMutableBufferPointer<Callback>.allocate(capacity: capacity)
+        for index in 0..<count {
+            larger.initializeElement(at: index, to: slots.moveElement(from: (head + index) & (slots.count - 1)))
         }
-        return callback
+        slots.deallocate()
+        slots = larger
+        head = 0
     }
 }

@@ -21,7 +21,7 @@ extension AsyncSocket {
         if let session, !engine.isOf(engineState) {
             engine.post(.ask(self, command.with(session), operation))
         } else if let failed = command.failure(as: operation) {
-            engineState.outbox.append(.socket(SocketCall(socket: self, notice: .failed(failed))))
+            engineState.outbox.append(.missed(self, .failed(failed)))
         }
     }
 
@@ -46,16 +46,6 @@ extension AsyncSocket {
     /// The reads that somebody awaits.
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
-    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel; `caughtUp` is posted
-    /// when that is over.
-    func mustHoldBack() -> Bool {
-        state.withLock { state in
-            guard state.undelivered > SocketHandleState.undeliveredLimit else { return false }
-            state.isHeldBack = true
-            return true
-        }
-    }
-
     /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
     func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
         var (snapshot, pump) = state.withLock { state in
@@ -68,25 +58,51 @@ extension AsyncSocket {
 
     // MARK: Delivery
 
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
-    func deliver(_ notice: SocketNotice) {
-        let bytes = notice.byteCount
-        let (pump, delegate, resume) = state.withLock { state in
-            let resume = state.awaited.isEmpty ? [] : state.awaited.take(notice)
-            guard let pump = state.pump else { return (nil as DelegatePump?, state.delegate, resume) }
-            if resume.isEmpty { state.undelivered += bytes }
-            return (pump, nil, resume)
+    /// Where a notice goes.
+    private enum Way {
+        case here((any AsyncSocketDelegate)?)
+        case pump(DelegatePump, mustHoldBack: Bool)
+        case awaited([@Sendable () -> Void])
+    }
+
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. True when so much
+    /// waits for that queue that no more shall be taken from the kernel; `caughtUp` is posted when that is over.
+    func deliver(_ notice: SocketNotice) -> Bool {
+        let way = state.withLock { state -> Way in
+            if state.isAwaited {
+                let resume = state.changeAwaited { $0.take(notice) }
+                if !resume.isEmpty { return .awaited(resume) }
+            }
+            guard let pump = state.pump else { return .here(state.delegate) }
+            state.undelivered += notice.byteCount
+            if state.mustHoldBack { state.isHeldBack = true }
+            return .pump(pump, mustHoldBack: state.isHeldBack)
         }
-        if !resume.isEmpty {
+        switch way {
+        case .here(let delegate):
+            call(notice, delegate)
+            return false
+        case .pump(let pump, let mustHoldBack):
+            pump.append(notice, for: self)
+            return mustHoldBack
+        case .awaited(let resume):
             resume.forEach { $0() }
-            guard !notice.isCompletion else { return }
+            if !notice.isCompletion { deliverBesides(notice) }
+            return false
         }
-        // Whoever awaited it may have changed the delegate.
-        guard let pump else { return call(notice, resume.isEmpty ? delegate : self.delegate) }
-        pump.append { [self] in
-            call(notice, self.delegate)
-            if bytes > 0 { delivered(bytes) }
-        }
+    }
+
+    /// Tells the delegate what somebody awaited too, and who may have changed the delegate.
+    private func deliverBesides(_ notice: SocketNotice) {
+        let (pump, delegate) = state.withLock { ($0.pump, $0.delegate) }
+        if let pump { pump.append(notice, for: self) } else { call(notice, delegate) }
+    }
+
+    /// Calls the delegate, on the queue where it wants to be called.
+    func deliverHere(_ notice: SocketNotice) {
+        call(notice, delegate)
+        let bytes = notice.byteCount
+        if bytes > 0 { delivered(bytes) }
     }
 
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.
@@ -110,9 +126,8 @@ extension AsyncSocket {
     private func call(_ notice: SocketNotice, _ delegate: (any AsyncSocketDelegate)?) {
         switch notice {
         case .connected(let address): delegate?.socket(self, didConnectTo: address)
-        case .read(let delivery) where delivery.lendsBytes:
-            delegate?.socket(self, didBorrow: delivery.bytes.span.bytes, tag: delivery.tag)
-        case .read(let delivery): delegate?.socket(self, didRead: delivery.bytes, tag: delivery.tag)
+        case .read(_, let tag, let bytes, true): delegate?.socket(self, didBorrow: bytes.span.bytes, tag: tag)
+        case .read(_, let tag, let bytes, false): delegate?.socket(self, didRead: bytes, tag: tag)
         case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
         case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
         case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
@@ -139,9 +154,12 @@ extension AsyncSocket {
     func ask(
         _ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer
     ) {
+        let isRead = if case .read = command(SocketID(0)) { true } else { false }
         let (engine, session) = state.withLock { state in
-            state.awaited.operations[operation] = answer
-            if case .read = command(SocketID(0)) { state.awaited.reads.insert(operation) }
+            state.changeAwaited { awaited in
+                awaited.operations[operation] = answer
+                if isRead { awaited.reads.insert(operation) }
+            }
             return (state.engine, state.session)
         }
         engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
@@ -150,11 +168,11 @@ extension AsyncSocket {
     /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
     func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
         // Before it begins, or the answer could come before anybody waits for it.
-        state.withLock { $0.awaited.connections.append(answer) }
+        state.withLock { $0.changeAwaited { $0.connections.append(answer) } }
         do throws(SocketError) {
             try connect(to: endpoint, timeout: timeout)
         } catch {
-            let refused = state.withLock { $0.awaited.takeConnections() }
+            let refused = state.withLock { $0.changeAwaited { $0.takeConnections() } }
             refused.forEach { $0(error) }
         }
     }
@@ -163,6 +181,6 @@ extension AsyncSocket {
 extension SocketNotice {
     /// Bytes that it carries.
     fileprivate var byteCount: Int {
-        if case .read(let delivery) = self { delivery.bytes.count } else { 0 }
+        if case .read(_, _, let bytes, _) = self { bytes.count } else { 0 }
     }
 }

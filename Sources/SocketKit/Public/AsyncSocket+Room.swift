@@ -29,20 +29,20 @@ extension AsyncSocket {
             guard let connection = session.flatMap({ engineState.connections[$0] }) else {
                 return SocketError(.notConnected, operation: "write", detail: "no session")
             }
-            guard connection.configuration.writeWatermarks != nil else {
+            guard connection.watermarks != nil else {
                 return SocketError(
                     .badConfiguration, operation: "write",
                     detail: "writeWatermarks: none are set, so there is nothing to wait for")
             }
             guard connection.isAboveHighMark else { return .some(nil) }
-            state.withLock { $0.awaited.room[waiter] = answer }
+            state.withLock { $0.changeAwaited { $0.room[waiter] = answer } }
             return nil
         }
         if let refusal { answer(refusal) }
     }
 
     private func stopWaitingForRoom(_ waiter: OperationID) {
-        let answer = state.withLock { $0.awaited.room.removeValue(forKey: waiter) }
+        let answer = state.withLock { $0.changeAwaited { $0.room.removeValue(forKey: waiter) } }
         answer?(SocketError(.cancelled, operation: "write", detail: "cancelled"))
     }
 }

@@ -102,13 +102,17 @@ extension AsyncSocket {
     private func secured(_ begin: @Sendable () throws(SocketError) -> Void) async throws(SocketError) {
         let error: SocketError? = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.awaited.securings.append { continuation.resume(returning: $0) } }
+                state.withLock {
+                    $0.changeAwaited { $0.securings.append { continuation.resume(returning: $0) } }
+                }
                 do throws(SocketError) {
                     try begin()
                 } catch {
                     let refused = state.withLock { state in
-                        defer { state.awaited.securings = [] }
-                        return state.awaited.securings
+                        state.changeAwaited { awaited in
+                            defer { awaited.securings = [] }
+                            return awaited.securings
+                        }
                     }
                     refused.forEach { $0(error) }
                 }

@@ -20,11 +20,11 @@ public final class AsyncSocket: Sendable {
         state = Lock(
             SocketHandleState(
                 engine: engine, delegate: delegate, pump: Self.pump(delegateQueue, engine: engine),
-                configuration: configuration))
+                configuration: Shared(configuration)))
     }
 
     /// A connection that a listener took. It shares the listener's pump, so that nothing of it overtakes `didAccept`.
-    init(acceptedBy listener: SocketListener, session: SocketID, configuration: SocketConfiguration) {
+    init(acceptedBy listener: SocketListener, session: SocketID, configuration: Shared<SocketConfiguration>) {
         state = Lock(
             SocketHandleState(
                 engine: listener.engine, session: session,
@@ -38,7 +38,7 @@ public final class AsyncSocket: Sendable {
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
         guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue, clock: engine.clock)
+        return DelegatePump(queue, engine: engine)
     }
 
     // MARK: Settings
@@ -57,8 +57,8 @@ public final class AsyncSocket: Sendable {
 
     /// Settings that outlive sessions; a change takes effect at the next connect.
     public var configuration: SocketConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        get { state.withLock { $0.configuration }.value }
+        set { state.withLock { $0.configuration = Shared(newValue) } }
     }
 
     /// Anything of the caller's; never looked at.
@@ -160,13 +160,26 @@ public final class AsyncSocket: Sendable {
     /// `didFail` says why.
     @discardableResult
     public func read(_ request: ReadRequest) -> OperationID {
-        ask { .read($0, request) }
+        let (engine, session) = state.withLock { ($0.engine, $0.session) }
+        let operation = engine.names.nextOperation()
+        guard let session, engine.queueAtOnce(request, of: session, as: operation) else {
+            engine.ask(.read(session ?? SocketID(0), request), of: self, as: operation)
+            return operation
+        }
+        return operation
     }
 
     /// Queues a write and names it. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
     @discardableResult
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
-        ask { .write($0, WriteRequest(bytes, timeout: timeout, tag: tag)) }
+        let (engine, session) = state.withLock { ($0.engine, $0.session) }
+        let operation = engine.names.nextOperation()
+        let request = WriteRequest(bytes, timeout: timeout, tag: tag)
+        guard let session, engine.queueAtOnce(request, of: session, as: operation) else {
+            engine.ask(.write(session ?? SocketID(0), request), of: self, as: operation)
+            return operation
+        }
+        return operation
     }
 
     /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,

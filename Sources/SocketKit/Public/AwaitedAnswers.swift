@@ -22,7 +22,7 @@ struct AwaitedAnswers {
     /// The answers that this notice gives; empty: nobody awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
         switch notice {
-        case .read(let delivery): answer(delivery.operation, .success(delivery.bytes))
+        case .read(let operation, _, let bytes, _): answer(operation, .success(bytes))
         case .wrote(let operation, _): answer(operation, .success([]))
         case .failed(let failed): answer(failed.operation, .failure(failed))
         case .readPartial(let operation, _, _), .wrotePartial(let operation, _, _):

@@ -18,7 +18,7 @@ public final class DatagramSocket: Sendable {
         configuration: DatagramConfiguration = DatagramConfiguration()
     ) {
         self.engine = engine
-        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
+        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
         state = Lock(DatagramHandleState(delegate: delegate, pump: pump, configuration: configuration))
     }
 
@@ -38,7 +38,7 @@ public final class DatagramSocket: Sendable {
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
         set {
-            let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
+            let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
             state.withLock { $0.pump = pump }
         }
     }

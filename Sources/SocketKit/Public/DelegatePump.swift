@@ -3,9 +3,23 @@ import SocketCore
 
 /// Carries callbacks to a queue in batches: however many there are, at most one hop is under way.
 final class DelegatePump: Sendable {
-    let queue: DispatchQueue
+    /// What is carried.
+    private enum Call: Sendable {
+        case socket(AsyncSocket, SocketNotice)
+        case work(@Sendable () -> Void)
+
+        func run() {
+            switch self {
+            case .socket(let socket, let notice): socket.deliverHere(notice)
+            case .work(let work): work()
+            }
+        }
+    }
+
     private struct State {
-        var calls: [@Sendable () -> Void] = []
+        var calls: [Call] = []
+        /// The memory of the batch before, for the one after this.
+        var emptied: [Call] = []
         var isScheduled = false
         /// When the oldest of the calls came; nil: there are none.
         var oldest: MonotonicTime?
@@ -14,23 +28,36 @@ final class DelegatePump: Sendable {
         var waited = Duration.zero
     }
 
-    private let clock: any EngineClock
-
+    let queue: DispatchQueue
+    private let engine: SocketEngine
     private let state = Lock(State())
+    /// A batch beyond this gives its memory back.
+    private static let keptCapacity = 1_024
 
-    init(_ queue: DispatchQueue, clock: any EngineClock) {
+    /// Carries to `queue` what happens on `engine`, or on another one that a socket moves to.
+    init(_ queue: DispatchQueue, engine: SocketEngine) {
         self.queue = queue
-        self.clock = clock
+        self.engine = engine
     }
 
     /// Adds a call behind all that were added before it.
-    func append(_ call: @escaping @Sendable () -> Void) {
+    func append(_ work: @escaping @Sendable () -> Void) {
+        append(.work(work))
+    }
+
+    /// Adds what a socket has to tell, likewise.
+    func append(_ notice: SocketNotice, for socket: AsyncSocket) {
+        append(.socket(socket, notice))
+    }
+
+    private func append(_ call: Call) {
         let mustSchedule = state.withLock { state in
-            if state.calls.isEmpty { state.oldest = clock.now }
+            if state.calls.isEmpty { state.oldest = engine.clock.now }
             state.calls.append(call)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
+        engine.hasPumped()
         if mustSchedule { queue.async { self.run() } }
     }
 
@@ -42,21 +69,32 @@ final class DelegatePump: Sendable {
         }
     }
 
-    /// One batch at a time, so that other work of the queue gets its turn between them.
+    /// A batch and what came of it, and no more at a time, so that other work of the queue gets its turn. What a batch
+    /// asks of the engine is carried out together behind it, on this thread, which saves waking another one.
     private func run() {
-        let now = clock.now
-        let calls = state.withLock { state in
+        if !runBatch(), !runBatch() { queue.async { self.run() } }
+    }
+
+    /// One batch; true when no other waits.
+    private func runBatch() -> Bool {
+        let now = engine.clock.now
+        var calls = state.withLock { state in
             if let oldest = state.oldest { state.waited = now - oldest }
             state.oldest = nil
             state.ran = now
-            defer { state.calls = [] }
-            return state.calls
+            let calls = state.calls
+            state.calls = state.emptied
+            state.emptied = []
+            return calls
         }
-        for call in calls { call() }
-        let isDone = state.withLock { state in
+        let isGathering = engine.beginGathering()
+        for index in calls.indices { calls[index].run() }
+        calls.removeAll(keepingCapacity: calls.capacity <= Self.keptCapacity)
+        if isGathering { engine.endGathering() }
+        return state.withLock { state in
+            state.emptied = calls
             state.isScheduled = !state.calls.isEmpty
             return state.calls.isEmpty
         }
-        if !isDone { queue.async { self.run() } }
     }
 }

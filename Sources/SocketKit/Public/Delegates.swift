@@ -115,7 +115,7 @@ extension SocketListenerDelegate {
 /// One call of an `AsyncSocketDelegate`.
 enum SocketNotice: Sendable {
     case connected(SocketAddress)
-    case read(ReadDelivery)
+    case read(OperationID, tag: Int, bytes: [UInt8], lends: Bool)
     case readPartial(OperationID, tag: Int, increment: Int)
     case wrote(OperationID, tag: Int)
     case wrotePartial(OperationID, tag: Int, increment: Int)

@@ -12,7 +12,7 @@ public final class SocketEngine: Sendable {
     /// The name given at the start.
     public let name: String
     private let confined: Confined<EngineState>
-    private let mailbox: Mailbox
+    let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
     let clock: any EngineClock
@@ -23,18 +23,19 @@ public final class SocketEngine: Sendable {
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {
         self.init(
             configuration, kernel: LinuxKernel(), clock: SystemClock(), reactor: EpollReactor(),
-            resolver: SystemResolver())
+            resolver: SystemResolver(), allowsGathering: true)
         SocketInspection.serveAsAsked(self)
     }
 
     /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
     /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so.
+    /// `allowsGathering`: threads of delegate queues may enter the engine, and the reactor's timer watches over them.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
-        resolver: any Resolver, schedule: WorkScheduler? = nil
+        resolver: any Resolver, schedule: WorkScheduler? = nil, allowsGathering: Bool = false
     ) {
         let queue = DispatchQueue(label: configuration.name)
-        let mailbox = Mailbox()
+        let mailbox = Mailbox(allowsGathering: allowsGathering)
         let mark = DispatchSpecificKey<Bool>()
         let names = Names()
         queue.setSpecific(key: mark, value: true)
@@ -116,6 +117,22 @@ public final class SocketEngine: Sendable {
     func ask(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
         if mailbox.isWithinTurn, confined({ $0.performAtOnce(command, of: handle, as: operation) }) { return }
         post(.ask(handle, command, operation))
+    }
+
+    /// Queues a read at once, for user code that runs within a turn; false: it has to be posted.
+    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        mailbox.isWithinTurn && confined { $0.queueAtOnce(request, of: session, as: operation) }
+    }
+
+    /// Queues a write, likewise.
+    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        mailbox.isWithinTurn && confined { $0.queueAtOnce(request, of: session, as: operation) }
+    }
+
+    /// A turn on this thread, now.
+    func enterTurn() {
+        let due = clock.now
+        queue.sync { confined { $0.turn([], due: due) } }
     }
 
     /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.

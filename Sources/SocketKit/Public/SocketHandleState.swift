@@ -7,11 +7,9 @@ struct SocketHandleState {
     weak var delegate: (any AsyncSocketDelegate)?
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
-    var configuration: SocketConfiguration
+    var configuration: Shared<SocketConfiguration>
     var userData: (any Sendable)?
-    var awaited = AwaitedAnswers()
-    /// How the last session ended; nil: this side asked for it, or none has ended yet.
-    var lastError: SocketError?
+    private var rare = Rare<RareHandleState>()
     /// Bytes of completed reads that wait in the pump.
     var undelivered = 0
     /// Whether the connection holds back until the delegate has caught up.
@@ -19,4 +17,43 @@ struct SocketHandleState {
 
     /// Bytes that may wait in the pump before no more are taken from the kernel.
     static let undeliveredLimit = 1 << 20
+
+    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel.
+    var mustHoldBack: Bool { undelivered > Self.undeliveredLimit }
+
+    init(
+        engine: SocketEngine, session: SocketID? = nil, delegate: (any AsyncSocketDelegate)? = nil,
+        pump: DelegatePump?, configuration: Shared<SocketConfiguration>
+    ) {
+        self.engine = engine
+        self.session = session
+        self.delegate = delegate
+        self.pump = pump
+        self.configuration = configuration
+    }
+
+    /// Whether anybody awaits anything.
+    var isAwaited: Bool { rare.present.map { !$0.awaited.isEmpty } ?? false }
+
+    /// Who awaits what.
+    var awaited: AwaitedAnswers { rare.present?.awaited ?? AwaitedAnswers() }
+
+    mutating func changeAwaited<R>(_ body: (inout AwaitedAnswers) -> R) -> R {
+        rare.change(RareHandleState()) { body(&$0.awaited) }
+    }
+
+    /// How the last session ended; nil: this side asked for it, or none has ended yet.
+    var lastError: SocketError? {
+        get { rare.present?.lastError }
+        set {
+            guard newValue != nil || rare.present != nil else { return }
+            rare.change(RareHandleState()) { $0.lastError = newValue }
+        }
+    }
+}
+
+/// What most handles never hold.
+private struct RareHandleState {
+    var awaited = AwaitedAnswers()
+    var lastError: SocketError?
 }

@@ -25,7 +25,7 @@ public final class SocketListener: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         self.engine = engine
-        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
+        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
         state = Lock(HandleState(delegate: delegate, pump: pump, configuration: configuration))
     }
 

@@ -51,7 +51,7 @@ public final class WebSocket: Sendable {
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
         guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue, clock: engine.clock)
+        return DelegatePump(queue, engine: engine)
     }
 
     // MARK: Settings

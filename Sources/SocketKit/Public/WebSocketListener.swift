@@ -28,7 +28,7 @@ public final class WebSocketListener: Sendable {
         configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) {
         self.engine = engine
-        pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, clock: engine.clock) }
+        pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
         state = Lock(HandleState(delegate: delegate, configuration: configuration))
         socket = SocketListener(engine: engine, delegate: door, configuration: configuration.stream)
         door.listener = self

@@ -126,9 +126,9 @@ final class WebSocketLayer {
     /// What the connection would have told a delegate, from the outbox.
     func hear(_ notice: SocketNotice, on connection: Connection) {
         switch notice {
-        case .read(let delivery):
+        case .read(_, _, let bytes, _):
             gatheredReads -= 1
-            receive(delivery.bytes.span.bytes, on: connection)
+            receive(bytes.span.bytes, on: connection)
         case .closedReadStream: receiveEnd(on: connection)
         case .trust(let trust): tell(.trust(trust), on: connection)
         case .disconnected(let error): transportEnded(error, on: connection)

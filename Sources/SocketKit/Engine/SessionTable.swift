@@ -1,0 +1,75 @@
+import SocketCore
+
+/// What an engine owns by session number. A table of its own, since it is asked at every step: the numbers are unique and
+/// not the peer's to choose, so one multiplication spreads them well enough.
+struct SessionTable<Session: AnyObject> {
+    private struct Slot {
+        /// 0: vacant. No session has that number.
+        var number: UInt64 = 0
+        var session: Session?
+    }
+
+    private var slots: [Slot] = []
+    private(set) var count = 0
+    /// How far a product is shifted so that it is a slot.
+    private var shift: UInt64 = 64
+
+    var isEmpty: Bool { count == 0 }
+
+    /// All sessions, in no order.
+    var values: some Sequence<Session> { slots.lazy.compactMap(\.session) }
+
+    subscript(id: SocketID) -> Session? {
+        get {
+            guard count > 0, id.number != 0 else { return nil }
+            return slots[slot(of: id.number)].session
+        }
+        set {
+            if let newValue { insert(newValue, id.number) } else { remove(id.number) }
+        }
+    }
+
+    /// Where this number is, or would be.
+    private func slot(of number: UInt64) -> Int {
+        var slot = home(of: number)
+        while slots[slot].number != number, slots[slot].number != 0 { slot = (slot &+ 1) & (slots.count &- 1) }
+        return slot
+    }
+
+    private func home(of number: UInt64) -> Int {
+        Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) &>> shift)
+    }
+
+    private mutating func insert(_ session: Session, _ number: UInt64) {
+        if (count + 1) * 2 > slots.count { resize(to: max(8, slots.count * 2)) }
+        let slot = slot(of: number)
+        if slots[slot].number == 0 { count += 1 }
+        slots[slot] = Slot(number: number, session: session)
+    }
+
+    /// Takes it out and moves those behind it that are not at home, so that no search ends before its time.
+    private mutating func remove(_ number: UInt64) {
+        guard count > 0 else { return }
+        var hole = slot(of: number)
+        guard slots[hole].number == number, number != 0 else { return }
+        count -= 1
+        let mask = slots.count - 1
+        var next = (hole + 1) & mask
+        while slots[next].number != 0 {
+            if (next - home(of: slots[next].number)) & mask >= (next - hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = Slot()
+        if slots.count > 64, count * 8 < slots.count { resize(to: slots.count / 2) }
+    }
+
+    private mutating func resize(to capacity: Int) {
+        let former = slots
+        slots = Array(repeating: Slot(), count: capacity)
+        shift = UInt64(64 - capacity.trailingZeroBitCount)
+        for entry in former where entry.number != 0 { slots[slot(of: entry.number)] = entry }
+    }
+}

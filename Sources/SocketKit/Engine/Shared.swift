@@ -1,0 +1,38 @@
+/// A value that many hold and hardly anybody changes: its copies share one piece of memory.
+struct Shared<Value: Sendable>: Sendable {
+    private final class Box: Sendable {
+        let value: Value
+        init(_ value: Value) { self.value = value }
+    }
+
+    private var box: Box
+
+    init(_ value: Value) { box = Box(value) }
+
+    var value: Value {
+        get { box.value }
+        set { box = Box(newValue) }
+    }
+}
+
+/// A value that most owners never need, so that it takes up memory only once it is touched.
+struct Rare<Value> {
+    /// None, or one.
+    private var storage: [Value] = []
+
+    init() {}
+
+    /// nil: it was never touched.
+    var present: Value? { storage.first }
+
+    /// Changes it, or `initial` when it was never touched.
+    mutating func change<R>(_ initial: @autoclosure () -> Value, _ body: (inout Value) -> R) -> R {
+        if storage.isEmpty { storage = [initial()] }
+        return body(&storage[0])
+    }
+
+    /// Changes it if it was touched.
+    mutating func changePresent<R>(_ body: (inout Value) -> R) -> R? {
+        storage.isEmpty ? nil : body(&storage[0])
+    }
+}
