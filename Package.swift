@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "SocketKit", targets: ["SocketKit"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
         .executable(name: "simulate-sockets", targets: ["SimulateSockets"]),
+        .executable(name: "autobahn-peer", targets: ["AutobahnPeer"]),
     ],
     targets: [
         // Pure: no clock, no descriptor, no queue.
@@ -37,6 +38,8 @@ let package = Package(
         // The engine on a simulated machine, driven by seeds; and the program that runs many of them.
         .target(name: "SocketSimulation", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
         .executableTarget(name: "SimulateSockets", dependencies: ["SocketSimulation"], swiftSettings: strict),
+        // The end that the Autobahn suite tests; optimized, it takes a quarter of the time.
+        .executableTarget(name: "AutobahnPeer", dependencies: ["SocketKit"], swiftSettings: strict),
         .testTarget(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
@@ -54,7 +57,7 @@ let package = Package(
         .testTarget(
             name: "InteropTests", dependencies: ["SocketKit", "SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "ConformanceTests", dependencies: ["SocketKit", "SocketTestSupport"], path: "Tests/Conformance",
+            name: "ConformanceTests", dependencies: ["SocketTestSupport"], path: "Tests/Conformance",
             exclude: ["autobahn"], swiftSettings: strict),
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]

@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [.package(name: "socktui", path: "..")],
     targets: [
         .executableTarget(
-            name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")])
+            name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")]),
+        .executableTarget(name: "chat-room", dependencies: [.product(name: "SocketKit", package: "socktui")]),
     ]
 )

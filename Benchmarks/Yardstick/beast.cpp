@@ -15,6 +15,8 @@ struct Session : std::enable_shared_from_this<Session> {
   void run() {
     beast::get_lowest_layer(ws).socket().set_option(tcp::no_delay(true));
     ws.read_message_max(1 << 30);
+    // A message that came as one frame goes back as one, as from the others.
+    ws.auto_fragment(false);
     ws.async_accept([self = shared_from_this()](beast::error_code e) { if (!e) self->read(); });
   }
   void read() {

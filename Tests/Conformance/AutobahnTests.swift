@@ -1,40 +1,38 @@
-import SocketKit
 import SocketTestSupport
 import Testing
 
 /// Strict: a case that is NON-STRICT or UNIMPLEMENTED fails as one that is FAILED does.
-@Suite("Autobahn", .serialized, .timeLimit(.minutes(40)))
+@Suite("Autobahn", .serialized, .timeLimit(.minutes(60)))
 struct AutobahnTests {
     static let available = ConditionTrait.enabled(if: Autobahn.problem == nil, "\(Autobahn.problem ?? "")")
     static let full = ConditionTrait.enabled(if: Autobahn.isFull, "only with --full")
 
-    @Test(available) func clientCore() async throws { try await testClient(Autobahn.core) }
+    @Test(available) func clientCore() throws { try testClient(Autobahn.core) }
     @Test(available) func serverCore() throws { try testServer(Autobahn.core) }
-    @Test(available) func clientPerformance() async throws { try await testClient(Autobahn.performance) }
+    @Test(available) func clientSecure() throws { try testClient(Autobahn.secure) }
+    @Test(available) func serverSecure() throws { try testServer(Autobahn.secure) }
+    @Test(available) func clientPerformance() throws { try testClient(Autobahn.performance) }
     @Test(available) func serverPerformance() throws { try testServer(Autobahn.performance) }
-    @Test(available) func clientCompression() async throws { try await testClient(Autobahn.compressionSample) }
+    @Test(available) func clientCompression() throws { try testClient(Autobahn.compressionSample) }
     @Test(available) func serverCompression() throws { try testServer(Autobahn.compressionSample) }
-    @Test(available, full) func clientAllCompression() async throws { try await testClient(Autobahn.compression) }
+    @Test(available, full) func clientSecureCore() throws { try testClient(Autobahn.secureCore) }
+    @Test(available, full) func serverSecureCore() throws { try testServer(Autobahn.secureCore) }
+    @Test(available, full) func clientAllCompression() throws { try testClient(Autobahn.compression) }
     @Test(available, full) func serverAllCompression() throws { try testServer(Autobahn.compression) }
 
-    private func testClient(_ part: Autobahn.Part) async throws {
+    private func testClient(_ part: Autobahn.Part) throws {
         let folder = try TemporaryFolder()
-        let (peer, port) = try Autobahn.server(part, folder)
-        defer { peer.kill() }
-        try await AutobahnClient(base: "ws://127.0.0.1:\(port)", engine: SocketEngine()).run()
-        try expect(part, try Autobahn.verdict(part, folder))
+        try expect(part, "client", try Autobahn.testClient(part, folder))
     }
 
     private func testServer(_ part: Autobahn.Part) throws {
         let folder = try TemporaryFolder()
-        let server = try AutobahnServer(engine: SocketEngine())
-        let outcome = try Autobahn.testServer(part, at: "ws://127.0.0.1:\(server.port)", folder)
-        try expect(part, outcome)
+        try expect(part, "server", try Autobahn.testServer(part, folder))
     }
 
-    private func expect(_ part: Autobahn.Part, _ outcome: ChildProcess.Outcome) throws {
+    private func expect(_ part: Autobahn.Part, _ role: String, _ outcome: ChildProcess.Outcome) throws {
         #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
         #expect(outcome.output.contains("'OK': \(part.count - part.informational)"), "\(outcome.output)")
-        print("Autobahn, \(part.name): \(outcome.output.prefix { $0 != "\n" })")
+        print("Autobahn, \(role), \(part.name): \(outcome.output.prefix { $0 != "\n" })")
     }
 }

@@ -57,6 +57,29 @@ struct FilterTests {
     }
 
     @Test(
+        "A WebSocket is found by whether it is one, how far it has come, its compression, and its code at the end",
+        arguments: [
+            ("ws:yes", [1, 2, 3, 4]), ("ws:no", [5]), ("ws:opening", [1]), ("ws:open", [2]), ("ws:ope", [1, 2]),
+            ("ws:compressed", [2]),
+            ("ws:closed", [3]), ("ws:refused", [4]), ("ws:1006", [3]), ("ws:1000", []), ("ws", [1, 2, 3, 4, 5]),
+        ] as [(String, [UInt64])])
+    func webSockets(_ text: String, _ ids: [UInt64]) throws {
+        let stages: [WebSocketStage?] = [.tunnelling, .open, .closed, .refused, nil]
+        let sockets = zip(UInt64(1)..., stages).map { id, stage in
+            var socket = World.make(id, .client, .connected, target: "ws://h/")
+            socket.webSocket = stage.map { WebSocketPicture(role: .client, stage: $0, target: "ws://h/") }
+            if stage == .open { socket.webSocket?.extensions = ["permessage-deflate"] }
+            if stage == .closed {
+                socket.webSocket?.report = WebSocketCloseReport(
+                    sent: nil, received: nil, failure: .endedWithoutClose, origin: .peer, wasClean: false,
+                    unsentBytes: 0, began: World.now, ended: World.now)
+            }
+            return socket
+        }
+        #expect(try matches(text, in: sockets) == ids)
+    }
+
+    @Test(
         "What is still being typed lets everything through",
         arguments: ["state", "!", "id", "/tim", "\"", "rx", "port:993 |", "(", "! ("])
     func unfinished(_ text: String) throws {
@@ -68,7 +91,7 @@ struct FilterTests {
         arguments: [
             ("id:7 port:x", 5..<11), ("a )", 2..<3), ("| a", 0..<1), ("rq>many", 0..<7), ("peer:1.2.3/8", 0..<12),
             ("a (b | ) c", 5..<6), ("x /[/ y", 2..<5), ("lint:nothing", 0..<12), ("flag:", 0..<5), ("tag:1.5", 0..<7),
-            ("tls:maybe", 0..<9),
+            ("tls:maybe", 0..<9), ("ws:99", 0..<5), ("ws:maybe", 0..<8),
         ] as [(String, Range<Int>)])
     func mistakes(_ text: String, _ range: Range<Int>) {
         guard case .failure(let failure) = Filter.parse(text) else {

@@ -13,6 +13,7 @@ struct WallTests {
         "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
         "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],
         "SimulateSockets": ["SocketSimulation", "Glibc"],
+        "AutobahnPeer": ["SocketKit", "Glibc"],
     ]
 
     /// The exceptions, one file each.

@@ -39,6 +39,7 @@ extension FilterTerm {
         case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
         case .read(let kind): socket.reading.current.map { Self.kind($0).hasPrefix(kind) } ?? false
         case .tls(let word): TLSWords.matches(word, socket.tls)
+        case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern, let ignoresCase):
@@ -62,7 +63,7 @@ extension FilterTerm {
         case .pattern(let pattern, let ignoresCase):
             patterns.matches(words, pattern, ignoresCase: ignoresCase)
                 || socket.map { matches($0, event.time, findings, &patterns) } ?? false
-        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .compare:
+        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .compare:
             socket.map { matches($0, event.time, findings, &patterns) } ?? false
         }
     }
@@ -73,7 +74,8 @@ extension FilterTerm {
         case .text(let text): words.lowercased().contains(text)
         case .pattern(let pattern, let ignoresCase): patterns.matches(words, pattern, ignoresCase: ignoresCase)
         case .unfinished: true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .compare: false
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare:
+            false
         }
     }
 

@@ -37,6 +37,7 @@ enum FilterTerm: Hashable, Sendable {
     case lint(String)
     case read(String)
     case tls(String)
+    case webSocket(String)
     case compare(Quantity, Relation, Double)
     case pattern(String, ignoresCase: Bool)
     case text(String)
@@ -46,15 +47,17 @@ enum FilterTerm: Hashable, Sendable {
     var asksKernel: Bool {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .compare, .pattern,
-            .text, .unfinished:
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
+            .pattern, .text, .unfinished:
             false
         }
     }
 
     // MARK: Reading
 
-    private static let keys = ["id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read", "tls"]
+    private static let keys = [
+        "id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read", "tls", "ws",
+    ]
     private static let states = [
         "estab", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "fin-wait", "time-wait", "closed", "close-wait",
         "last-ack", "listen", "closing", "resolving",
@@ -77,6 +80,10 @@ enum FilterTerm: Hashable, Sendable {
         case "read": return .read(try one(of: reads, value, "any, length, delimiter or frame"))
         case "tls":
             return .tls(try one(of: TLSWords.filterWords, value, "yes, no, queued, handshaking, secure, failed or 1.3"))
+        case "ws":
+            if WebSocketWords.closeCode(value) != nil { return .webSocket(value) }
+            return .webSocket(
+                try one(of: WebSocketWords.filterWords, value, "yes, no, opening, open, closed, compressed or 1006"))
         case "flag": return .flag(try flag(value))
         case "lint":
             let names = ["any"] + Lint.all.map(\.name)

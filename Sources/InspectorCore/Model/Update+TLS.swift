@@ -7,6 +7,10 @@ extension Model {
             notice = hint("only a live connection can be secured")
             return
         }
+        guard selected.webSocket == nil else {
+            notice = hint("a WebSocket has TLS from the first byte, or none: open it as wss://")
+            return
+        }
         guard selected.tls == nil else {
             notice = hint("TLS was asked for already: once a connection is all there is")
             return

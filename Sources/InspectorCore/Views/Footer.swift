@@ -44,7 +44,9 @@ package enum Footer {
         case .answer:
             let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
             return selected?.asking == nil && selected?.tls?.question == nil && !waits ? nil : label
-        case .secure: return selected.map { $0.phase == .connected && $0.tls == nil } ?? false ? label : nil
+        case .secure:
+            let isPlain = selected.map { $0.phase == .connected && $0.tls == nil && $0.webSocket == nil } ?? false
+            return isPlain ? label : nil
         case .pause: return selected?.isLive ?? false ? label : nil
         case .read: return selected.map { $0.acceptsReads && $0.webSocket == nil } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil

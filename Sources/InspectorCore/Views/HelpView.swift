@@ -92,6 +92,7 @@ package enum HelpView {
             Line("id:7 state:estab peer:192.0.2.0/24 port:443 role:client tag:42 read:delimiter"),
             Line("flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>30s age>1h"),
             Line("tls:yes tls:no tls:handshaking tls:1.3 (also queued, asking, secure, failed)"),
+            Line("ws:yes ws:no ws:open ws:compressed ws:1006 (also opening, closing, closed, refused)"),
             Line("warnings", Style(.heading, [.bold])),
         ] + Lint.all.map { Line(Format.padded($0.name, to: 20) + $0.meaning) }
     }

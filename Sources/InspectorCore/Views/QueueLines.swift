@@ -59,6 +59,10 @@ package struct QueueLines {
             totals.append("received \(Format.size(socket.received))", Style(.received))
             totals.append("  ")
             totals.append("sent \(Format.size(socket.sent))", Style(.sent))
+            if let traffic = socket.webSocket?.traffic {
+                let (received, sent) = (traffic.received.messages, traffic.sent.messages)
+                totals.append("  messages \(Format.number(received)) in, \(Format.number(sent)) out", Style(.dim))
+            }
             if let facts = socket.datagrams { totals.append("  \(DatagramWords.totals(facts))", Style(.dim)) }
         }
         return [Row(left: why), Row(left: when), Row(left: totals)]

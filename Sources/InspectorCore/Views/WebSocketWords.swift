@@ -94,6 +94,41 @@ package enum WebSocketWords {
         }
     }
 
+    /// What a filter's word can be behind `ws:`, beside the code of a Close: whether it is a WebSocket at all, how far it
+    /// has come, whether its messages may be compressed.
+    package static let filterWords = [
+        "yes", "no", "opening", "open", "closing", "closed", "refused", "compressed",
+    ]
+
+    /// Whether such a word, or its beginning, describes a connection.
+    package static func matches(_ word: String, _ facts: WebSocketPicture?) -> Bool {
+        guard let facts else { return "no".hasPrefix(word) }
+        if let code = closeCode(word) {
+            return [facts.traffic?.closeSent?.code, facts.traffic?.closeReceived?.code, facts.report?.code]
+                .contains(code)
+        }
+        if "compressed".hasPrefix(word), !facts.extensions.isEmpty { return true }
+        if "yes".hasPrefix(word) { return true }
+        // "open" is a word of its own, and the beginning of another.
+        let stage = stageWord(facts.stage)
+        return filterWords.contains(word) ? stage == word : stage.hasPrefix(word)
+    }
+
+    /// The code of a Close that a word names; nil: it names none.
+    package static func closeCode(_ word: String) -> WebSocketCloseCode? {
+        UInt16(word).flatMap { (1000...4999).contains($0) ? WebSocketCloseCode(rawValue: $0) : nil }
+    }
+
+    private static func stageWord(_ stage: WebSocketStage) -> String {
+        switch stage {
+        case .connecting, .tunnelling, .opening: "opening"
+        case .open: "open"
+        case .closing: "closing"
+        case .refused: "refused"
+        case .closed: "closed"
+        }
+    }
+
     /// Who ended it and how, as its Closes say; nil: it never was open.
     package static func ending(_ socket: SocketSnapshot) -> String? {
         guard let report = socket.webSocket?.report, let record = socket.closed else { return nil }
@@ -101,7 +136,10 @@ package enum WebSocketWords {
         case .endedWithoutClose:
             let cause = record.error == nil ? "\(origin(report.origin)) ended it" : CloseWords.sentence(record)
             return "\(cause), without a Close (1006)"
-        case .some(let failure): return "we closed with \(close(report.sent)): \(failure)"
+        case .some(let failure):
+            // The reason that was sent is the same sentence.
+            let code = report.sent?.code.map { " with \($0)" } ?? ""
+            return "we closed\(code): \(failure)"
         case nil: break
         }
         let said = report.origin == .local ? report.sent : report.received

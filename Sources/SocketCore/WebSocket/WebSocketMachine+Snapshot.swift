@@ -6,6 +6,10 @@ extension WebSocketMachine {
         received.messages = assembler.completed
         received.compressedMessages = assembler.compressed
         received.messageBytes = assembler.messageBytes
+        // Of the frame at hand, too: what was made of it counts already.
+        if case .payload(let opcode, let done, _) = decoder.awaiting, !opcode.isControl {
+            received.payloadBytes += UInt64(done)
+        }
         return WebSocketSnapshot(
             role: role, state: state, awaiting: closing.acceptsInput ? decoder.awaiting : .nothing,
             receiving: assembler.progress, sending: outbox.progress, received: received, sent: sent,

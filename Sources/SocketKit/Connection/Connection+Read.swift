@@ -261,7 +261,7 @@ extension Connection {
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
         guard keepsTraffic, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
         traffic?.record(
-            loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: loan.count,
+            loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: item.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
         ) { Array(item.prefix($0)) }
     }

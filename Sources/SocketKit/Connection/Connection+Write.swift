@@ -48,7 +48,7 @@ extension Connection {
         webSocket?.performEvents(on: self)
     }
 
-    private func sendPending() {
+    func sendPending() {
         guard !isWireEncrypted else { return sendRecords() }
         for _ in 0..<Self.sendBudget {
             guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked else { return }

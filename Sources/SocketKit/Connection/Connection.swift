@@ -180,6 +180,7 @@ final class Connection {
     /// The handle is gone: nobody can be told, so nothing is worth waiting for.
     func wasReleased() {
         handle = nil
+        webSocket?.goAway(on: self)
         close(error: nil)
     }
 

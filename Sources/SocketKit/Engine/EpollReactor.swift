@@ -4,32 +4,44 @@ import SocketCore
 import Synchronization
 
 /// One thread in epoll_wait. It enters the engine by `turn`, which is `queue.sync`, so the turn runs on this very
-/// thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd ends
-/// the thread.
+/// thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd rouses
+/// the thread, another ends it.
+///
+/// Who asks for a turn rouses this thread rather than one of Dispatch's: those come and go by the dozen under load, and
+/// memory that turns allocate would be spread over as many of malloc's arenas.
 package final class EpollReactor: Reactor {
     private let epoll: Int32
     private let timer: Int32
+    private let rousing: Int32
     private let ending: Int32
     private static let timerMark = UInt64.max
     private static let endingMark = UInt64.max - 1
+    private static let rousingMark = UInt64.max - 2
     private static let batchLimit = 256
 
     package init() {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC))
+        rousing = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         ending = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-        precondition(epoll >= 0 && timer >= 0 && ending >= 0, "no descriptors left for an engine: errno \(errno)")
+        precondition(
+            epoll >= 0 && timer >= 0 && rousing >= 0 && ending >= 0, "no descriptors left for an engine: errno \(errno)"
+        )
     }
 
     deinit {
         close(epoll)
         close(timer)
+        close(rousing)
         close(ending)
     }
 
     package func start(_ turn: @escaping @Sendable ([Readiness]) -> Void) -> Int32 {
         let failure = control(EPOLL_CTL_ADD, timer, EPOLLIN.rawValue, Self.timerMark)
         guard failure == 0 else { return failure }
+        // Edge-triggered, so that its counter need not be read: it would take centuries to fill.
+        let roused = control(EPOLL_CTL_ADD, rousing, EPOLLIN.rawValue | EPOLLET.rawValue, Self.rousingMark)
+        guard roused == 0 else { return roused }
         let ended = control(EPOLL_CTL_ADD, ending, EPOLLIN.rawValue, Self.endingMark)
         guard ended == 0 else { return ended }
         return ReactorThread.start(name: "SocketKit") { [self] in run(turn) }
@@ -49,7 +61,11 @@ package final class EpollReactor: Reactor {
             batch.removeAll(keepingCapacity: true)
             for event in events.prefix(Int(count)) {
                 if event.data.u64 == Self.endingMark { return }
-                if event.data.u64 == Self.timerMark { drainTimer() } else { batch.append(Self.readiness(event)) }
+                switch event.data.u64 {
+                case Self.timerMark: drainTimer()
+                case Self.rousingMark: break
+                default: batch.append(Self.readiness(event))
+                }
             }
             turn(batch)
         }
@@ -102,8 +118,15 @@ package final class EpollReactor: Reactor {
         _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
     }
 
-    package func stop() {
+    package func rouse() -> Bool {
+        signal(rousing)
+        return true
+    }
+
+    package func stop() { signal(ending) }
+
+    private func signal(_ event: Int32) {
         var one: UInt64 = 1
-        _ = write(ending, &one, MemoryLayout<UInt64>.size)
+        _ = write(event, &one, MemoryLayout<UInt64>.size)
     }
 }

@@ -56,6 +56,12 @@ package protocol Reactor: AnyObject, Sendable {
     func remove(_ descriptor: Int32)
     /// Asks for a turn at this time, in place of the time asked for before; nil: none.
     func wake(at deadline: MonotonicTime?)
+    /// Asks for a turn as soon as may be, from any thread; false: it cannot be asked.
+    func rouse() -> Bool
     /// No turn begins after this, save one that has begun to enter.
     func stop()
+}
+
+extension Reactor {
+    package func rouse() -> Bool { false }
 }

@@ -15,6 +15,7 @@ public final class SocketEngine: Sendable {
     let mailbox: Mailbox
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
+    private let reactor: any Reactor
     let clock: any EngineClock
     let names: Names
     private let inspections = Lock<[SocketInspection]>([])
@@ -51,11 +52,13 @@ public final class SocketEngine: Sendable {
         self.confined = confined
         let schedule = schedule ?? { work in queue.async { work() } }
         self.schedule = schedule
+        self.reactor = reactor
         name = configuration.name
         queue.sync {
             // A cycle, which `shutDown` breaks.
             confined {
                 $0.requestTurn = {
+                    if reactor.rouse() { return }
                     let due = clock.now
                     schedule { confined { $0.turn([], due: due) } }
                 }
@@ -70,7 +73,14 @@ public final class SocketEngine: Sendable {
 
     deinit {
         for inspection in inspections.withLock({ $0 }) { inspection.stop() }
-        schedule { [confined] in confined { $0.shutDown() } }
+        let due = clock.now
+        // What was posted before comes first: nobody is roused for it any more.
+        schedule { [confined] in
+            confined {
+                $0.turn([], due: due)
+                $0.shutDown()
+            }
+        }
     }
 
     /// Whether the caller runs on the engine's queue, or on one that targets it.
@@ -108,7 +118,7 @@ public final class SocketEngine: Sendable {
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
     func post(_ letter: Letter) {
-        guard mailbox.post(letter) else { return }
+        guard mailbox.post(letter), !reactor.rouse() else { return }
         let due = clock.now
         schedule { [confined] in confined { $0.turn([], due: due) } }
     }

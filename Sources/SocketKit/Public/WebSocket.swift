@@ -4,9 +4,10 @@ import SocketCore
 /// A WebSocket (RFC 6455), of either end.
 ///
 /// It is a handle, as `AsyncSocket` is one: it may be used from any thread, what one thread asks for happens in the order
-/// in which it asked, and releasing the last reference ends the connection. Messages may be sent from `connect` on; they
+/// in which it asked, and releasing the last reference ends the connection: with Close 1001 behind what is queued, as far
+/// as the kernel takes that at once, and without waiting for the peer's. Messages may be sent from `connect` on; they
 /// wait until it is open. Pings are answered by the engine, however busy the user's queue is. While nobody takes messages,
-/// no more than 256 KiB of them, or one, are gathered, and the rest stays with the kernel, where the peer feels it.
+/// no more than 128 KiB of them, or one, are gathered, and the rest stays with the kernel, where the peer feels it.
 /// SocketRocket: `SRWebSocket`.
 ///
 /// A client may open several WebSockets to one server at a time: unlike RFC 6455, 4.1 asks of browsers, nothing makes one

@@ -18,7 +18,7 @@ extension Connection {
             let item = UnsafeRawBufferPointer(rebasing: rest[..<loan.count])
             rest = UnsafeRawBufferPointer(rebasing: rest[loan.count...])
             record(.readDone, tag: loan.tag, loan.count)
-            log(loan, item)
+            if traffic != nil { log(loan, webSocket.head(in: item)) }
             webSocket.receive(RawSpan(_unsafeBytes: item), on: self)
         }
         return rest

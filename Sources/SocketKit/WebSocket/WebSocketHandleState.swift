@@ -20,7 +20,7 @@ struct WebSocketHandleState {
     var report: WebSocketCloseReport?
 
     /// What may be undelivered before no more is taken from the kernel.
-    static let undeliveredLimit = 256 << 10
+    static let undeliveredLimit = 128 << 10
 }
 
 /// Messages for a task that reads them.

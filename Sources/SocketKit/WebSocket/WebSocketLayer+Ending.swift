@@ -48,6 +48,15 @@ extension WebSocketLayer {
         for case .closed(let report) in events { self.report = report }
     }
 
+    /// The user let go of it: what is queued, and Close 1001 behind that, go as far as the kernel takes them at once.
+    func goAway(on connection: Connection) {
+        guard isOpen, machine?.state == .open else { return }
+        // A code that may be sent, without a reason: nothing refuses that.
+        try? machine?.close(.goingAway, now: connection.engine.now)
+        pump(on: connection)
+        connection.sendPending()
+    }
+
     private func failUnsent(_ cause: SocketError?, on connection: Connection) {
         let lost = cause ?? SocketError(.disconnected, operation: "send", detail: "the WebSocket was closed")
         for (_, operation) in waiting { tell(.failed(operation, lost), on: connection) }

@@ -3,6 +3,20 @@ import SocketCore
 /// What a WebSocket sends and receives, kept for a person to look at: messages and control frames in place of the bytes
 /// that carry them. The heads of its opening handshake are kept as bytes.
 extension WebSocketLayer {
+    /// What of bytes that come belongs to the opening handshake: frames may follow in the same read.
+    func head(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let span = RawSpan(_unsafeBytes: bytes)
+        var count = bytes.count
+        switch stage {
+        case .opening(var handshake):
+            if case .open(_, _, let taken) = handshake.receive(span) { count = taken }
+        case .answering(var handshake):
+            if case .request(_, let taken) = handshake.receive(span) { count = taken }
+        case .tunnelling, .tunnelled, .returning, .deciding, .open, .over: break
+        }
+        return UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    }
+
     /// A message, or a part of one, was queued.
     func log(
         _ type: WebSocketMessageType, _ bytes: [UInt8], isPart: Bool = false, as operation: OperationID,
@@ -18,9 +32,9 @@ extension WebSocketLayer {
 
     /// A part of a message that is streamed was queued.
     func log(part bytes: [UInt8], of stream: OperationID, as operation: OperationID, on connection: Connection) {
-        guard connection.traffic != nil, let (type, parts) = streamed[stream] else { return }
-        if bytes.isEmpty, !parts.isEmpty { return }
-        log(type, bytes, isPart: true, as: operation, on: connection)
+        guard connection.traffic != nil, let message = streamed[stream] else { return }
+        if bytes.isEmpty, !message.parts.isEmpty { return }
+        log(message.type, bytes, isPart: true, as: operation, on: connection)
         streamed[stream]?.parts.append(operation)
     }
 
@@ -45,7 +59,7 @@ extension WebSocketLayer {
     func log(_ frame: WebSocketFrameRecord, on connection: Connection) {
         guard !frame.opcode.isControl else { return logControl(frame, on: connection) }
         if frame.isSent {
-            guard let operation = frame.message.flatMap(operation) else { return }
+            guard let operation = frame.message.flatMap(carrier) else { return }
             connection.traffic?.add(frame, to: operation)
         } else {
             if let kind = WebSocketTraffic.Kind(frame.opcode) { incoming = WebSocketTraffic(kind) }
@@ -53,9 +67,15 @@ extension WebSocketLayer {
         }
     }
 
+    /// What is kept of the message, or of the part of one, that the next frame of this message carries.
+    private func carrier(of message: WebSocketMessageID) -> OperationID? {
+        guard let operation = operation(of: message) else { return nil }
+        return streamed[operation]?.nextCarrier() ?? operation
+    }
+
     private func operation(of message: WebSocketMessageID) -> OperationID? {
         for index in 0..<unsent.count where unsent[index].message == message { return unsent[index].operation }
-        return nil
+        return streams.first { $0.value == message }?.key
     }
 
     private func logControl(_ frame: WebSocketFrameRecord, on connection: Connection) {
@@ -91,5 +111,23 @@ extension WebSocketLayer {
             kind: direction == .sent ? .write : .read(.available(limit: nil)), done: bytes.count, total: bytes.count,
             state: .complete(after: .zero), now: connection.engine.now, webSocket: traffic
         ) { Array(bytes.prefix($0)) }
+    }
+}
+
+/// What is kept of a message that is streamed: its parts, each of which goes out as one frame.
+struct StreamedTraffic {
+    var type: WebSocketMessageType
+    var parts: [OperationID] = []
+    /// Frames made of it so far.
+    private var frames = 0
+
+    init(type: WebSocketMessageType) {
+        self.type = type
+    }
+
+    /// The part that the next frame carries; an empty end without a part of its own belongs to the last.
+    mutating func nextCarrier() -> OperationID? {
+        defer { frames += 1 }
+        return parts.indices.contains(frames) ? parts[frames] : parts.last
     }
 }

@@ -39,7 +39,7 @@ extension WebSocketLayer {
             log(type, Array(parts.joined()), as: operation, on: connection)
         case .begin(let type):
             streams[operation] = try machine?.begin(type)
-            if connection.traffic != nil { streamed[operation] = (type, []) }
+            if connection.traffic != nil { streamed[operation] = StreamedTraffic(type: type) }
         case .append(let stream, let bytes, let isLast):
             guard let id = streams[stream] else { throw .noSuchMessage(WebSocketMessageID(0)) }
             guard isLast else {

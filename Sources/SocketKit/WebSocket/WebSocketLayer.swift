@@ -71,7 +71,7 @@ final class WebSocketLayer {
     var incoming: WebSocketTraffic?
     var pong: WebSocketTraffic?
     /// Parts of messages that are streamed, by the operation that began them, likewise.
-    var streamed: [OperationID: (type: WebSocketMessageType, parts: [OperationID])] = [:]
+    var streamed: [OperationID: StreamedTraffic] = [:]
     /// The last write of the opening handshake: it and those before it are no frames.
     var lastPlainWrite = OperationID(0)
     /// Until when deadlines are put off.

@@ -162,6 +162,31 @@ struct ClientHandshakeTests {
         #expect(refusal.status == 200)
     }
 
+    @Test("H6: a length that is none does no harm", arguments: ["-5", "+5", "5, 5", "99999999999999999999", ""])
+    func h6Lengths(length: String) throws {
+        var handshake = try handshake()
+        let text = "HTTP/1.1 403 No\r\nContent-Length: \(length)\r\n\r\nhello"
+        #expect(handshake.receive(Array(text.utf8).span.bytes) == .wait)
+        guard case .failed(.refused(let refusal)) = handshake.receiveEnd() else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(refusal.body == Array("hello".utf8))
+    }
+
+    @Test("H6: a body in chunks ends at the same place however it comes", arguments: [1, 3, 1_000])
+    func h6Chunks(piece: Int) throws {
+        let body = "5\r\nhello\r\n0\r\n\r\n"
+        let all = Array("HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n\(body)more".utf8)
+        var handshake = try handshake()
+        var steps: [ClientHandshake.Step] = []
+        for start in stride(from: 0, to: all.count, by: piece) {
+            steps.append(handshake.receive(Array(all[start..<min(all.count, start + piece)]).span.bytes))
+        }
+        let refusals = steps.compactMap { if case .failed(.refused(let refusal)) = $0 { refusal.body } else { nil } }
+        #expect(refusals == [Array(body.utf8)])
+    }
+
     @Test("H6: a body without a length ends with the connection, and no more than 4 KiB of it are kept")
     func h6Bodies() throws {
         var handshake = try handshake()

@@ -107,6 +107,16 @@ import Testing
             ])
     }
 
+    @Test func whatCameOfAFrameCountsOnBothSidesOfTheRatio() {
+        let bench = WebSocketBench(.client)
+        bench.receive(bytes: [0x82, 0x7E, 0x10, 0] + [UInt8](repeating: 1, count: 1_000))
+        let half = bench.machine.snapshot().received
+        #expect(half.messageBytes == 1_000 && half.payloadBytes == 1_000 && half.frames == 0)
+        bench.receive(bytes: [UInt8](repeating: 1, count: 3_096))
+        let whole = bench.machine.snapshot().received
+        #expect(whole.messageBytes == 4_096 && whole.payloadBytes == 4_096 && whole.messages == 1)
+    }
+
     @Test func g6AMessageOfAGibibyteTakesUpNoMemory() {
         var machine = WebSocketMachine(
             role: .client, settings: WebSocketSettings(delivery: .chunks), now: .zero)
@@ -115,6 +125,7 @@ import Testing
         var events: [WebSocketEvent] = []
         var total = 0
         var most = 0
+        var room = 0
         var isOver = false
         machine.receive(header.span.bytes, now: .zero, into: &events)
         for _ in 0..<(1 << 14) {
@@ -122,11 +133,13 @@ import Testing
             for case .chunk(let chunk) in events {
                 total += chunk.bytes.count
                 isOver = chunk.isFinal
+                room = max(room, chunk.bytes.capacity)
             }
             most = max(most, events.count, machine.snapshot().heldBytes)
             events.removeAll(keepingCapacity: true)
         }
         #expect(total == 1 << 30 && isOver && most == 1)
+        #expect(room < 2 * piece.count)
     }
 
     @Test func g7AFloodOfEmptyFragmentsIsBounded() {

@@ -68,7 +68,7 @@ import Testing
         let (peer, _) = try listener.acceptWebSocket()
         let frame = RawPeer.frame(2, [UInt8](repeating: 5, count: 60_000))
         let sender = Flood(peer, frame, count: 500)
-        #expect(await eventually { webSocket.picture?.undeliveredBytes ?? 0 > 256 << 10 && sender.isStuck })
+        #expect(await eventually { webSocket.picture?.undeliveredBytes ?? 0 > 128 << 10 && sender.isStuck })
         let picture = try #require(engine.picture(of: webSocket.session))
         #expect(picture.isHeldBack)
         #expect(try #require(picture.webSocket).undeliveredBytes < 2 << 20)

@@ -98,6 +98,25 @@ import Testing
         #expect(before > 0)
     }
 
+    @Test("the last reference gone, it says Close 1001 behind what is queued, and is gone")
+    func releasing() throws {
+        let listener = try RawListener()
+        let engine = SocketEngine()
+        let recorder = WebSocketRecorder()
+        var client: WebSocket? = WebSocket(engine: engine, delegate: recorder)
+        try client?.connect(to: "ws://127.0.0.1:\(listener.port)")
+        let peer = try listener.acceptWebSocket().peer
+        #expect(eventually { recorder.calls == [.opened(subprotocol: nil)] })
+        client?.write("bye")
+        client = nil
+        let bytes = peer.receive(1_000)
+        // A text of three bytes, a Close of two, each with a header of two and a mask of four.
+        try #require(bytes.count == 17)
+        #expect(bytes[0] == 0x81 && bytes[9] == 0x88)
+        #expect([bytes[15] ^ bytes[11], bytes[16] ^ bytes[12]] == [0x03, 0xE9])
+        #expect(eventually { engine.snapshot().sockets.allSatisfy { $0.phase == .closed } })
+    }
+
     @Test("C6: the server ends TCP first")
     func c6ServerEndsFirst() throws {
         let recorder = WebSocketRecorder()

@@ -47,4 +47,48 @@ import Testing
         #expect(frames.map(\.opcode) == [.text, .continuation, .continuation])
         #expect(frames.map(\.isFinal) == [false, false, true])
     }
+
+    @Test func framesBehindTheHeadAreNotKeptWithIt() throws {
+        let listener = try RawListener()
+        let client = WebSocket(engine: Self.capturing)
+        try client.connect(to: "ws://127.0.0.1:\(listener.port)")
+        let peer = try listener.accept()
+        let answer = RawListener.answer(to: peer.receiveHead())
+        try peer.send(Array(answer.utf8) + RawPeer.frame(1, [0x61]))
+        #expect(eventually { traffic(client).contains { $0.webSocket?.kind == .text } })
+        let items = traffic(client).filter { $0.direction == .received }
+        #expect(items.map(\.webSocket?.kind) == [nil, .text])
+        #expect(items.first?.bytes.suffix(4) == [13, 10, 13, 10], "the head, and nothing of the frame")
+        #expect(items.first?.done == items.first?.bytes.count)
+        peer.end()
+    }
+
+    @Test func thePartsOfAStreamedMessageAreKeptWithTheirFrames() throws {
+        let pair = try WebSocketPair(engine: Self.capturing)
+        let stream = pair.client.stream(.text)
+        stream.write(Array("one".utf8))
+        stream.write(Array("two".utf8))
+        stream.finish()
+        #expect(eventually { pair.serverSide.messages == [.text("onetwo")] })
+        #expect(eventually { traffic(pair.client).filter { $0.webSocket?.isPart == true }.count == 2 })
+        let parts = traffic(pair.client).filter { $0.webSocket?.isPart == true }
+        #expect(parts.map(\.bytes) == [Array("one".utf8), Array("two".utf8)])
+        let frames = parts.map { $0.webSocket?.frames ?? [] }
+        #expect(frames.map { $0.map(\.opcode) } == [[.text], [.continuation, .continuation]])
+        #expect(frames.map { $0.map(\.isFinal) } == [[false], [false, true]], "the end is a frame of its own")
+        #expect(eventually { traffic(pair.client).allSatisfy { $0.state != .inProgress } })
+    }
+
+    @Test func theCountersStayBehindTheClose() throws {
+        let pair = try WebSocketPair(engine: Self.capturing)
+        let id = try #require(pair.client.session)
+        pair.client.write("one")
+        pair.client.write("two")
+        pair.client.close(.normal, reason: "done")
+        #expect(eventually { pair.clientSide.endings == 1 })
+        let closed = try #require(pair.engine.snapshot().sockets.first { $0.id == id })
+        let facts = try #require(closed.webSocket)
+        #expect(facts.traffic?.sent.messages == 2 && facts.traffic?.sent.messageBytes == 6)
+        #expect(facts.traffic?.closeSent?.code == .normal && facts.report?.wasClean == true)
+    }
 }

@@ -62,7 +62,12 @@ package struct HTTPBodyPrefix: Hashable, Sendable {
 
     init(_ head: HTTPHead) {
         isChunked = !head.values(of: "transfer-encoding").isEmpty
-        length = isChunked ? nil : head.values(of: "content-length").first.flatMap { Int($0) }
+        length = isChunked ? nil : head.values(of: "content-length").first.flatMap(Self.length)
+    }
+
+    /// Digits and nothing else (RFC 9110, 8.6): what reads as a number otherwise, such as -5, is no length.
+    private static func length(_ text: String) -> Int? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
     /// Whether its end is known before the connection's.
@@ -78,9 +83,20 @@ package struct HTTPBodyPrefix: Hashable, Sendable {
     /// Takes what belongs to it; the answer is how many bytes did.
     mutating func receive(_ more: RawSpan) -> Int {
         more.withUnsafeBytes { more in
+            // Where chunks end is seen only byte by byte.
+            guard !isChunked else { return takeChunked(more) }
             let taken = min(more.count, (length ?? .max) - bytes.count, Self.limit - bytes.count)
             bytes += more.prefix(taken)
             return taken
         }
+    }
+
+    private mutating func takeChunked(_ more: UnsafeRawBufferPointer) -> Int {
+        var taken = 0
+        while taken < more.count, !isWhole {
+            bytes.append(more[taken])
+            taken += 1
+        }
+        return taken
     }
 }

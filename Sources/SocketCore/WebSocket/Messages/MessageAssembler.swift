@@ -126,7 +126,8 @@ struct MessageAssembler: ~Copyable {
         if message.isCompressed {
             try inflate(bytes, key: key, isOver: isOver)
         } else {
-            whole.makeRoom(for: bytes.count, of: bytes.count + missing)
+            // A chunk goes on its way now; room for the rest of its frame would go with it.
+            whole.makeRoom(for: bytes.count, of: bytes.count + (delivery == .whole ? missing : 0))
             isASCII = whole.append(bytes, unmaskedWith: key)
         }
         let made = whole.count - start
