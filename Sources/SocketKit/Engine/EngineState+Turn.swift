@@ -5,12 +5,14 @@ extension EngineState {
     /// always has more to write cannot keep the engine from reading.
     private static let roundLimit = 64
 
-    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
+    /// One turn: mailbox, readiness, what that posted, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
         let began = now
         counters.readinessEvents += UInt64(batch.count)
+        // What was posted before the kernel reported these comes before them.
+        if !batch.isEmpty { settle() }
         isDispatching = true
         for readiness in batch { dispatch(readiness) }
         isDispatching = false
