@@ -50,7 +50,7 @@ struct LintTests {
         let blocks = DispatchSemaphore(value: 0)
         engine.queue.async { _ = blocks.wait(timeout: .now() + .milliseconds(250)) }
         engine.post(.halfClose(SocketID(1)))
-        #expect(bench.finds("socket-queue-slow", in: engine)?.contains("ready work waited") == true)
+        #expect(eventually { bench.finds("socket-queue-slow", in: engine)?.contains("ready work waited") == true })
         #expect(eventually { bench.finds("socket-queue-slow", in: engine) == nil })
     }
 

@@ -14,7 +14,7 @@ final class WebSocketEcho: WebSocketListenerDelegate, WebSocketDelegate {
         configuration.socket.options.noDelay = true
         if streams {
             configuration.settings.delivery = .chunks
-            configuration.settings.watermarks = Watermarks(low: 64 << 10, high: 128 << 10)
+            configuration.settings.watermarks = Watermarks(low: 0, high: 64 << 10)
         }
         listener = WebSocketListener(engine: engine, configuration: configuration)
     }

@@ -8,13 +8,15 @@ extension EngineState {
     /// one socket would cost more than the lines.
     private static let callbackLimit = 1_024
 
-    /// One turn: readiness, mailbox, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
+    /// One turn: mailbox, readiness, what that posted, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
         let began = now
         endWatch()
         counters.readinessEvents += UInt64(batch.count)
+        // What was posted before the kernel reported these comes before them.
+        if !batch.isEmpty { settle() }
         isDispatching = true
         for readiness in batch { dispatch(readiness) }
         isDispatching = false

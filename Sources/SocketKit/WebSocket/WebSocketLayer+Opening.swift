@@ -125,6 +125,7 @@ extension WebSocketLayer {
         machine = WebSocketMachine(role: role, deflate: compression, settings: configuration.settings, now: now)
         machine?.reportsFrames = connection.traffic != nil
         if let listener, let handle {
+            handle.state.withLock { $0.agreement = agreement }
             connection.engine.outbox.append(.webSocketListener(listener, .accepted(handle, agreement)))
         } else {
             tell(.opened(agreement), on: connection)

@@ -82,6 +82,7 @@ import Testing
     @Test func theCountersStayBehindTheClose() throws {
         let pair = try WebSocketPair(engine: Self.capturing)
         let id = try #require(pair.client.session)
+        #expect(pair.server.agreement == pair.client.agreement, "both ends know what was agreed on")
         pair.client.write("one")
         pair.client.write("two")
         pair.client.close(.normal, reason: "done")
