@@ -42,6 +42,8 @@ struct FirstMinuteHostileTests {
         try peer.write("harmless\n")
         try inspection.wait(for: "harmless")
         try inspection.wait(for: "Hz")
+        // Who the peer is is found out a little later.
+        try inspection.wait(for: " in nc[")
         let before = try #require(try Frame(inspection), inspection.tmux.picture)
         for (number, attack) in Attack.all.enumerated() {
             try peer.write(attack)
