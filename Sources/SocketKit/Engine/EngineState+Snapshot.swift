@@ -5,18 +5,7 @@ extension EngineState {
     func snapshot(_ request: SnapshotRequest) -> EngineSnapshot {
         var snapshot = EngineSnapshot(
             engine: configuration.name, time: now, wallNanoseconds: clock.wallNanoseconds)
-        snapshot.sockets.reserveCapacity(connections.count + acceptors.count + datagrams.count)
-        for connection in connections.values {
-            snapshot.sockets.append(connection.snapshot(withKernel: request.kernel.includes(connection.id)))
-        }
-        for acceptor in acceptors.values {
-            snapshot.sockets.append(acceptor.snapshot(withKernel: request.kernel.includes(acceptor.id)))
-        }
-        for session in datagrams.values {
-            snapshot.sockets.append(session.snapshot(withKernel: request.kernel.includes(session.id)))
-        }
-        snapshot.sockets.append(contentsOf: closed.list(now: now))
-        snapshot.sockets.sort { $0.id < $1.id }
+        snapshot.sockets = pictures(request.kernel)
         snapshot.counters = counters
         snapshot.times = meter.times(now)
         if let first = request.eventsFrom {
@@ -28,6 +17,22 @@ extension EngineState {
                 connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         return snapshot
+    }
+
+    /// All sessions, by number. A picture is large, so they are put in order before they are drawn.
+    private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
+        var others = acceptors.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
+        others += datagrams.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
+        others += closed.list(now: now)
+        others.sort { $0.id > $1.id }
+        var pictures: [SocketSnapshot] = []
+        pictures.reserveCapacity(connections.count + others.count)
+        for connection in connections.values.sorted(by: { $0.id < $1.id }) {
+            while !others.isEmpty, others[others.count - 1].id < connection.id { pictures.append(others.removeLast()) }
+            pictures.append(connection.snapshot(withKernel: kernel.includes(connection.id)))
+        }
+        pictures.append(contentsOf: others.reversed())
+        return pictures
     }
 }
 
