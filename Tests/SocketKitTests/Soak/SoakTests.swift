@@ -18,7 +18,8 @@ extension Soak {
                 for _ in 0..<3 { try use(SocketEngine()) }
                 let before = restingDescriptors()
                 for _ in 0..<count(1_000) { try use(SocketEngine()) }
-                #expect(eventually { openDescriptors() == before }, "\(openDescriptors()), \(before) before")
+                // Of the first ones some may have been open still.
+                #expect(eventually { openDescriptors() <= before }, "\(openDescriptors()), \(before) before")
             }
         }
     }
