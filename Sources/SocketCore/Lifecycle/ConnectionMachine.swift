@@ -117,18 +117,16 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     /// Queues a read, if there is nothing to be said against it; else false, and nothing changes: `add` says it. Almost
     /// every read comes by here, and an answer that may be a failure is a big one.
     package mutating func queue(_ request: ReadRequest, as id: OperationID, now: MonotonicTime) -> Bool {
-        guard isPlain, !request.isStanding, request.timeout.map({ $0 >= .zero }) ?? true else { return false }
-        switch request.kind {
-        case .available(nil): break
-        case .available(let limit?): guard limit > 0 else { return false }
-        case .length(let length): guard length > 0 else { return false }
-        case .delimiter(let terminator, let limit):
-            guard !terminator.isEmpty, limit ?? .max >= terminator.count else { return false }
-        case .frame: return false
-        }
-        guard !request.lendsBytes else { return false }
+        guard isPlain, request.isPlain else { return false }
         reading.queue(request, as: id, now: now)
         return true
+    }
+
+    /// Completes such a read at once with bytes that are here; nil, and nothing changes, where they do not do or where
+    /// another stands before it.
+    package mutating func completeAtOnce(_ request: ReadRequest) -> [UInt8]? {
+        guard reading.hasBytes, isPlain, request.isPlain else { return nil }
+        return reading.completeAtOnce(request)
     }
 
     /// Queues a write, likewise.
@@ -262,9 +260,12 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         package var hasWrite: Bool
     }
 
+    /// Whether `next` may have something to say.
+    package var mayAct: Bool { !isPlain || hasEndOfStream || output != .open }
+
     package var standing: Standing {
         Standing(
-            mayAct: !isPlain || hasEndOfStream || output != .open,
+            mayAct: mayAct,
             hasDeadline: reading.hasDeadline || writing.hasDeadline || upgrade.isPending,
             hasRead: reading.hasCurrent, hasWrite: !writing.isEmpty)
     }

@@ -32,6 +32,17 @@ extension ReadRequest {
         }
     }
 
+    /// Whether it is without fault, not standing and no frame, told without the words of what would be wrong.
+    var isPlain: Bool {
+        guard !isStanding, !lendsBytes, timeout.map({ $0 >= .zero }) ?? true else { return false }
+        switch kind {
+        case .available(let limit): return limit ?? 1 > 0
+        case .length(let length): return length > 0
+        case .delimiter(let terminator, let limit): return !terminator.isEmpty && limit ?? .max >= terminator.count
+        case .frame: return false
+        }
+    }
+
     private var lendingFault: SocketError? {
         guard lendsBytes else { return nil }
         switch kind {

@@ -258,3 +258,20 @@ struct ReadInHand {
         return .progress(increment)
     }
 }
+
+extension PreBuffer {
+    /// How many of its bytes complete a read of this kind that begins with the first of them; nil: they are too few.
+    func length(for kind: ReadRequest.Kind) -> Int? {
+        switch kind {
+        case .available(let limit): return isEmpty ? nil : min(count, limit ?? .max)
+        case .length(let length): return count >= length ? length : nil
+        case .delimiter(let terminator, let limit):
+            return withUnsafeBytes {
+                let window = UnsafeRawBufferPointer(rebasing: $0[..<min($0.count, limit ?? .max)])
+                guard case .found(let end) = TerminatorSearch.find(terminator, in: window, from: 0) else { return nil }
+                return end
+            }
+        case .frame: return nil
+        }
+    }
+}

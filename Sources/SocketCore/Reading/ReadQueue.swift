@@ -66,6 +66,17 @@ package struct ReadQueue: ~Copyable, Sendable {
         }
     }
 
+    /// Completes a read that could complete without taking it in hand, when nothing stands before it and the bytes that
+    /// are here are enough: those reads that a delegate queues from within the last one's callback. nil, and nothing
+    /// changes, otherwise; then `queue` has it.
+    mutating func completeAtOnce(_ request: ReadRequest) -> [UInt8]? {
+        guard !hasCurrent, !hasOverrun, waiting.isEmpty, let count = preBuffer.length(for: request.kind) else {
+            return nil
+        }
+        completed += 1
+        return preBuffer.take(count)
+    }
+
     /// Takes a read in hand, in place of one that is done.
     private mutating func hold(_ read: QueuedRead, now: MonotonicTime) {
         inHand = ReadInHand(read, now: now)

@@ -5,17 +5,25 @@ extension WebSocketMachine {
     ///
     /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, or `mostEvents` events,
     /// the rest is held, and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
-    /// nothing is held.
-    package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
+    /// nothing is held. A large message takes its memory from `spares`, where there is some.
+    package mutating func receive(
+        _ bytes: RawSpan, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
+    ) {
         received.wireBytes += UInt64(bytes.byteCount)
         bytes.withUnsafeBytes { input in
             guard held.isEmpty else {
                 held.append(contentsOf: input)
                 return
             }
-            let taken = take(input, now: now, into: &events)
+            let taken = take(input, now: now, spares: &spares, into: &events)
             if taken < input.count { held = Array(input[taken...]) }
         }
+    }
+
+    /// The same, without spare memory.
+    package mutating func receive(_ bytes: RawSpan, now: MonotonicTime, into events: inout [WebSocketEvent]) {
+        var spares = SpareArrays()
+        receive(bytes, now: now, spares: &spares, into: &events)
     }
 
     /// Bytes of messages that one call makes before it holds the rest.
@@ -30,7 +38,8 @@ extension WebSocketMachine {
     /// Goes on with what is held. Without effect when nothing is.
     package mutating func proceed(now: MonotonicTime, into events: inout [WebSocketEvent]) {
         let input = held.handOver()
-        let taken = input.withUnsafeBytes { take($0, now: now, into: &events) }
+        var spares = SpareArrays()
+        let taken = input.withUnsafeBytes { take($0, now: now, spares: &spares, into: &events) }
         if taken < input.count { held = Array(input[taken...]) }
         guard isEndHeld, held.isEmpty else { return }
         isEndHeld = false
@@ -39,7 +48,8 @@ extension WebSocketMachine {
 
     /// Takes bytes until they end or the budget does; how many were taken.
     private mutating func take(
-        _ input: UnsafeRawBufferPointer, now: MonotonicTime, into events: inout [WebSocketEvent]
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, spares: inout SpareArrays,
+        into events: inout [WebSocketEvent]
     ) -> Int {
         var offset = 0
         let most = assembler.delivered + Self.deliveryBudget
@@ -52,10 +62,10 @@ extension WebSocketMachine {
                 case .wait:
                     if decoder.missing > 0 { pings.isBusy(now: now) }
                     return offset
-                case .header(let header): try begin(header, now: now, into: &events)
+                case .header(let header): try begin(header, now: now, spares: &spares, into: &events)
                 case .payload(let range, let key, let isLast):
                     let bytes = UnsafeRawBufferPointer(rebasing: input[range])
-                    try take(bytes, key: key, isLast: isLast, now: now, into: &events)
+                    try take(bytes, key: key, isLast: isLast, now: now, spares: &spares, into: &events)
                 }
             }
         } catch {
@@ -67,17 +77,18 @@ extension WebSocketMachine {
     }
 
     private mutating func begin(
-        _ header: FrameHeader, now: MonotonicTime, into events: inout [WebSocketEvent]
+        _ header: FrameHeader, now: MonotonicTime, spares: inout SpareArrays, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         frame = header
         frameStart = assembler.messageBytes
         if !header.opcode.isControl { try assembler.begin(header) }
         guard header.length == 0 else { return }
-        try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &events)
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        try take(none, key: nil, isLast: true, now: now, spares: &spares, into: &events)
     }
 
     private mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime,
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime, spares: inout SpareArrays,
         into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         guard !frame.opcode.isControl else {
@@ -86,7 +97,7 @@ extension WebSocketMachine {
             return
         }
         let message = events.count
-        try assembler.take(bytes, key: key, into: &events)
+        try assembler.take(bytes, key: key, spares: &spares, into: &events)
         guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)
         record(before: message, assembler.id, [], now: now, into: &events)

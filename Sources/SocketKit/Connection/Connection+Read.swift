@@ -9,6 +9,11 @@ extension Connection {
     /// Queues a read, and tries it at once where bytes are known to wait.
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
+        // Bytes that are here change nothing else; in these states, a read does.
+        if tls == nil, !isReadInterestOff, !isHungUp, let bytes = machine.completeAtOnce(request) {
+            completed(request, as: operation, with: bytes)
+            return machine.mayAct ? finishStep() : noteChange()
+        }
         if !machine.queue(request, as: operation, now: engine.now),
             let failed = machine.add(request, as: operation, now: engine.now)
         {
@@ -17,6 +22,18 @@ extension Connection {
         if machine.hasReportedEndOfStream { failAwaitedReads() }
         if machine.reading.hasBytes || isReadInterestOff || isHungUp || tls != nil { readingChanged() }
         finishQueueing()
+    }
+
+    /// A read completed that never was in hand.
+    private func completed(_ request: ReadRequest, as operation: OperationID, with bytes: [UInt8]) {
+        record(.readDone, tag: request.tag, bytes.count)
+        if keepsTraffic {
+            logRead(
+                ReadDelivery(
+                    operation: operation, tag: request.tag, kind: request.kind, bytes: bytes, started: engine.now,
+                    isStanding: false))
+        }
+        notify(.read(operation, tag: request.tag, bytes: bytes, lends: false))
     }
 
     /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.

@@ -93,10 +93,11 @@ extension Connection {
             switch machine.writing.advance(now: engine.now) {
             case .none:
                 return
-            case .complete(let completion):
+            case .complete(var completion):
                 record(.writeDone, tag: completion.tag, completion.bytes.count)
                 if keepsTraffic { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
+                if webSocket != nil { engine.spares.keep(&completion.bytes) }
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
                 if keepsTraffic { logPartialWrite(operation) }

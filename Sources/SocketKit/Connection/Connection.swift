@@ -17,6 +17,8 @@ final class Connection {
     /// The handle, from the first callback that is decided in a turn until all of them are made. What is held weakly is
     /// dear to get hold of.
     @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
+    /// The same one, for the calls in between: each reference to what is also held weakly is dear to count.
+    @exclusivity(unchecked) private var countedHandle: Unmanaged<AsyncSocket>?
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -328,7 +330,13 @@ final class Connection {
 
     func hold(_ handle: AsyncSocket) {
         heldHandle = handle
+        countedHandle = .passUnretained(handle)
         engine.holding.append(self)
+    }
+
+    /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
+    func deliver(_ notice: SocketNotice) {
+        if countedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true { isHeldBack = true }
     }
 
     /// The handle belongs to this session no more: what is decided from now on is told to nobody.
@@ -339,6 +347,7 @@ final class Connection {
 
     /// All callbacks are made.
     func letGo() {
+        countedHandle = nil
         heldHandle = nil
     }
 

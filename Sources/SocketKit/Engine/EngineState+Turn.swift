@@ -35,8 +35,7 @@ extension EngineState {
         var (rounds, callbacks) = (0, 0)
         while rounds < Self.roundLimit || callbacks < Self.callbackLimit {
             rounds += 1
-            callbacks += max(1, outbox.count)
-            deliverOutbox()
+            callbacks += max(1, deliverOutbox(following: Self.callbackLimit - callbacks))
             settle()
             guard outbox.isEmpty else { continue }
             letGo()
@@ -97,17 +96,25 @@ extension EngineState {
         }
     }
 
-    func deliverOutbox() {
+    /// Makes the callbacks that wait, and so many at most that come of them, as long as nobody asks for anything else;
+    /// how many that were.
+    @discardableResult
+    func deliverOutbox(following most: Int = 0) -> Int {
         // A callback that runs in here may enter the engine again and add to the outbox; it never delivers.
-        guard !outbox.isDelivering, !outbox.isEmpty else { return }
+        guard !outbox.isDelivering, !outbox.isEmpty else { return 0 }
+        let waiting = outbox.count
+        var made = 0
         host {
-            var left = outbox.count
-            while left > 0, let callback = outbox.popFirst() {
+            while made < waiting || made < most && isUpToDate, let callback = outbox.popFirst() {
                 callback.run(in: self)
-                left -= 1
+                made += 1
             }
         }
+        return made
     }
+
+    /// Whether nothing waits to be carried out or written.
+    private var isUpToDate: Bool { mailbox.isEmpty && unflushed.isEmpty && unflushedDatagrams.isEmpty }
 
     /// Runs user code.
     func host(_ userCode: () -> Void) {

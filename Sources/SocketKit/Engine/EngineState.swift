@@ -57,6 +57,8 @@ final class EngineState {
 
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
+    /// Memory of large messages that went out, for those that come.
+    @exclusivity(unchecked) var spares = SpareArrays()
     /// Keys for WebSockets.
     var maskKeys = MaskKeys()
     /// Datagrams are received here, many at a time.

@@ -17,8 +17,7 @@ enum Callback: ~Copyable {
 
     consuming func run(in engine: EngineState) {
         switch consume self {
-        case .socket(let call):
-            if call.connection.heldHandle?.deliver(call.notice) == true { call.connection.isHeldBack = true }
+        case .socket(let call): call.connection.deliver(call.notice)
         case .missed(let socket, let notice): _ = socket.deliver(notice)
         case .listener(let listener, let notice): listener.deliver(notice)
         case .datagram(let socket, let notice): socket.deliver(notice)

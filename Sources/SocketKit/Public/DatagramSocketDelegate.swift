@@ -92,11 +92,11 @@ public struct DatagramReceiveFilter: Sendable {
 
 /// One call of a `DatagramSocketDelegate`.
 enum DatagramNotice: Sendable {
-    case connected(SocketAddress)
-    case notConnected(SocketError)
+    indirect case connected(SocketAddress)
+    indirect case notConnected(SocketError)
     case sent(OperationID, tag: Int)
-    case notSent(FailedDatagram)
+    indirect case notSent(FailedDatagram)
     case received(DatagramBatch)
-    case met(SocketError)
-    case closed(SocketError?)
+    indirect case met(SocketError)
+    indirect case closed(SocketError?)
 }

@@ -114,7 +114,7 @@ extension SocketListenerDelegate {
 
 /// One call of an `AsyncSocketDelegate`.
 enum SocketNotice: Sendable {
-    case connected(SocketAddress)
+    indirect case connected(SocketAddress)
     case read(OperationID, tag: Int, bytes: [UInt8], lends: Bool)
     case readPartial(OperationID, tag: Int, increment: Int)
     case wrote(OperationID, tag: Int)
@@ -125,7 +125,7 @@ enum SocketNotice: Sendable {
     case peerClosed
     case writable(Bool)
     case secured
-    case trust(TLSTrust)
+    indirect case trust(TLSTrust)
     indirect case disconnecting(SocketError, unread: [UInt8])
     indirect case disconnected(SocketError?)
 }
@@ -133,5 +133,5 @@ enum SocketNotice: Sendable {
 /// One call of a `SocketListenerDelegate`.
 enum ListenerNotice: Sendable {
     case accepted(AsyncSocket)
-    case stopped(SocketError?)
+    indirect case stopped(SocketError?)
 }

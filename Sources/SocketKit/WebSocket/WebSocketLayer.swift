@@ -117,7 +117,8 @@ final class WebSocketLayer {
     /// Bytes came. They are lent for the length of this call.
     func receive(_ bytes: RawSpan, on connection: Connection) {
         if case .open = stage {
-            machine?.receive(bytes, now: connection.engine.now, into: &events)
+            let engine = connection.engine
+            machine?.receive(bytes, now: engine.now, spares: &engine.spares, into: &events)
             return performEvents(on: connection)
         }
         receiveOpening(bytes, on: connection)

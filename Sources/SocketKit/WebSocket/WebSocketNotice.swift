@@ -2,18 +2,18 @@ import SocketCore
 
 /// One call of a `WebSocketDelegate`.
 enum WebSocketNotice: Sendable {
-    case opened(WebSocketAgreement)
+    indirect case opened(WebSocketAgreement)
     case message(WebSocketMessage)
     case chunk(WebSocketChunk)
     case ping([UInt8])
     case pong([UInt8], roundTrip: Duration?)
     case sent(OperationID)
-    case failed(OperationID, SocketError)
+    indirect case failed(OperationID, SocketError)
     case writable
     /// Input is over: by the peer's Close, or (nil) since it broke the protocol.
-    case inputEnded(WebSocketCloseFrame?)
-    case trust(TLSTrust)
-    case closed(WebSocketCloseReport?, SocketError?)
+    indirect case inputEnded(WebSocketCloseFrame?)
+    indirect case trust(TLSTrust)
+    indirect case closed(WebSocketCloseReport?, SocketError?)
 
     /// Bytes that it carries, for back-pressure; those without payload count a little too, since they take up memory.
     var cost: Int {
@@ -28,7 +28,7 @@ enum WebSocketNotice: Sendable {
 
 /// One call of a `WebSocketListenerDelegate`.
 enum WebSocketListenerNotice: Sendable {
-    case accepted(WebSocket, WebSocketAgreement)
-    case refused(SocketAddress?, SocketError?)
-    case stopped(SocketError?)
+    indirect case accepted(WebSocket, WebSocketAgreement)
+    indirect case refused(SocketAddress?, SocketError?)
+    indirect case stopped(SocketError?)
 }

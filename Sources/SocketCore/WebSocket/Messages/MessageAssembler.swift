@@ -117,7 +117,7 @@ struct MessageAssembler: ~Copyable {
     /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of
     /// an empty frame.
     mutating func take(
-        _ bytes: UnsafeRawBufferPointer, key: UInt32?, into events: inout [WebSocketEvent]
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, spares: inout SpareArrays, into events: inout [WebSocketEvent]
     ) throws(WebSocketFailure) {
         missing -= bytes.count
         let isOver = isFinal && missing == 0
@@ -127,7 +127,9 @@ struct MessageAssembler: ~Copyable {
             try inflate(bytes, key: key, isOver: isOver)
         } else {
             // A chunk goes on its way now; room for the rest of its frame would go with it.
-            whole.makeRoom(for: bytes.count, of: bytes.count + (delivery == .whole ? missing : 0))
+            let announced = bytes.count + (delivery == .whole ? missing : 0)
+            if whole.capacity == 0 { whole = spares.take(for: announced) }
+            whole.makeRoom(for: bytes.count, of: announced)
             isASCII = whole.append(bytes, unmaskedWith: key)
         }
         let made = whole.count - start
