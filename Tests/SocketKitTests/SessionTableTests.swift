@@ -31,4 +31,26 @@ import Testing
         for id in model.keys { table[id] = nil }
         #expect(table.isEmpty)
     }
+
+    @Test func sessionsComeByNumberWhateverCameAndWentMeanwhile() {
+        var random = SystemRandomNumberGenerator()
+        var table = SessionTable<Numbered>()
+        for step in 1...2_000 {
+            // Mostly a later number than all before, now and then one from elsewhere.
+            let isLate = Int.random(in: 0..<8, using: &random) > 0
+            let number = isLate ? UInt64(step) : UInt64.random(in: 1...5_000, using: &random)
+            table[SocketID(number)] = Numbered(number)
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                table[SocketID(UInt64.random(in: 1...UInt64(step), using: &random))] = nil
+            }
+            guard step % 7 == 0 else { continue }
+            let numbers = table.inOrder().map(\.number)
+            #expect(numbers == table.values.map(\.number).sorted())
+        }
+    }
+
+    private final class Numbered {
+        let number: UInt64
+        init(_ number: UInt64) { self.number = number }
+    }
 }

@@ -23,6 +23,13 @@ package struct RateWindow {
         }
     }
 
+    /// Notes that the total has not grown until `time`, without a sample for it: what it grows by next grew since then. Only
+    /// of a rate of 0, which such a sample would not have changed.
+    package mutating func stood(until time: MonotonicTime) {
+        guard case .measured(let total, let last, let grew, 0) = state, last < time else { return }
+        state = .measured(total: total, time: time, grew: grew, perSecond: 0)
+    }
+
     /// Takes a sample. One that comes less than 50 ms after the last one is left to the next; a total below the last
     /// one counts as no growth.
     package mutating func sample(total: UInt64, now: MonotonicTime) {

@@ -10,10 +10,37 @@ struct ConnectionRates {
     var operations = RateWindow()
 }
 
+extension ConnectionRates {
+    /// Nothing passed until then.
+    mutating func stood(until time: MonotonicTime) {
+        receive.stood(until: time)
+        send.stood(until: time)
+        queue.stood(until: time)
+        operations.stood(until: time)
+    }
+}
+
 extension Connection {
+    /// This session at this instant: what was last made of it, if nothing has changed since.
+    func picture(withKernel: Bool) -> SocketSnapshot {
+        guard let kept = keptPicture, !withKernel else {
+            let made = snapshot(withKernel: withKernel)
+            keptPicture = withKernel || made.changesByItself ? nil : made
+            keptHearing = handle?.hearsHere
+            return made
+        }
+        // A delegate that goes tells nobody, nor does a delegate's queue.
+        if let keptHearing, handle?.hearsHere == keptHearing { return kept }
+        guard handle?.callbacks(reading: kept.reading.current?.id, now: engine.now) != kept.callbacks else {
+            return kept
+        }
+        keptPicture = nil
+        return picture(withKernel: false)
+    }
+
     /// This session at this instant; `lists`: with the operations that wait.
     func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
-        var picture = SocketSnapshot(id: id, role: role, phase: phase, target: target, opened: opened)
+        var picture = SocketSnapshot.Facts(id: id, role: role, phase: phase, target: target, opened: opened)
         picture.parent = parent
         picture.name = configuration.name
         picture.local = local
@@ -45,13 +72,14 @@ extension Connection {
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
         }
-        return picture
+        return SocketSnapshot(picture)
     }
 
-    private func measure(_ picture: inout SocketSnapshot) {
+    private func measure(_ picture: inout SocketSnapshot.Facts) {
         let completed = picture.reading.completed &+ picture.writing.completed
         let queued = sent &+ UInt64(picture.writing.pendingBytes)
         let measured = rates.change(ConnectionRates()) { rates in
+            rates.stood(until: engine.lastLook)
             rates.receive.sample(total: received, now: engine.now)
             rates.send.sample(total: sent, now: engine.now)
             rates.operations.sample(total: completed, now: engine.now)

@@ -100,6 +100,10 @@ final class Connection {
     @exclusivity(unchecked) private var hasWrite = false
     @exclusivity(unchecked) private(set) var readsSince: MonotonicTime?
     @exclusivity(unchecked) private(set) var writesSince: MonotonicTime?
+    /// What was last made of it for somebody who looks, as long as nothing changes.
+    @exclusivity(unchecked) var keptPicture: SocketSnapshot?
+    /// What the handle's `hearsHere` was then.
+    @exclusivity(unchecked) var keptHearing: Bool?
     /// What is kept of its traffic; nil: nothing is.
     var traffic: TrafficLog? {
         get { keptTraffic.first }
@@ -190,6 +194,7 @@ final class Connection {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     func noteChange() {
+        if keptPicture != nil { keptPicture = nil }
         guard !isNoted, engine.takesNotes else { return }
         isNoted = true
         engine.note(id)
@@ -215,6 +220,7 @@ final class Connection {
         guard isQueuedForFlush, watermarks == nil else { return finishStep() }
         let standing = machine.standing
         guard !standing.mayAct else { return finishStep() }
+        noteChange()
         noteQueues(standing)
     }
 
@@ -336,7 +342,9 @@ final class Connection {
 
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
     func deliver(_ notice: SocketNotice) {
-        if countedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true { isHeldBack = true }
+        guard countedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
+        isHeldBack = true
+        noteChange()
     }
 
     /// The handle belongs to this session no more: what is decided from now on is told to nobody.

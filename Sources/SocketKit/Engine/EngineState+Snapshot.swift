@@ -19,7 +19,7 @@ extension EngineState {
         return snapshot
     }
 
-    /// All sessions, by number. A picture is large, so they are put in order before they are drawn.
+    /// All sessions, by number.
     private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
         var others = acceptors.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
         others += datagrams.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
@@ -27,11 +27,12 @@ extension EngineState {
         others.sort { $0.id > $1.id }
         var pictures: [SocketSnapshot] = []
         pictures.reserveCapacity(connections.count + others.count)
-        for connection in connections.values.sorted(by: { $0.id < $1.id }) {
+        for connection in connections.inOrder() {
             while !others.isEmpty, others[others.count - 1].id < connection.id { pictures.append(others.removeLast()) }
-            pictures.append(connection.snapshot(withKernel: kernel.includes(connection.id)))
+            pictures.append(connection.picture(withKernel: kernel.includes(connection.id)))
         }
         pictures.append(contentsOf: others.reversed())
+        lastLook = now
         return pictures
     }
 }

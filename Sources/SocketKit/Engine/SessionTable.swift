@@ -13,11 +13,31 @@ struct SessionTable<Session: AnyObject> {
     private(set) var count = 0
     /// How far a product is shifted so that it is a slot.
     private var shift: UInt64 = 64
+    /// All sessions by number, from when they were last asked for in that order until one goes.
+    private var ordered: [Session]?
+    private var highest: UInt64 = 0
 
     var isEmpty: Bool { count == 0 }
 
     /// All sessions, in no order.
     var values: some Sequence<Session> { slots.lazy.compactMap(\.session) }
+
+    /// All sessions, by number.
+    mutating func inOrder() -> [Session] {
+        if let ordered { return ordered }
+        let numbers = slots.lazy.map(\.number).filter { $0 != 0 }.sorted()
+        let sessions = numbers.compactMap { slots[slot(of: $0)].session }
+        (ordered, highest) = (sessions, numbers.last ?? 0)
+        return sessions
+    }
+
+    /// A later session has a higher number, save one that comes from another engine.
+    private mutating func keepOrder(with session: Session, _ number: UInt64) {
+        guard ordered != nil else { return }
+        guard number > highest else { return ordered = nil }
+        ordered?.append(session)
+        highest = number
+    }
 
     subscript(id: SocketID) -> Session? {
         get {
@@ -43,7 +63,8 @@ struct SessionTable<Session: AnyObject> {
     private mutating func insert(_ session: Session, _ number: UInt64) {
         if (count + 1) * 2 > slots.count { resize(to: max(8, slots.count * 2)) }
         let slot = slot(of: number)
-        if slots[slot].number == 0 { count += 1 }
+        if slots[slot].number == 0 { count += 1 } else { ordered = nil }
+        keepOrder(with: session, number)
         slots[slot] = Slot(number: number, session: session)
     }
 
@@ -53,6 +74,7 @@ struct SessionTable<Session: AnyObject> {
         var hole = slot(of: number)
         guard slots[hole].number == number, number != 0 else { return }
         count -= 1
+        ordered = nil
         let mask = slots.count - 1
         var next = (hole + 1) & mask
         while slots[next].number != 0 {

@@ -57,6 +57,7 @@ extension EngineState {
         let (events, _, next) = ring.read(from: request.eventsFrom)
         publication.events = events
         publication.tick = tick(next)
+        lastLook = now
         publication.cost = clock.now - began
         return publication
     }
@@ -121,7 +122,7 @@ extension EngineState {
 
 extension SocketSnapshot {
     /// Whether it looks different after a while though nothing happens: rates fall, attempts and callbacks grow older.
-    fileprivate var changesByItself: Bool {
+    var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }
         if phase == .resolving || phase == .connecting { return true }
         if let callbacks, callbacks.lag != nil, callbacks.ran == nil { return true }

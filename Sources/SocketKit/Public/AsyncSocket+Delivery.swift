@@ -46,6 +46,11 @@ extension AsyncSocket {
     /// The reads that somebody awaits.
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
+    /// Whether there is a delegate, where callbacks come on the engine's queue and nobody awaits anything; nil elsewhere.
+    var hearsHere: Bool? {
+        state.withLock { $0.pump == nil && !$0.isAwaited ? $0.delegate != nil : nil }
+    }
+
     /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
     func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
         var (snapshot, pump) = state.withLock { state in

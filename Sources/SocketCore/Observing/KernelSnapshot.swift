@@ -1,0 +1,37 @@
+/// What the kernel says of a socket; asked only for sessions named in the request. nil: the kernel does not say.
+public struct KernelSnapshot: Hashable, Sendable, Codable {
+    /// Bytes received that nobody has read (`ss`: Recv-Q). For a listener: connections that wait for accept. For a
+    /// datagram socket: with the kernel's own overhead.
+    public var receiveQueue: Int?
+    /// Bytes sent that the peer has not acknowledged, and bytes not sent yet (`ss`: Send-Q).
+    public var sendQueue: Int?
+    /// Of those, the bytes not sent yet (`tcpi_notsent_bytes`).
+    public var notSent: Int?
+    /// The connection's state in TCP's own words, as `ss` writes them: `ESTAB`, `CLOSE-WAIT`, `LISTEN`...
+    public var state: String?
+    /// Smoothed round-trip time.
+    public var roundTripTime: Duration?
+    /// Congestion window, in segments.
+    public var congestionWindow: Int?
+    /// Segments retransmitted over the connection's life.
+    public var retransmits: Int?
+    /// Share of the time in which the peer's window held us back, 0...1.
+    public var receiverWindowLimited: Double?
+    /// Share of the time in which our own send buffer was too small, 0...1.
+    public var sendBufferLimited: Double?
+    /// Whether the delivery rate was measured while we gave the kernel too little to send.
+    public var isApplicationLimited: Bool?
+    /// `tcpi_bytes_sent`: data bytes sent, retransmissions included.
+    public var bytesSent: UInt64?
+    /// `tcpi_bytes_received`: data bytes received, read or not; the peer's FIN counts as one.
+    public var bytesReceived: UInt64?
+    /// `tcpi_delivery_rate`, bytes a second.
+    public var deliveryRate: UInt64?
+    /// Datagrams dropped for want of room in the receive buffer (SK_MEMINFO_DROPS).
+    public var drops: UInt64?
+    /// The receive buffer's size as the kernel counts it, its own overhead included (SK_MEMINFO_RCVBUF).
+    public var receiveBuffer: Int?
+
+    /// Nothing known.
+    public init() {}
+}
