@@ -1,7 +1,8 @@
 import Glibc
 import SocketKit
 
-/// What a snapshot of many connections costs the engine's queue: `Scale [CONNECTIONS [SNAPSHOTS]]`
+/// What being looked at costs the engine's queue: a snapshot of many connections, and an event:
+/// `Scale [CONNECTIONS [SNAPSHOTS]]`
 ///
 /// The connections are socket pairs, so that they need half the descriptors that the system allows; 9,900 unless said.
 @main
@@ -29,10 +30,11 @@ struct Main {
                     + "\(Int(costs[costs.count / 2])) us of CPU [\(Int(costs[0]))-\(Int(costs[costs.count - 1]))]")
         }
         withExtendedLifetime(held) {}
+        try Events.report()
     }
 
     /// Microseconds that this thread has used.
-    private static func processorTime() -> Double {
+    static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
@@ -51,7 +53,7 @@ struct Pair {
     let socket: AsyncSocket
     let peer: Int32
 
-    init(_ engine: SocketEngine) throws {
+    init(_ engine: SocketEngine, reads request: ReadRequest = ReadRequest(.available(limit: nil))) throws {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
             preconditionFailure("no more socket pairs: errno \(errno)")
@@ -59,7 +61,7 @@ struct Pair {
         peer = ends[1]
         socket = AsyncSocket(engine: engine)
         try socket.adopt(descriptor: ends[0])
-        socket.read(ReadRequest(.available(limit: nil)))
+        socket.read(request)
     }
 
     /// The peer says something, which the read in hand takes; another read is queued.

@@ -8,9 +8,9 @@ package struct EventRing: ~Copyable {
     /// The sequence number that the next event gets; as many events were recorded so far.
     package private(set) var next: UInt64 = 0
 
-    /// An empty ring for so many events, at least 1; its memory is taken here and never again.
+    /// An empty ring for so many events; its memory is taken here and never again. One for none records nothing.
     package init(capacity: Int) {
-        self.capacity = max(1, capacity)
+        self.capacity = max(0, capacity)
         events = .allocate(capacity: self.capacity)
     }
 
@@ -21,6 +21,7 @@ package struct EventRing: ~Copyable {
         _ kind: SocketEvent.Kind, of socket: SocketID, at time: MonotonicTime, tag: Int = 0, first: Int = 0,
         second: Int = 0
     ) {
+        guard capacity > 0 else { return }
         (events + slot).initialize(
             to: SocketEvent(
                 sequence: next, time: time, socket: socket, kind: kind, tag: tag, first: first, second: second))

@@ -4,7 +4,7 @@ import SocketCore
 public struct EngineConfiguration: Sendable {
     /// A name for people, shown by the inspector.
     public var name = "SocketKit"
-    /// How many events the ring holds before it overwrites its oldest.
+    /// How many events the ring holds before it overwrites its oldest; 0: none are recorded.
     public var eventCapacity = 4_096
     /// How many closed sessions stay listed.
     public var closedLimit = 512
