@@ -159,17 +159,27 @@ extension Connection {
             gather(UnsafeRawBufferPointer(rebasing: bytes[..<missing]))
         }
         engine.lend(from: self) {
-            while !unlent.isEmpty, let loan = machine.reading.lend(unlent, now: engine.now) {
-                let item = UnsafeRawBufferPointer(rebasing: unlent[..<loan.count])
-                unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
-                record(.readDone, tag: loan.tag, loan.count)
-                if keepsTraffic { log(loan, item) }
-                engine.host { handle.borrow(RawSpan(_unsafeBytes: item), tag: loan.tag) }
-                engine.deliverOutbox()
+            handle.withDelegate { delegate, isSame in
+                while isSame() {
+                    guard lendOne(to: delegate, of: handle) else { return false }
+                }
+                return true
             }
         }
         defer { unlent = UnsafeRawBufferPointer(start: nil, count: 0) }
         return unlent
+    }
+
+    /// Shows the next item; false when there is none.
+    private func lendOne(to delegate: (any AsyncSocketDelegate)?, of handle: AsyncSocket) -> Bool {
+        guard !unlent.isEmpty, let loan = machine.reading.lend(unlent, now: engine.now) else { return false }
+        let item = UnsafeRawBufferPointer(rebasing: unlent[..<loan.count])
+        unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
+        record(.readDone, tag: loan.tag, loan.count)
+        if keepsTraffic { log(loan, item) }
+        engine.host { delegate?.socket(handle, didBorrow: RawSpan(_unsafeBytes: item), tag: loan.tag) }
+        if !engine.outbox.isEmpty { engine.deliverOutbox() }
+        return true
     }
 
     /// User code that is shown one item does more than write: what lies behind that item takes its place in the read

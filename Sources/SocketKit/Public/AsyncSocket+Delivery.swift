@@ -113,9 +113,14 @@ extension AsyncSocket {
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.
     var takesLoans: Bool { state.withLock { $0.pump == nil } }
 
-    /// Shows bytes to the delegate, on the engine's queue.
-    func borrow(_ bytes: RawSpan, tag: Int) {
-        delegate?.socket(self, didBorrow: bytes, tag: tag)
+    /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; anew where that is another one
+    /// by then, of which `isSame` tells. The delegate is held meanwhile, since to get hold of it is dear.
+    func withDelegate(_ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool) {
+        var goesOn = true
+        while goesOn {
+            let changes = delegateChanges.load(ordering: .acquiring)
+            goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes }
+        }
     }
 
     private func delivered(_ bytes: Int) {

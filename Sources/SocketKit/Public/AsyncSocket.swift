@@ -1,5 +1,6 @@
 import Dispatch
 import SocketCore
+import Synchronization
 
 /// A TCP or Unix-domain stream socket.
 ///
@@ -11,6 +12,8 @@ public final class AsyncSocket: Sendable {
     /// The engine that it lives on; `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }
     let state: Lock<SocketHandleState>
+    /// How often the delegate was changed, for whoever holds on to it for a while.
+    let delegateChanges = Atomic<UInt32>(0)
 
     /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -46,7 +49,10 @@ public final class AsyncSocket: Sendable {
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
     public var delegate: (any AsyncSocketDelegate)? {
         get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+        set {
+            state.withLock { $0.delegate = newValue }
+            delegateChanges.add(1, ordering: .releasing)
+        }
     }
 
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
