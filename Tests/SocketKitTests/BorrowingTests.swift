@@ -108,6 +108,18 @@ import Testing
         #expect(borrower.loans.map(\.bytes.count) == [4, 4, 6, 5] && borrower.readBytes.isEmpty)
     }
 
+    @Test func aDelegateThatIsSetWhileALineIsLentGetsTheNextOne() throws {
+        let pair = try ConnectedPair()
+        let (first, second) = (Borrower(), Borrower())
+        let socket = pair.socket
+        first.meanwhile.withLock { $0 = { socket.delegate = second } }
+        socket.delegate = first
+        socket.read(.borrowing(upTo: [10]))
+        try pair.peerSends("one\ntwo\nthree\n")
+        #expect(eventually { second.text == "two\nthree\n" })
+        #expect(first.text == "one\n")
+    }
+
     @Test func aReadQueuedWhileALineIsLentTakesWhatLiesBehindIt() throws {
         let pair = try ConnectedPair()
         let borrower = Borrower()

@@ -43,6 +43,26 @@ import Testing
         #expect(writes == [1, 2, 3])
     }
 
+    /// Reads that complete at once, with bytes that are here, come in their order, and to whoever is the delegate then.
+    @Test func readsQueuedFromWithinCallbacksTakeWhatIsHereInOrder() throws {
+        let second = Recorder()
+        let recorder = Recorder(onCall: { socket, call in
+            guard case .read(_, let tag) = call else { return }
+            socket.read(ReadRequest(.delimiter([10], limit: nil), tag: tag + 1))
+            socket.read(ReadRequest(.length(2), tag: tag + 2))
+            if tag == 1 { socket.delegate = second }
+        })
+        let pair = try ConnectedPair(recorder: recorder)
+        let socket = pair.socket
+        socket.read(ReadRequest(.length(3), tag: 1))
+        try pair.peerSends("abcline\nxyrest")
+        #expect(eventually { second.calls.count == 2 })
+        #expect(recorder.calls.suffix(1) == [.read(Array("abc".utf8), tag: 1)])
+        #expect(second.calls == [.read(Array("line\n".utf8), tag: 2), .read(Array("xy".utf8), tag: 3)])
+        let picture = pair.engine.snapshot().sockets.first
+        #expect(picture?.prebuffered == 4 && picture?.reading.completed == 3 && picture?.reading.current == nil)
+    }
+
     /// What a batch of callbacks asks for is carried out together, but never waits for a callback that waits for it.
     @Test func whatACallbackAskedForHappensWhileItBlocks() throws {
         let isAnswered = DispatchSemaphore(value: 0)
