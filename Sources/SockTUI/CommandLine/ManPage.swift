@@ -49,6 +49,9 @@ enum ManPage {
         lines.append(".SH COMMAND LINE")
         lines.append(escaped("Behind : and in scripts; what the keys do, by name, and with arguments:"))
         for form in Instruction.forms { lines += entry("\(form.verb) \(form.arguments)", form.help) }
+        lines.append(".SH FILTER")
+        lines.append(escaped("What f asks for in the list, and filter behind :"))
+        for line in HelpView.filter { lines += [".PP", escaped(line)] }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
         return lines
