@@ -166,7 +166,9 @@ package enum ListWords {
     /// Percent, operations behind it, bytes pending: `25% +2 1.4M`; without one in hand, what waits: `+2 30`.
     /// `12/64 of text`, `handshake`; nil: it is none, or TLS comes first.
     private static func webSocket(_ socket: SocketSnapshot) -> Line? {
-        guard let facts = socket.webSocket, socket.isLive, socket.reading.barrier != 0 else { return nil }
+        guard let facts = socket.ownWebSocket ?? socket.passingWebSocket, socket.isLive, socket.reading.barrier != 0,
+            facts.observation == nil || socket.reading.current != nil
+        else { return nil }
         if socket.isHeldBack { return Line("held", Style(.warn)) }
         if socket.isReadingPaused { return Line("paused", Style(.warn)) }
         guard let traffic = facts.traffic else { return Line(WebSocketWords.stage(facts.stage)) }
