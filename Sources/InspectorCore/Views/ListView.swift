@@ -179,12 +179,18 @@ package enum ListWords {
         case .header(done: 0):
             return Line(Format.count(Int(clamping: traffic.received.messages), "message"), Style(.dim))
         case .header, .extendedLength, .mask: return Line("frame header", Style(.received))
-        case .nothing: return Line("discards", Style(.warn))
+        case .nothing:
+            guard let passing = facts.observation else { return Line("discards", Style(.warn)) }
+            return passing.receivedFailure == nil ? Line("closed", Style(.dim)) : Line("no frames", Style(.warn))
         }
     }
 
     package static func writing(_ socket: SocketSnapshot) -> Line {
         guard let operation = socket.writing.current else {
+            if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {
+                let percent = Format.percent(done: frame.done, total: frame.total)
+                return Line("\(percent) \(WebSocketWords.name(frame.opcode))", Style(.sent))
+            }
             if socket.writing.pendingCount > 0, socket.datagrams == nil {
                 var line = Line("+\(socket.writing.pendingCount)")
                 line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))

@@ -26,6 +26,11 @@ enum ManPage {
                         + "ws://host:port/path, wss://host/path or ws+unix:/path:/resource; for datagrams, "
                         + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
                 ),
+                ".PP",
+                escaped(
+                    "A relay passes bytes on as they are. Where the first request of a connection opens a WebSocket, its "
+                        + "handshake, frames and messages are shown on both rows; of a compressed message over 16 MiB, and "
+                        + "of those that build on it, only the frames."),
             ]
     }
 

@@ -105,7 +105,7 @@ struct FrameObserver: ~Copyable {
         } catch {
             guard case .messageTooBig(let limit) = error else { throw error }
             assembler.skip(into: &chunks)
-            message?.traffic.problem = "not inflated: it comes to more than \(limit) bytes"
+            message?.traffic.problem = "not inflated: over \(limit) bytes"
         }
         for case .chunk(let chunk) in chunks { keep(chunk.bytes) }
         guard isLast else { return }
@@ -129,7 +129,7 @@ struct FrameObserver: ~Copyable {
         if assembler.isSkipped { skipped += 1 }
         guard var ended = message.take() else { return }
         if assembler.isSkipped {
-            ended.traffic.problem = ended.traffic.problem ?? "not inflated: it builds on one that was not"
+            ended.traffic.problem = ended.traffic.problem ?? "not inflated, nor one before it"
             (ended.bytes, ended.length) = ([], 0)
         }
         items.append(
