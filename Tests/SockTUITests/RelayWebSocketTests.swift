@@ -212,9 +212,11 @@ struct RelayWebSocketTests {
         let accepting = WebSocketRecorder()
         let clientSide = WebSocketRecorder()
         let client: WebSocket
+        private let folder: TemporaryFolder?
 
         /// `tls`: on both sides of the relay.
         init(tls: Bool = false, unix: TemporaryFolder? = nil, compression: Bool = true) throws {
+            folder = unix
             let engine = SocketEngine()
             var serving = WebSocketConfiguration()
             serving.subprotocols = ["chat"]
