@@ -201,6 +201,9 @@ struct WebSocketObserverTests {
             bench.server(.close(1002))
             let wrong = bench.items.filter { $0.traffic.kind == .undecoded }
             #expect(wrong.compactMap(\.traffic.problem) == [words] && wrong.allSatisfy { !$0.isSent })
+            let shown = wrong.flatMap(\.bytes)
+            #expect(shown.suffix(8) == Array("and more".utf8)[...])
+            if bytes.count < 4 { #expect(shown.count == bytes.count + 8, "the header that is wrong, however it came") }
             #expect(bench.seen(.client).first == "text fine")
             #expect(
                 bench.seen(.server) == ["close \u{3}\u{FFFD}"]

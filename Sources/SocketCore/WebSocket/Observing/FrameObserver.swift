@@ -170,7 +170,9 @@ struct FrameObserver: ~Copyable {
         assembler.freeMemory()
         var traffic = WebSocketTraffic(.undecoded)
         traffic.problem = failure.description
-        items.append(ObservedItem(isSent: isSent, traffic: traffic, length: 0, bytes: []))
+        let header = decoder.unfinished
+        discarded += header.count
+        items.append(ObservedItem(isSent: isSent, traffic: traffic, length: header.count, bytes: header))
     }
 
     /// Bytes that are no frames; those right behind what is wrong belong to the item that says so.
@@ -218,7 +220,7 @@ struct FrameObserver: ~Copyable {
         counters.messages = assembler.completed
         counters.compressedMessages = assembler.compressed
         counters.messageBytes = assembler.messageBytes
-        if case .payload(let opcode, let done, _) = awaiting, !opcode.isControl {
+        if case .payload(let opcode, let done, _) = decoder.awaiting, !opcode.isControl {
             counters.payloadBytes += UInt64(done)
         }
         return counters
