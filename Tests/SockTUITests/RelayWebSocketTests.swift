@@ -150,6 +150,22 @@ struct RelayWebSocketTests {
         #expect(through.target?.webSocket?.observation?.sentFailure == .unmaskedFrame)
     }
 
+    @Test("what a person adds on one leg is seen there, and the other leg is read as before")
+    func byHand() throws {
+        let line = try Line()
+        try line.up(RawPeer.masked(1, [0x61]))
+        let through = line.through
+        let target = try #require(through.target?.id)
+        through.engine.post(.write(target, WriteRequest(Array("by hand".utf8))))
+        #expect(line.server.receive(7) == Array("by hand".utf8))
+        #expect(eventually { through.target?.webSocket?.observation?.sentFailure == .reservedBits(6) })
+        try line.up(RawPeer.masked(1, [0x62]))
+        #expect(eventually { through.seen(through.accepted) == ["< text 1", "< text 1"] })
+        #expect(through.accepted?.webSocket?.observation?.receivedFailure == nil)
+        let shown = through.traffic(through.target).filter { $0.webSocket?.kind == .undecoded }.flatMap(\.bytes)
+        #expect(shown == Array("by hand".utf8) + RawPeer.masked(1, [0x62]))
+    }
+
     @Test("a refusal is told with its reason, and what is no upgrade is bytes as ever")
     func refused() throws {
         for (request, answer) in [
