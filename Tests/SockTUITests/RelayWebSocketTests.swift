@@ -150,6 +150,20 @@ struct RelayWebSocketTests {
         #expect(through.target?.webSocket?.observation?.sentFailure == .unmaskedFrame)
     }
 
+    @Test("of thousands at once the last are kept, and all are counted")
+    func many() throws {
+        let line = try Line()
+        try line.up((0..<3_000).flatMap { RawPeer.masked(1, Array("\($0)".utf8)) })
+        let through = line.through
+        #expect(eventually { through.target?.webSocket?.traffic?.sent.messages == 3_000 })
+        for leg in [through.accepted, through.target] {
+            let id = try #require(leg?.id)
+            let traffic = try #require(through.engine.snapshot(SnapshotRequest(traffic: id)).traffic)
+            #expect(traffic.items.last?.bytes == Array("2999".utf8))
+            #expect(traffic.items.count + Int(traffic.dropped) == 3_002, "two heads are among them")
+        }
+    }
+
     @Test("what a person adds on one leg is seen there, and the other leg is read as before")
     func byHand() throws {
         let line = try Line()

@@ -54,20 +54,22 @@ final class WebSocketWatch {
 
     /// Puts what passed whole among the traffic; once there is nothing to be seen here, it goes.
     func show(on connection: Connection) {
-        for item in observer.takeItems() { log(item, on: connection) }
+        let items = observer.takeItems()
+        if !items.isEmpty, connection.keepsTraffic { log(items, on: connection) }
         if observer.isBlind { connection.watch = nil }
     }
 
-    private func log(_ item: ObservedItem, on connection: Connection) {
-        guard connection.keepsTraffic else { return }
-        var traffic = item.traffic
-        // What a control frame carries are the item's own bytes.
-        for index in traffic.frames.indices { traffic.frames[index].control = [] }
-        connection.traffic?.record(
-            connection.engine.names.nextOperation(), direction: item.isSent ? .sent : .received, tag: 0,
-            kind: item.isSent ? .write : .read(.available(limit: nil)), done: item.length, total: item.length,
-            state: .complete(after: .zero), now: connection.engine.now, webSocket: traffic
-        ) { Array(item.bytes.prefix($0)) }
+    private func log(_ items: [ObservedItem], on connection: Connection) {
+        // A read may bring thousands, of which none but the last would stay.
+        let most = connection.traffic?.maximumItems ?? 0
+        connection.traffic?.passOver(max(0, items.count - most))
+        for item in items.suffix(most) {
+            connection.traffic?.record(
+                connection.engine.names.nextOperation(), direction: item.isSent ? .sent : .received, tag: 0,
+                kind: item.isSent ? .write : .read(.available(limit: nil)), done: item.length, total: item.length,
+                state: .complete(after: .zero), now: connection.engine.now, webSocket: item.traffic
+            ) { Array(item.bytes.prefix($0)) }
+        }
     }
 
     var picture: WebSocketPicture? { observer.picture() }
