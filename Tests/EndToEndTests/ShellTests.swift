@@ -69,6 +69,9 @@ struct ShellTests {
         for word in help.split(whereSeparator: { $0 == " " || $0 == "\n" }) where word.hasPrefix("--") {
             #expect(manual.output.contains(word.split(separator: "-").joined(separator: "\\-")), "\(word)")
         }
+        for filter in ["ws:compressed", "tls:handshaking", "lint:any"] {
+            #expect(manual.output.contains(filter.split(separator: "-").joined(separator: "\\-")), "\(filter)")
+        }
         if Peer.isUsable("mandoc"), getenv("REQUIRE_PEERS") == nil {
             let lint = try ChildProcess.run(["mandoc", "-Tlint", "-Wwarning", folder.path + "/socktui.1"])
             #expect(lint.output.isEmpty, "\(lint.output)")

@@ -97,7 +97,7 @@ struct RelayedProgramsTests {
         #expect(most > 0 && most <= Relay.highWatermark + (17 << 16))
     }
 
-    @Test("a WebSocket is echoed", .enabled(if: Self.hasWebSockets, "python's websockets is missing"))
+    @Test("a WebSocket is echoed", .enabled(if: Self.python != nil, "python's websockets is missing"))
     func webSocket() throws {
         let server = """
             import asyncio, sys, websockets
@@ -117,14 +117,16 @@ struct RelayedProgramsTests {
                     print('echoed')
             asyncio.run(main())
             """
-        let peer = try Peer.server { ["python3", "-c", server, "\($0)"] }
+        let python = try #require(Self.python)
+        let peer = try Peer.server { [python, "-c", server, "\($0)"] }
         let through = try Through(to: peer.port)
-        let outcome = try ChildProcess.run(["python3", "-c", client, "\(through.port)"])
+        let outcome = try ChildProcess.run([python, "-c", client, "\(through.port)"])
         #expect(outcome.output == "echoed\n", "\(outcome.errors)")
     }
 
-    private static var hasWebSockets: Bool {
-        (try? ChildProcess.run(["python3", "-c", "import websockets"]))?.status == 0
+    /// One that has the library; the system's own comes first.
+    private static let python = ["/usr/bin/python3", "python3"].first {
+        (try? ChildProcess.run([$0, "-c", "import websockets"]))?.status == 0
     }
 
     @Test(

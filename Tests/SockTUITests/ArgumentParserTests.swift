@@ -112,7 +112,12 @@ struct ArgumentParserTests {
             ("relay :0 h:1 --insecure", ":0: options of TLS go with tls://, here or at the target"),
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
-            ("relay :0 udp://h:1", "only tcp:// and unix: are known here"),
+            ("relay :0 udp://h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
+            ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
+            (
+                "connect ftp://h:1",
+                "ftp://h:1: only tcp://, tls://, ws://, wss://, ws+unix:, wss+unix:, udp://, unixgram: and unix: are known here"
+            ),
         ] {
             let error = #expect(throws: UsageError.self) { try parse(line) }
             #expect(error?.description.contains(words) == true, "\(line): \(String(describing: error))")

@@ -56,6 +56,14 @@ struct TrafficLogTests {
         #expect(log.snapshot.dropped == 7)
     }
 
+    @Test func itemsThatAreNotEvenRecordedAreCountedLikewise() {
+        var log = TrafficLog(maximumItems: 3)
+        log.record(1, done: 1, state: .complete(after: .zero), at: 1)
+        log.passOver(5)
+        for number in 7...9 { log.record(UInt64(number), done: 1, state: .complete(after: .zero), at: 1) }
+        #expect(log.snapshot.items.map(\.sequence) == [6, 7, 8] && log.snapshot.dropped == 6)
+    }
+
     @Test func theBytesOfAllItemsTogetherAreBounded() {
         var log = TrafficLog(maximumBytes: 10, snapLength: 4)
         for number in 1...5 { log.record(UInt64(number), done: 9, state: .complete(after: .zero), at: 1) }

@@ -2,7 +2,8 @@ import FuzzSupport
 import SocketCore
 
 /// Frames of a peer that wants to do harm, and two of us that talk: whatever comes, and however it is cut, the machine
-/// says the same, keeps its limits and ends once; what one of us sends is what the other gets.
+/// says the same, keeps its limits and ends once; what one of us sends is what the other gets, and who only looks on sees
+/// what the machine gets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = FuzzInput(start, count)
@@ -34,6 +35,8 @@ private func attack(_ input: inout FuzzInput, way: UInt8, count: Int) {
     cut.end()
     require(whole.told == cut.told, "\(whole.told) became \(cut.told) when it came in pieces of \(piece)")
     require(whole.wire == cut.wire, "\(whole.wire) is sent, \(cut.wire) if it came in pieces")
+    let deflate = way & 4 == 0 ? nil : PerMessageDeflateParameters()
+    Observed(role: way & 2 == 0 ? .client : .server, deflate: deflate).check(bytes, piece: piece)
 }
 
 /// A machine with small limits, and what it told, chunks of a message put together.

@@ -35,7 +35,11 @@ package enum OpenTarget: Hashable, Sendable, CustomStringConvertible {
         if WebSocketTarget.isMeant(by: text) {
             return .webSocket(try WebSocketTarget.parse(text, listens: allowsPortZero))
         }
-        return .stream(try Endpoint.parse(text, allowsPortZero: allowsPortZero))
+        do throws(EndpointError) {
+            return .stream(try Endpoint.parse(text, allowsPortZero: allowsPortZero))
+        } catch {
+            throw error.naming("tls://", "ws://", "wss://", "ws+unix:", "wss+unix:", "udp://", "unixgram:")
+        }
     }
 
     /// The forms in which an address is written, for help and hints.

@@ -35,7 +35,7 @@ extension Lint {
 
     private static func delegateMissing(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
         // A WebSocket takes what is read by itself.
-        guard socket.webSocket == nil else { return nil }
+        guard socket.ownWebSocket == nil else { return nil }
         guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current else {
             return nil
         }

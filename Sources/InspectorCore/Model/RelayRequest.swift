@@ -55,7 +55,7 @@ extension RelayRequest {
     package static func parse(
         _ listen: String, to target: String, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
-        let endpoint = try Endpoint.parse(TLSAddress.rest(of: target) ?? target)
+        let endpoint = try self.endpoint(TLSAddress.rest(of: target) ?? target)
         return try parse(listen, .endpoint(endpoint), choices, securesTarget: TLSAddress.rest(of: target) != nil)
     }
 
@@ -66,11 +66,19 @@ extension RelayRequest {
         try parse(listen, .proxy(kind), choices, securesTarget: false)
     }
 
+    private static func endpoint(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
+        do throws(EndpointError) {
+            return try Endpoint.parse(text, allowsPortZero: allowsPortZero)
+        } catch {
+            throw error.naming("tls://")
+        }
+    }
+
     private static func parse(
         _ listen: String, _ target: Target, _ choices: TLSChoices, securesTarget: Bool
     ) throws(EndpointError) -> RelayRequest {
         let rest = TLSAddress.rest(of: listen)
-        var request = RelayRequest(listen: try Endpoint.parse(rest ?? listen, allowsPortZero: true), target: target)
+        var request = RelayRequest(listen: try endpoint(rest ?? listen, allowsPortZero: true), target: target)
         if rest == nil, !securesTarget, !choices.isEmpty {
             throw EndpointError(text: listen, problem: "options of TLS go with tls://, here or at the target")
         }

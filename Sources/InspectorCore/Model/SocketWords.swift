@@ -5,6 +5,14 @@ extension SocketSnapshot {
     /// Whether it is not over.
     package var isLive: Bool { phase != .closed }
 
+    /// The WebSocket that it is by itself: a person sends messages on it and not bytes.
+    package var ownWebSocket: WebSocketPicture? { webSocket?.observation == nil ? webSocket : nil }
+
+    /// The WebSocket of others whose frames pass here.
+    package var passingWebSocket: WebSocketPicture? {
+        webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil
+    }
+
     /// Whether bytes may be written to it.
     package var acceptsWrites: Bool {
         guard role != .listener, !isWriteShut, !flags.contains(.forbidReadsWrites) else { return false }
@@ -89,7 +97,10 @@ extension SocketSnapshot {
     /// The same in few words, for a row of the list.
     package func shortEnding(timeout: TimeoutNote?) -> String? {
         guard let closed else { return nil }
-        guard let report = webSocket?.report else { return CloseWords.short(closed, timeout: timeout) }
+        guard let facts = webSocket, let report = facts.report else {
+            return CloseWords.short(closed, timeout: timeout)
+        }
+        guard facts.observation == nil else { return WebSocketWords.passedShort(facts, report) }
         return "\(report.origin == .local ? "we" : "peer") closed \(report.failure?.closeCode ?? report.code)"
     }
 

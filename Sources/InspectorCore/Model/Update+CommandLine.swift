@@ -47,21 +47,21 @@ extension Model {
         }
         let id = selected.id
         switch instruction {
-        case .close(nil) where selected.webSocket != nil: return refuse(Self.webSocketCloses)
+        case .close(nil) where selected.ownWebSocket != nil: return refuse(Self.webSocketCloses)
         case .close(let mode): return [.send(mode.map { .close(id, $0) } ?? .halfClose(id))]
         case .read(var request, let hasTag):
             guard selected.role != .listener else { return refuse("a listener reads nothing") }
-            guard selected.webSocket == nil else { return refuse(Self.webSocketReads) }
+            guard selected.ownWebSocket == nil else { return refuse(Self.webSocketReads) }
             if !hasTag { request.tag = takeTag(of: id) }
             return [.send(.read(id, request))]
         case .send(let bytes):
             if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
-            if selected.webSocket != nil {
+            if selected.ownWebSocket != nil {
                 return [.send(.webSocket(id, .message(WebSocketMessage(WebSocketMessage.type(of: bytes), bytes))))]
             }
             return [.send(.write(id, WriteRequest(bytes, tag: takeTag(of: id))))]
         case .webSocket(let command):
-            guard selected.webSocket != nil else { return refuse("\(id) is no WebSocket") }
+            guard selected.ownWebSocket != nil else { return refuse("\(id) is no WebSocket of ours") }
             if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
             return [.send(.webSocket(id, command))]
         case .answer(let verdict):

@@ -102,7 +102,7 @@ extension Model {
             notice = hint("datagrams have no FIN: x closes the socket")
             return []
         }
-        guard selected.webSocket == nil else {
+        guard selected.ownWebSocket == nil else {
             notice = hint(Self.webSocketCloses)
             return []
         }

@@ -70,7 +70,7 @@ extension Model {
         }
         let id = selected.id
         var items = [Menu.Item(key: "n", label: "now", choice: .close(id, .now))]
-        if selected.webSocket != nil {
+        if selected.ownWebSocket != nil {
             items = [
                 Menu.Item(key: "c", label: "with Close 1000, behind what is queued", choice: .sayClose(id)),
                 Menu.Item(key: "n", label: "now, without a Close", choice: .close(id, .now)),

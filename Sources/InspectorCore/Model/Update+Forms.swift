@@ -47,7 +47,7 @@ extension Model {
             notice = hint("reads are queued on live connections")
             return
         }
-        guard selected.webSocket == nil else {
+        guard selected.ownWebSocket == nil else {
             notice = hint(Self.webSocketReads)
             return
         }

@@ -7,7 +7,7 @@ extension Model {
             notice = hint("only a live connection can be secured")
             return
         }
-        guard selected.webSocket == nil else {
+        guard selected.ownWebSocket == nil else {
             notice = hint("a WebSocket has TLS from the first byte, or none: open it as wss://")
             return
         }

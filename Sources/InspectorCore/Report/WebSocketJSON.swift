@@ -17,7 +17,17 @@ extension SocketJSON {
             "buffered_bytes": JSON(traffic?.bufferedBytes), "held_bytes": JSON(traffic?.heldBytes),
             "discarded_bytes": JSON(traffic?.discardedBytes), "pings_unanswered": JSON(traffic?.pendingPings),
             "pings_not_answered": JSON(traffic?.supersededPings), "rtt_ms": JSON(milliseconds: traffic?.roundTrip),
-            "close": close(facts),
+            "close": close(facts), "passing": facts.observation.map(passing) ?? .null,
+        ]
+    }
+
+    /// Of one that others speak; null: it is this end's own.
+    private func passing(_ facts: WebSocketObservation) -> JSON {
+        [
+            "sending": facts.sending.map(message) ?? .null,
+            "received_failure": JSON(facts.receivedFailure?.description),
+            "sent_failure": JSON(facts.sentFailure?.description),
+            "received_not_inflated": JSON(facts.receivedSkipped), "sent_not_inflated": JSON(facts.sentSkipped),
         ]
     }
 

@@ -5,10 +5,14 @@ extension WebSocketWords {
     /// `text 18 B, sent in 0.2ms`, `pong, 0.2ms after its ping`; whether a person should look.
     static func traffic(_ item: TrafficItem, _ traffic: WebSocketTraffic) -> (text: String, isNotable: Bool) {
         if traffic.kind == .close { return closing(item) }
+        if traffic.kind == .undecoded { return undecoded(item, traffic) }
         var text = traffic.isPart ? "part of \(traffic.kind)" : "\(traffic.kind)"
-        if !traffic.kind.isControl || item.done > 0 { text += " \(Format.size(item.done))" }
+        if !traffic.kind.isControl && traffic.problem == nil || item.done > 0 { text += " \(Format.size(item.done))" }
         if let time = traffic.roundTrip { text += ", \(Format.duration(time)) after its ping" }
         if traffic.frameCount > 1 { text += ", \(traffic.frameCount) frames" }
+        if let problem = traffic.problem {
+            return (text + ", \(Format.size(traffic.payloadBytes)) on the wire, \(problem)", true)
+        }
         if traffic.isCompressed {
             let ratio = ratio(message: UInt64(max(0, item.done)), wire: UInt64(max(0, traffic.payloadBytes)))
             text += ", \(Format.size(traffic.payloadBytes)) on the wire, \(ratio)"
@@ -18,6 +22,13 @@ extension WebSocketWords {
         case .complete(let after): return (text + (after > .zero ? ", sent in \(Format.duration(after))" : ""), false)
         case .failed(let reason): return (text + " not sent: \(reason)", true)
         }
+    }
+
+    /// `no more frames: a client's frame must be masked; 12 B`.
+    private static func undecoded(_ item: TrafficItem, _ traffic: WebSocketTraffic) -> (String, Bool) {
+        var text = traffic.problem.map { "no more frames: \($0)" } ?? "no frames"
+        if item.done > 0 { text += "; \(Format.size(item.done))" }
+        return (text, traffic.problem != nil)
     }
 
     private static func closing(_ item: TrafficItem) -> (text: String, isNotable: Bool) {

@@ -19,7 +19,7 @@ package enum ComposerView {
     private static func next(_ model: Model, _ socket: SocketSnapshot) -> Line {
         var line = Line()
         guard socket.isLive, socket.role != .listener else { return Line("nothing", Style(.dim)) }
-        if let facts = socket.webSocket {
+        if let facts = socket.ownWebSocket {
             let messages = facts.subprotocol.map { "messages of \($0)" } ?? "messages"
             model.sanitizer.append("\(messages), as they come", Style(.dim), to: &line)
             return line

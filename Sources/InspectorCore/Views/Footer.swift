@@ -45,12 +45,12 @@ package enum Footer {
             let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
             return selected?.asking == nil && selected?.tls?.question == nil && !waits ? nil : label
         case .secure:
-            let isPlain = selected.map { $0.phase == .connected && $0.tls == nil && $0.webSocket == nil } ?? false
+            let isPlain = selected.map { $0.phase == .connected && $0.tls == nil && $0.ownWebSocket == nil } ?? false
             return isPlain ? label : nil
         case .pause: return selected?.isLive ?? false ? label : nil
-        case .read: return selected.map { $0.acceptsReads && $0.webSocket == nil } ?? false ? label : nil
+        case .read: return selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
-        case .halfClose where selected?.webSocket != nil: return nil
+        case .halfClose where selected?.ownWebSocket != nil: return nil
         case .send, .halfClose, .historyUp:
             return model.canCompose ? label : nil
         case .close: return selected?.isLive ?? false ? label : nil

@@ -88,12 +88,17 @@ package enum HelpView {
             Line("\(glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC."),
             Line("* marked  !2 two warnings"),
             Line("filter", Style(.heading, [.bold])),
-            Line("words are AND, | is OR, ! is NOT, ( ) group; /text/i is a regular expression"),
-            Line("id:7 state:estab peer:192.0.2.0/24 port:443 role:client tag:42 read:delimiter"),
-            Line("flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>30s age>1h"),
-            Line("tls:yes tls:no tls:handshaking tls:1.3 (also queued, asking, secure, failed)"),
-            Line("ws:yes ws:no ws:open ws:compressed ws:1006 (also opening, closing, closed, refused)"),
-            Line("warnings", Style(.heading, [.bold])),
-        ] + Lint.all.map { Line(Format.padded($0.name, to: 20) + $0.meaning) }
+        ] + filter.map { Line($0) } + [Line("warnings", Style(.heading, [.bold]))]
+            + Lint.all.map { Line(Format.padded($0.name, to: 20) + $0.meaning) }
     }
+
+    /// What a filter can say, line by line.
+    package static let filter = [
+        "words are AND, | is OR, ! is NOT, ( ) group; /text/i: a regular expression",
+        "id:7 state:estab peer:10.0.0.0/8 port:443 role:client tag:42 read:delimiter",
+        "flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>9s age>1h",
+        "tls:yes tls:no tls:handshaking tls:1.3 (or queued, asking, secure, failed)",
+        "ws:yes ws:no ws:open ws:compressed ws:1006 (the code of a Close)",
+        "ws:opening ws:closing ws:closed ws:refused",
+    ]
 }

@@ -166,7 +166,9 @@ package enum ListWords {
     /// Percent, operations behind it, bytes pending: `25% +2 1.4M`; without one in hand, what waits: `+2 30`.
     /// `12/64 of text`, `handshake`; nil: it is none, or TLS comes first.
     private static func webSocket(_ socket: SocketSnapshot) -> Line? {
-        guard let facts = socket.webSocket, socket.isLive, socket.reading.barrier != 0 else { return nil }
+        guard let facts = socket.ownWebSocket ?? socket.passingWebSocket, socket.isLive, socket.reading.barrier != 0,
+            facts.observation == nil || socket.reading.current != nil
+        else { return nil }
         if socket.isHeldBack { return Line("held", Style(.warn)) }
         if socket.isReadingPaused { return Line("paused", Style(.warn)) }
         guard let traffic = facts.traffic else { return Line(WebSocketWords.stage(facts.stage)) }
@@ -177,12 +179,18 @@ package enum ListWords {
         case .header(done: 0):
             return Line(Format.count(Int(clamping: traffic.received.messages), "message"), Style(.dim))
         case .header, .extendedLength, .mask: return Line("frame header", Style(.received))
-        case .nothing: return Line("discards", Style(.warn))
+        case .nothing:
+            guard let passing = facts.observation else { return Line("discards", Style(.warn)) }
+            return passing.receivedFailure == nil ? Line("closed", Style(.dim)) : Line("no frames", Style(.warn))
         }
     }
 
     package static func writing(_ socket: SocketSnapshot) -> Line {
         guard let operation = socket.writing.current else {
+            if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {
+                let percent = Format.percent(done: frame.done, total: frame.total)
+                return Line("\(percent) \(WebSocketWords.name(frame.opcode))", Style(.sent))
+            }
             if socket.writing.pendingCount > 0, socket.datagrams == nil {
                 var line = Line("+\(socket.writing.pendingCount)")
                 line.append(" \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))

@@ -28,7 +28,8 @@ package struct QueueLines {
         case .listening: return listening
         case .resolving, .connecting: return connecting
         case .connected, .open, .lingering:
-            if let webSocket = socket.webSocket, socket.reading.barrier != 0 { return webSocketRows(webSocket) }
+            if let webSocket = socket.ownWebSocket, socket.reading.barrier != 0 { return webSocketRows(webSocket) }
+            if let webSocket = socket.passingWebSocket { return passingRows(webSocket) }
             return socket.datagrams.map(datagramRows) ?? [reading, writing, bytes]
         }
     }
@@ -183,12 +184,12 @@ package struct QueueLines {
     }
 
     /// Why nothing more is taken from the kernel.
-    private var heldBack: Line {
+    var heldBack: Line {
         guard let linked = socket.linked else { return Line("held back: its delegate is behind", Style(.warn)) }
         return Line("held back: \(linked) takes no more", Style(.warn))
     }
 
-    private var reading: Row {
+    var reading: Row {
         var line = label("READ")
         if socket.reading.barrier == 0 { return barrier(socket.reading, after: line) }
         guard let operation = socket.reading.current else {

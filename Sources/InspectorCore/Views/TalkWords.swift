@@ -28,7 +28,7 @@ package enum TalkWords {
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
         if let ending = socket.ending { return "closed: \(ending)" }
         if socket.role == .listener { return "a listener talks through the connections it accepts" }
-        if let webSocket = socket.webSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
+        if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent behind a Close"
         }
         if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }

@@ -4,12 +4,17 @@ import SocketCore
 extension DetailBuilder {
     var webSocketBlock: [Row] {
         guard let facts = socket.webSocket else { return [] }
-        let isOver = !socket.isLive && facts.traffic == nil
-        let title = "websocket \(isOver ? "never open" : WebSocketWords.stage(facts.stage))"
+        let isOver = !socket.isLive && facts.traffic == nil && facts.openedIn == nil
+        let title =
+            "websocket \(isOver ? "never open" : WebSocketWords.stage(facts.stage))"
+            + (facts.observation == nil ? "" : ", passed on")
         var rows = [rule(title, right: facts.role == .client ? "client" : "server")]
-        if socket.isLive { rows += halfDone(facts) }
+        if socket.isLive, facts.observation == nil || facts.traffic != nil { rows += halfDone(facts) }
         rows += wrapped(opening(facts), separator: "   ")
-        if let problem = facts.problem { rows += sentence("not opened: \(problem)", .error) }
+        if let problem = facts.problem {
+            let isOpen = facts.openedIn != nil
+            rows += sentence(isOpen ? "handshake: \(problem)" : "not opened: \(problem)", isOpen ? .warn : .error)
+        }
         if let traffic = facts.traffic {
             rows += [amounts("in", traffic.received, .received), amounts("out", traffic.sent, .sent)].flatMap {
                 wrapped($0, separator: "  ")
@@ -36,6 +41,9 @@ extension DetailBuilder {
         // The next row says it all.
         if facts.traffic?.receiving != nil, !socket.isHeldBack, !socket.isReadingPaused { rows[0].right = Line() }
         if let message = facts.traffic?.receiving { rows += wrapped(gathering(message), separator: "  ") }
+        if let message = facts.observation?.sending {
+            rows += wrapped([Line("out", Style(.heading))] + gathering(message), separator: "  ")
+        }
         return rows
     }
 
@@ -96,10 +104,18 @@ extension DetailBuilder {
     private func liveness(_ facts: WebSocketPicture, _ traffic: WebSocketSnapshot) -> [Line] {
         var words = [word("rtt", traffic.roundTrip.map { Format.duration($0) } ?? "-")]
         if traffic.pendingPings > 0 { words.append(word("pings unanswered", "\(traffic.pendingPings)", .warn)) }
-        words.append(word("buffered", Format.size(traffic.bufferedBytes)))
+        if let passing = facts.observation {
+            let skipped = passing.receivedSkipped + passing.sentSkipped
+            if skipped > 0 {
+                words.append(word("not inflated", Format.count(Int(clamping: skipped), "message"), .warn))
+            }
+        } else {
+            words.append(word("buffered", Format.size(traffic.bufferedBytes)))
+        }
         if traffic.heldBytes > 0 { words.append(word("held", Format.size(traffic.heldBytes), .warn)) }
         if facts.undeliveredBytes > 0 { words.append(word("undelivered", Format.size(facts.undeliveredBytes), .warn)) }
-        if traffic.discardedBytes > 0 { words.append(word("discarded", Format.size(traffic.discardedBytes), .warn)) }
+        let unread = facts.observation == nil ? "discarded" : "not frames"
+        if traffic.discardedBytes > 0 { words.append(word(unread, Format.size(traffic.discardedBytes), .warn)) }
         if traffic.supersededPings > 0 {
             words.append(word("pings not answered", Format.number(traffic.supersededPings), .warn))
         }
@@ -116,13 +132,15 @@ extension DetailBuilder {
         let received = facts.report?.received ?? traffic.closeReceived
         var words = [
             Line("close", Style(.heading)), end("sent", sent), end("received", received),
-            word("began", origin.map(WebSocketWords.origin) ?? "-"),
+            word("began", origin.map { WebSocketWords.origin($0, of: facts) } ?? "-"),
         ]
         if let report = facts.report {
             words.append(Line(report.wasClean ? "clean" : "NOT CLEAN", Style(report.wasClean ? .dim : .warn)))
             words.append(word("took", Format.duration(max(.zero, report.ended - report.began))))
             if report.unsentBytes > 0 { words.append(word("unsent", Format.size(report.unsentBytes), .warn)) }
         }
+        let breaches = WebSocketWords.breaches(facts)
+        if !breaches.isEmpty { return wrapped(words, separator: "  ") + breaches.flatMap { sentence($0, .error) } }
         return wrapped(words, separator: "  ") + (failure.map { sentence($0.description, .error) } ?? [])
     }
 

@@ -7,6 +7,13 @@ extension QueueLines {
         [webSocketIncoming(facts), webSocketOutgoing(facts), bytes]
     }
 
+    /// The same of one whose frames pass. Where none is half there, the queues beneath say more.
+    func passingRows(_ facts: WebSocketPicture) -> [Row] {
+        let isRead = socket.reading.current != nil
+        let isSending = facts.traffic?.sending != nil
+        return [isRead ? webSocketIncoming(facts) : reading, isSending ? webSocketOutgoing(facts) : writing, bytes]
+    }
+
     func webSocketIncoming(_ facts: WebSocketPicture, label text: String = "READ") -> Row {
         let now = WebSocketWords.incoming(facts)
         var words = label(text)
@@ -14,7 +21,11 @@ extension QueueLines {
         words.append(" ")
         var right = Line()
         if socket.isHeldBack {
-            right.append("held back: its user is behind", Style(.warn))
+            if socket.linked == nil {
+                right.append("held back: its user is behind", Style(.warn))
+            } else {
+                right.append(heldBack)
+            }
         } else if socket.isReadingPaused {
             right.append("paused by hand", Style(.warn))
         } else if let message = facts.traffic?.receiving, message.fragments > 1 || message.isCompressed {

@@ -19,7 +19,9 @@ package enum WebSocketWords {
         case .mask(let done): return Progress(what: "mask", done: done, total: 4)
         case .payload(let opcode, let done, let total):
             return Progress(what: "payload of \(name(opcode))", done: done, total: total)
-        case .nothing: return Progress(what: "nothing: what comes is discarded")
+        case .nothing:
+            guard let passing = facts.observation else { return Progress(what: "nothing: what comes is discarded") }
+            return Progress(what: passing.receivedFailure.map { "no more frames: \($0)" } ?? "nothing behind the Close")
         }
     }
 
@@ -90,8 +92,14 @@ package enum WebSocketWords {
         case .open: "open"
         case .refused: "refused"
         case .closing, .closed:
-            (facts.report?.code ?? facts.traffic?.closeReceived?.code).map { "\($0.rawValue)" } ?? "closing"
+            closeCode(facts).map { "\($0.rawValue)" } ?? (facts.stage == .closed ? "closed" : "closing")
         }
+    }
+
+    /// The code of the end that others gave it, or of what the peer said.
+    private static func closeCode(_ facts: WebSocketPicture) -> WebSocketCloseCode? {
+        if facts.observation != nil, let said = firstClose(facts) { return said.code ?? .noStatus }
+        return facts.report?.code ?? facts.traffic?.closeReceived?.code
     }
 
     /// What a filter's word can be behind `ws:`, beside the code of a Close: whether it is a WebSocket at all, how far it
@@ -131,7 +139,8 @@ package enum WebSocketWords {
 
     /// Who ended it and how, as its Closes say; nil: it never was open.
     package static func ending(_ socket: SocketSnapshot) -> String? {
-        guard let report = socket.webSocket?.report, let record = socket.closed else { return nil }
+        guard let facts = socket.webSocket, let report = facts.report, let record = socket.closed else { return nil }
+        guard facts.observation == nil else { return passedEnding(facts, report, record) }
         switch report.failure {
         case .endedWithoutClose:
             let cause = record.error == nil ? "\(origin(report.origin)) ended it" : CloseWords.sentence(record)

@@ -26,6 +26,11 @@ enum ManPage {
                         + "ws://host:port/path, wss://host/path or ws+unix:/path:/resource; for datagrams, "
                         + "udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo, unixgram:/path or unixgram:@name."
                 ),
+                ".PP",
+                escaped(
+                    "A relay passes bytes on as they are. Where the first request of a connection opens a WebSocket, its "
+                        + "handshake, frames and messages are shown on both rows; of a compressed message over 16 MiB, and "
+                        + "of those that build on it, only the frames."),
             ]
     }
 
@@ -49,6 +54,9 @@ enum ManPage {
         lines.append(".SH COMMAND LINE")
         lines.append(escaped("Behind : and in scripts; what the keys do, by name, and with arguments:"))
         for form in Instruction.forms { lines += entry("\(form.verb) \(form.arguments)", form.help) }
+        lines.append(".SH FILTER")
+        lines.append(escaped("What f asks for in the list, and filter behind :"))
+        for line in HelpView.filter { lines += [".PP", escaped(line)] }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
         return lines

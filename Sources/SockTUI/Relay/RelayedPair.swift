@@ -12,6 +12,8 @@ final class RelayedPair: AsyncSocketDelegate {
         var machine = RelayMachine()
         /// While the client says where it wants to go, and until it is told how that went.
         var handshake: ProxyHandshake?
+        /// What the client sent behind that, ahead of the answer.
+        var early: [UInt8] = []
     }
 
     private let client: AsyncSocket
@@ -50,6 +52,8 @@ final class RelayedPair: AsyncSocketDelegate {
                 try target.connect(to: endpoint, timeout: request.timeout)
             }
             client.link(to: target)
+            target.watchForWebSocket(as: .client)
+            state.withLock { $0.early = early }
             if !early.isEmpty { target.write(early) }
         } catch {
             targetFailed(error)
@@ -109,11 +113,12 @@ final class RelayedPair: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
     private func targetIsThere() {
-        let answer = state.withLock { state -> [UInt8]? in
-            defer { state.handshake = nil }
-            return state.handshake?.connected
+        let (answer, early) = state.withLock { state in
+            defer { (state.handshake, state.early) = (nil, []) }
+            return (state.handshake?.connected, state.early)
         }
         if let answer { client.write(answer) }
+        client.watchForWebSocket(as: .server, behind: early)
         perform(state.withLock { $0.machine.targetConnected() })
     }
 

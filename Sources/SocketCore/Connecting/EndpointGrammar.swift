@@ -5,6 +5,16 @@ public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What is wrong with it and what would be right, as the second half of a sentence.
     public let problem: String
 
+    /// What is said of an address that begins with a scheme of others.
+    static let unknownScheme = "only tcp:// and unix: are known here; write host:port"
+
+    /// Of a grammar that is built upon this one, and knows these schemes besides: they are named where another was meant.
+    package func naming(_ schemes: String...) -> EndpointError {
+        guard problem == Self.unknownScheme else { return self }
+        let known = "tcp://, " + schemes.joined(separator: ", ") + " and unix:"
+        return EndpointError(text: text, problem: "only \(known) are known here; write host:port")
+    }
+
     /// For grammars that are built upon this one.
     package init(text: String, problem: String) {
         self.text = text
@@ -62,7 +72,7 @@ extension Endpoint {
     }
 
     private static func tcp(_ text: String, lowestPort: UInt16) throws(Problem) -> Endpoint {
-        if text.contains("://") { throw Problem(text: "only tcp:// and unix: are known here; write host:port") }
+        if text.contains("://") { throw Problem(text: EndpointError.unknownScheme) }
         let host: String
         let tail: Substring
         if text.hasPrefix("[") {

@@ -20,6 +20,19 @@ extension WebSocketPicture: WireMessage {
         try coder.field(12, &undeliveredBytes)
         try coder.field(13, &traffic)
         try coder.field(14, &report)
+        try coder.field(15, &observation)
+    }
+}
+
+extension WebSocketObservation: WireMessage {
+    package static var blank: WebSocketObservation { WebSocketObservation() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &sending)
+        try coder.field(2, &receivedFailure)
+        try coder.field(3, &sentFailure)
+        try coder.field(4, &receivedSkipped)
+        try coder.field(5, &sentSkipped)
     }
 }
 

@@ -10,6 +10,7 @@ extension WebSocketTraffic: WireMessage {
         try coder.field(4, &frames)
         try coder.field(5, &frameCount)
         try coder.field(6, &payloadBytes)
+        try coder.field(7, &problem)
     }
 }
 

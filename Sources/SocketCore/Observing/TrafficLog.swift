@@ -7,7 +7,8 @@ package struct TrafficLog: Sendable {
     private var inProgress = 0
     private var nextSequence: UInt64 = 0
     private var dropped: UInt64 = 0
-    private let maximumItems: Int
+    /// Items kept at most.
+    package let maximumItems: Int
     private let maximumBytes: Int
     private let snapLength: Int
 
@@ -45,6 +46,12 @@ package struct TrafficLog: Sendable {
         }
         update(index, done: done, total: total, state: state, bytes: bytes)
         dropOldest()
+    }
+
+    /// Counts items as dropped that are not even recorded: as many follow them at once as are kept.
+    package mutating func passOver(_ count: Int) {
+        nextSequence += UInt64(count)
+        dropped += UInt64(count)
     }
 
     /// Whether the latest item of that operation and direction is in progress.

@@ -12,11 +12,13 @@ public struct WebSocketTraffic: Hashable, Sendable, Codable {
         case pong
         /// A Close; the item's bytes are its code and its reason.
         case close
+        /// Of a WebSocket that is only looked at: bytes that are no frames, behind what is wrong or behind its Close.
+        case undecoded
 
         /// Whether it is no message.
         public var isControl: Bool {
             switch self {
-            case .text, .binary: false
+            case .text, .binary, .undecoded: false
             case .ping, .pong, .close: true
             }
         }
@@ -26,6 +28,8 @@ public struct WebSocketTraffic: Hashable, Sendable, Codable {
     public var kind: Kind
     /// Whether it is a part of a message, of which other parts are other items.
     public var isPart = false
+    /// Why there are no bytes of it, or what is wrong with it, as a sentence; nil: nothing.
+    public var problem: String?
     /// Of a pong that came: how long after its ping; nil: nobody asked for it.
     public var roundTrip: Duration?
     /// Its first frames, at most 16.

@@ -56,9 +56,7 @@ extension WebSocketMachine {
         let mostEvents = events.count + Self.mostEvents
         do throws(WebSocketFailure) {
             while closing.acceptsInput, assembler.delivered < most, events.count < mostEvents {
-                // Compressed bytes go in small steps, for each may make a thousand.
-                let step = assembler.isCompressed ? 512 : Int.max
-                switch try decoder.next(input, &offset, most: step) {
+                switch try decoder.next(input, &offset, most: assembler.step) {
                 case .wait:
                     if decoder.missing > 0 { pings.isBusy(now: now) }
                     return offset
@@ -143,7 +141,7 @@ extension WebSocketMachine {
     }
 
     /// Reads the payload of a Close (5.5.1).
-    private static func close(_ payload: [UInt8]) throws(WebSocketFailure) -> WebSocketCloseFrame {
+    static func close(_ payload: [UInt8]) throws(WebSocketFailure) -> WebSocketCloseFrame {
         guard !payload.isEmpty else { return WebSocketCloseFrame(code: nil) }
         guard payload.count >= 2 else { throw .cutCloseCode }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))

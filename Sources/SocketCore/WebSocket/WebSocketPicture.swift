@@ -32,13 +32,15 @@ public struct WebSocketPicture: Hashable, Sendable, Codable {
     public var subprotocol: String?
     /// The extensions agreed on, with their parameters.
     public var extensions: [String]
-    /// Why it did not open, as a sentence; nil: it did, or may yet.
+    /// Why it did not open, as a sentence; nil: it did, or may yet. Of one that is only looked at, also what is wrong with
+    /// its handshake although it opened.
     public var problem: String?
     /// Bytes of the head that is awaited that have come.
     public var headBytes: Int
     /// Until when it must be open; nil: it is, or there is no limit.
     public var openingDeadline: MonotonicTime?
-    /// How long it took to open, connecting included; nil: not open yet.
+    /// How long it took to open, connecting included; nil: not open yet. Of one that is only looked at, connecting does not
+    /// count.
     public var openedIn: Duration?
     /// Bytes of messages that the user has not taken yet.
     public var undeliveredBytes: Int
@@ -46,6 +48,13 @@ public struct WebSocketPicture: Hashable, Sendable, Codable {
     public var traffic: WebSocketSnapshot?
     /// How it ended; nil: it has not, or never was open.
     public var report: WebSocketCloseReport?
+    /// Of one that others speak, and that is only looked at; nil: it is this end's own.
+    public var observation: WebSocketObservation? {
+        get { observations.first }
+        set { observations = newValue.map { [$0] } ?? [] }
+    }
+    /// None, or one: it would take up room in each picture otherwise.
+    private var observations: [WebSocketObservation] = []
 
     /// Describes a WebSocket that has just begun.
     public init(role: WebSocketRole, stage: WebSocketStage, target: String) {

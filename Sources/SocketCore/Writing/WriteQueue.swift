@@ -72,7 +72,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     package var wantsToSend: Bool { unsentBytes > 0 && hasCurrent && !isAsking }
 
     /// Bytes queued that were not handed on yet.
-    private var unsentBytes: Int { pendingBytes - (committed - orphaned) }
+    package var unsentBytes: Int { pendingBytes - (committed - orphaned) }
 
     // MARK: Timeouts
 

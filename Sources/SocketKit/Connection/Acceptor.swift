@@ -22,9 +22,9 @@ final class Acceptor {
     unowned let engine: EngineState
     weak var handle: SocketListener?
     let target: String
-    let configuration: SocketConfiguration
-    /// The same, for all that it accepts.
+    /// What all that it accepts share.
     private let shared: Shared<SocketConfiguration>
+    var configuration: SocketConfiguration { shared.value }
     let opened: MonotonicTime
     /// What each connection is secured with; nil: they stay in clear.
     private let tls: TLSContext?
@@ -48,7 +48,6 @@ final class Acceptor {
         self.engine = engine
         self.handle = handle
         self.target = target
-        self.configuration = configuration
         shared = Shared(configuration)
         self.sockets = sockets
         self.path = path

@@ -92,7 +92,9 @@ extension Connection {
         case .write: direction = .sent
         }
         // An operation of which nobody saw a byte leaves no trace among the bytes.
-        guard direction == .received ? keepsBytes : keepsBytes(of: failed.operation) else { return }
+        guard direction == .received ? keepsBytes : keepsBytes(of: failed.operation), watch?.isOpen != true else {
+            return
+        }
         guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,
@@ -151,6 +153,7 @@ extension Connection {
         sayGoodbye(error)
         machine.didClose()
         webSocket?.transportCloses(error, now: engine.now)
+        watch?.closes(error, on: self)
         endConnect()
         let kept = ending(error: error)
         if let error { notify(.disconnecting(error, unread: takeUnread())) }

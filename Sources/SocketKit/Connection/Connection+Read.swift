@@ -239,7 +239,7 @@ extension Connection {
                 return
             case .deliver(let delivery):
                 record(.readDone, tag: delivery.tag, delivery.bytes.count)
-                if keepsTraffic { logRead(delivery) }
+                if let watch { logRead(delivery, seenBy: watch) } else if keepsTraffic { logRead(delivery) }
                 notify(
                     .read(
                         delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))

@@ -67,7 +67,7 @@ extension Connection {
         if !isEnding || rates.present != nil { measure(&picture) }
         addActivity(to: &picture.activity)
         picture.callbacks = handle?.callbacks(reading: picture.reading.current?.id, now: engine.now)
-        picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting)
+        picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)

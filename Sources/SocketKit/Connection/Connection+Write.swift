@@ -65,6 +65,7 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
+            if let watch, case .bytes(let count) = result { watch.sent(buffers, count, now: engine.now) }
         }
         switch result {
         case .bytes(let count):
@@ -89,6 +90,7 @@ extension Connection {
 
     /// Performs what the write queue asks for, until it asks for nothing.
     func performWrites() {
+        defer { watch?.show(on: self) }
         while machine.isOpen {
             switch machine.writing.advance(now: engine.now) {
             case .none:
@@ -141,6 +143,7 @@ extension Connection {
         guard sendCloseNotify() else { return }
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
+        watch?.ended(by: machine.hasEndOfStream ? .peer : .local)
         record(.halfClosed, machine.isLingering ? 1 : 0)
         // ENOTCONN: the peer reset the connection; the next receive says so.
         if failure != 0, failure != ENOTCONN {
@@ -152,14 +155,17 @@ extension Connection {
 
     private func log(_ completion: WriteCompletion) {
         guard keepsTraffic, keepsBytes(of: completion.operation) else { return }
+        let count = watch?.plainBytes(of: completion.operation, completion.bytes.count) ?? completion.bytes.count
+        guard count > 0 else { return }
         traffic?.record(
-            completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: completion.bytes.count,
-            total: completion.bytes.count, state: .complete(after: engine.now - completion.started), now: engine.now
-        ) { Array(completion.bytes.prefix($0)) }
+            completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,
+            state: .complete(after: engine.now - completion.started), now: engine.now
+        ) { Array(completion.bytes.prefix(min($0, count))) }
     }
 
     private func logPartialWrite(_ operation: OperationID) {
-        guard keepsTraffic, keepsBytes(of: operation), let current = machine.writing.currentOperation,
+        guard keepsTraffic, keepsBytes(of: operation), watch?.isOpen != true,
+            let current = machine.writing.currentOperation,
             current.operation == operation
         else {
             return

@@ -45,6 +45,8 @@ final class Connection {
 
     /// The WebSocket that it is; nil: a plain stream.
     @exclusivity(unchecked) var webSocket: WebSocketLayer?
+    /// Who looks for one among the bytes of others that pass here; nil: nobody, or there is none.
+    @exclusivity(unchecked) var watch: WebSocketWatch?
 
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
     @exclusivity(unchecked) var watched: Interest?

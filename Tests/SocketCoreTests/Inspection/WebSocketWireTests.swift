@@ -29,7 +29,22 @@ struct WebSocketWireTests {
         picture.report = WebSocketCloseReport(
             sent: nil, received: nil, failure: .pongTimeout(.seconds(3)), origin: .peer, wasClean: false,
             unsentBytes: 4, began: .zero, ended: MonotonicTime(nanoseconds: 5))
+        var observation = WebSocketObservation()
+        observation.sending = WebSocketMessageProgress(
+            id: WebSocketMessageID(2), type: .binary, isCompressed: false, fragments: 1, bytes: 9, wireBytes: 9)
+        observation.receivedFailure = .maskedFrame
+        observation.sentFailure = .invalidUTF8(offset: 4)
+        observation.receivedSkipped = 5
+        observation.sentSkipped = 6
+        picture.observation = observation
         return picture
+    }
+
+    @Test("what passed comes back, and what is wrong with it")
+    func traffic() throws {
+        var traffic = WebSocketTraffic(.undecoded)
+        traffic.problem = "opcode 0x7 has no meaning"
+        #expect(try returned(traffic) == traffic)
     }
 
     @Test("a picture comes back as it went")

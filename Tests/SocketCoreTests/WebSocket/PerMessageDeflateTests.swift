@@ -153,6 +153,16 @@ import Testing
         #expect(WebSocketFailure.messageTooBig(limit: 1).closeCode == .messageTooBig)
     }
 
+    @Test func d8TheLimitComesBeforeWhatIsWrongBehindIt() {
+        // A stored block of 401 bytes, and one of a type that there is none of.
+        let payload: [UInt8] = [0, 0x91, 0x01, 0x6E, 0xFE] + [UInt8](repeating: 0x61, count: 401) + [0x07]
+        for cut in [1, .max] {
+            let bench = Self.bench(.client, .init(), .init(limits: WebSocketLimits(messageBytes: 400)))
+            bench.receive(Self.compressed(payload), cut: cut)
+            #expect(bench.takeEvents() == [.failed(.messageTooBig(limit: 400))])
+        }
+    }
+
     @Test func d8ABombIsDeliveredInBoundedPieces() throws {
         let sender = Self.bench(.server)
         try sender.machine.send(.binary, [UInt8](repeating: 0, count: 16 << 20))

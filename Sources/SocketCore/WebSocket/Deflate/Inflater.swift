@@ -33,6 +33,8 @@ struct Inflater: ~Copyable {
         stream.pointee.avail_in = UInt32(input.count)
         repeat {
             let status = step(&output, most: most)
+            // Behind the last byte that there is room for, zlib reads on to where the next would begin.
+            if output.count > most { throw .messageTooBig(limit: limit) }
             switch status {
             case Z_OK, Z_BUF_ERROR: break
             case Z_STREAM_END:
@@ -41,7 +43,6 @@ struct Inflater: ~Copyable {
                 isBehindLastBlock = stream.pointee.avail_in == 0
             default: throw .corruptDeflate
             }
-            if output.count > most { throw .messageTooBig(limit: limit) }
         } while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0
     }
 

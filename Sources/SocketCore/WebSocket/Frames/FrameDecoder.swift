@@ -51,6 +51,9 @@ package struct FrameDecoder: Sendable {
         return .mask(done: headerDone - 2 - extended)
     }
 
+    /// Bytes of a header that were taken and came to none yet, or to none at all.
+    var unfinished: [UInt8] { (0..<headerDone).map { gathered[$0] } }
+
     private mutating func payload(_ end: Int, _ offset: inout Int, _ most: Int) -> Step {
         let count = min(missing, end - offset, most)
         let key = header.maskKey.map { Masking.rotated($0, by: header.length - missing) }
@@ -84,9 +87,10 @@ package struct FrameDecoder: Sendable {
             let opcode = try rules.check(first: gathered[0])
             if headerDone == 2 { headerTotal = try rules.check(second: gathered[1], of: opcode) }
             guard headerDone == headerTotal else { continue }
+            let whole = try header(of: opcode)
             headerDone = 0
             headerTotal = 2
-            return try header(of: opcode)
+            return whole
         }
         return nil
     }

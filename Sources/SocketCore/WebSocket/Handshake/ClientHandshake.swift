@@ -112,23 +112,8 @@ package struct ClientHandshake: Sendable {
 
     /// What of RFC 6455, 4.1, second half, the answer breaks.
     private func problem(of head: HTTPHead, _ line: HTTPStatusLine) -> String? {
-        guard line.version != "HTTP/1.0" else { return "the answer is HTTP/1.0" }
-        let upgrade = head.list(of: "upgrade")
-        guard upgrade.map({ $0.lowercased() }) == ["websocket"] else {
-            return upgrade.isEmpty
-                ? "Upgrade is missing in the answer"
-                : "Upgrade in the answer is not websocket: \(Self.shown(upgrade[0]))"
-        }
-        guard head.lists("upgrade", in: "connection") else { return "Connection in the answer does not name Upgrade" }
-        let accepts = head.values(of: "sec-websocket-accept")
-        guard accepts.count == 1 else {
-            return accepts.isEmpty
-                ? "Sec-WebSocket-Accept is missing in the answer" : "Sec-WebSocket-Accept is in the answer twice"
-        }
-        guard accepts[0] == expectedAccept else {
-            return "Sec-WebSocket-Accept \(Self.shown(accepts[0])) does not answer our key"
-        }
-        return subprotocolProblem(head.values(of: "sec-websocket-protocol"))
+        head.upgradeProblem(line, accept: expectedAccept, key: "our key")
+            ?? subprotocolProblem(head.values(of: "sec-websocket-protocol"))
     }
 
     private func subprotocolProblem(_ chosen: [String]) -> String? {
@@ -162,5 +147,29 @@ package struct ClientHandshake: Sendable {
         var refusal = refusal
         refusal.body = body.bytes
         return .failed(.refused(refusal))
+    }
+}
+
+extension HTTPHead {
+    /// What of RFC 6455, 4.1, this answer with status 101 breaks, whatever was asked for. `accept` is what answers the
+    /// key, `key` what that is called.
+    func upgradeProblem(_ line: HTTPStatusLine, accept: String, key: String) -> String? {
+        guard line.version != "HTTP/1.0" else { return "the answer is HTTP/1.0" }
+        let upgrade = list(of: "upgrade")
+        guard upgrade.map({ $0.lowercased() }) == ["websocket"] else {
+            return upgrade.isEmpty
+                ? "Upgrade is missing in the answer"
+                : "Upgrade in the answer is not websocket: \(HTTPText.shown(upgrade[0].utf8))"
+        }
+        guard lists("upgrade", in: "connection") else { return "Connection in the answer does not name Upgrade" }
+        let accepts = values(of: "sec-websocket-accept")
+        guard accepts.count == 1 else {
+            return accepts.isEmpty
+                ? "Sec-WebSocket-Accept is missing in the answer" : "Sec-WebSocket-Accept is in the answer twice"
+        }
+        guard accepts[0] == accept else {
+            return "Sec-WebSocket-Accept \(HTTPText.shown(accepts[0].utf8)) does not answer \(key)"
+        }
+        return nil
     }
 }

@@ -11,6 +11,8 @@ struct MessageAssembler: ~Copyable {
         var bytes = 0
         var wireBytes = 0
         var isDelivered = false
+        /// Nothing is made of it.
+        var isSkipped = false
         var text = UTF8Validator()
 
         /// Checks the text behind `start`; that it may end there, if it is over.
@@ -29,10 +31,14 @@ struct MessageAssembler: ~Copyable {
 
     private let delivery: WebSocketSettings.Delivery
     private let limit: Int
+    /// Of a message that is compressed: what it may inflate to.
+    private let inflatedLimit: Int
     private let emptyFragments: Int
     private let windowBits: Int
     private let forgetsWindow: Bool
     private var inflater: Inflater?
+    /// The window that the next compressed message builds on was not kept.
+    private(set) var hasLostWindow = false
     /// Means something only while a message is half there.
     private var message = Incoming()
     private var isReceiving = false
@@ -53,20 +59,28 @@ struct MessageAssembler: ~Copyable {
     private(set) var delivered = 0
 
     /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
-    init(role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?) {
+    /// `inflatedLimit`: what a compressed message may come to, if that is less than any may.
+    init(
+        role: WebSocketRole, settings: WebSocketSettings, deflate: PerMessageDeflateParameters?,
+        inflatedLimit: Int = .max
+    ) {
         delivery = settings.delivery
         switch settings.delivery {
         case .whole: limit = settings.limits.messageBytes
         case .chunks: limit = settings.limits.streamedMessageBytes
         }
+        self.inflatedLimit = min(limit, inflatedLimit)
         emptyFragments = settings.limits.emptyFragments
         let peer: WebSocketRole = role == .client ? .server : .client
         windowBits = deflate?.windowBits(peer) ?? 15
         forgetsWindow = deflate?.forgets(peer) ?? false
     }
 
-    /// Whether the bytes of the frame at hand are compressed.
-    var isCompressed: Bool { isReceiving && message.isCompressed }
+    /// How many bytes of a frame to take at a time: compressed ones in small steps, for each may make a thousand.
+    var step: Int { isReceiving && message.isCompressed ? 512 : .max }
+
+    /// Whether nothing is made of the message of the last data frame.
+    var isSkipped: Bool { message.isSkipped }
 
     /// The message that the last frame belongs to.
     var id: WebSocketMessageID { WebSocketMessageID(begun) }
@@ -112,6 +126,18 @@ struct MessageAssembler: ~Copyable {
         begun += 1
         isReceiving = true
         message = Incoming(type: type, isCompressed: header.isCompressed)
+        message.isSkipped = header.isCompressed && hasLostWindow
+    }
+
+    /// Makes nothing more of the message that `take` has just thrown `messageTooBig` for, nor of those behind it that
+    /// build on what it comes to; their frames are still taken.
+    mutating func skip(into events: inout [WebSocketEvent]) {
+        inflater = nil
+        whole = []
+        message.isSkipped = true
+        message.text = UTF8Validator()
+        hasLostWindow = !forgetsWindow
+        if isFinal, missing == 0 { deliver(isOver: true, into: &events) }
     }
 
     /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of
@@ -166,10 +192,11 @@ struct MessageAssembler: ~Copyable {
     private mutating func inflate(
         _ bytes: UnsafeRawBufferPointer, key: UInt32?, isOver: Bool
     ) throws(WebSocketFailure) {
+        guard !message.isSkipped else { return }
         let start = whole.count
         var target = whole.handOver()
         do throws(WebSocketFailure) {
-            try inflate(bytes, key: key, isOver: isOver, into: &target, room: limit - message.bytes)
+            try inflate(bytes, key: key, isOver: isOver, into: &target, room: inflatedLimit - message.bytes)
         } catch {
             if message.type == .text { try message.check(target, from: start, isASCII: false, isOver: false) }
             throw error
@@ -188,12 +215,12 @@ struct MessageAssembler: ~Copyable {
                 if let target = plain.baseAddress {
                     Masking.copy(from: source, to: target, count: bytes.count, key: key)
                 }
-                try inflater.inflate(UnsafeRawBufferPointer(plain), into: &target, room: room, limit: limit)
+                try inflater.inflate(UnsafeRawBufferPointer(plain), into: &target, room: room, limit: inflatedLimit)
             }
         } else {
-            try inflater.inflate(bytes, into: &target, room: room, limit: limit)
+            try inflater.inflate(bytes, into: &target, room: room, limit: inflatedLimit)
         }
-        if isOver { try inflater.finish(into: &target, room: most - target.count, limit: limit) }
+        if isOver { try inflater.finish(into: &target, room: most - target.count, limit: inflatedLimit) }
         self.inflater = consume inflater
     }
 }

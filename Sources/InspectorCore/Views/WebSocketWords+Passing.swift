@@ -1,0 +1,50 @@
+import SocketCore
+
+/// WebSockets of others, which only pass here, in words.
+extension WebSocketWords {
+    /// Who said Close first: this end or its peer, or which of the two whose frames pass.
+    package static func origin(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
+        facts.observation == nil ? self.origin(origin) : "the \(party(origin, facts))"
+    }
+
+    /// Who speaks at that end of a connection.
+    private static func party(_ origin: WebSocketCloseReport.Origin, _ facts: WebSocketPicture) -> String {
+        (origin == .local) == (facts.role == .client) ? "client" : "server"
+    }
+
+    /// What is wrong with the frames of either.
+    static func breaches(_ facts: WebSocketPicture) -> [String] {
+        let passing = facts.observation
+        return [
+            passing?.receivedFailure.map { "the \(party(.peer, facts)) broke the protocol: \($0)" },
+            passing?.sentFailure.map { "the \(party(.local, facts)) broke the protocol: \($0)" },
+        ].compactMap { $0 }
+    }
+
+    /// The Close that began it; nil: nobody has said one.
+    static func firstClose(_ facts: WebSocketPicture) -> WebSocketCloseFrame? {
+        guard let origin = facts.traffic?.closeOrigin else { return nil }
+        return origin == .local ? facts.traffic?.closeSent : facts.traffic?.closeReceived
+    }
+
+    /// How it ended.
+    static func passedEnding(
+        _ facts: WebSocketPicture, _ report: WebSocketCloseReport, _ record: CloseRecord
+    ) -> String {
+        let who = origin(report.origin, of: facts)
+        var sentences = breaches(facts)
+        if let said = firstClose(facts) {
+            sentences.append("\(who) closed with \(close(said))\(report.wasClean ? "" : ", which was not answered")")
+        } else if sentences.isEmpty {
+            let isOrderly = record.error == nil || record.error?.reason == .closedByPeer
+            sentences.append("\(isOrderly ? "\(who) ended it" : CloseWords.sentence(record)), without a Close (1006)")
+        }
+        return sentences.joined(separator: "; ")
+    }
+
+    /// The same for a row of the list.
+    static func passedShort(_ facts: WebSocketPicture, _ report: WebSocketCloseReport) -> String {
+        let code = firstClose(facts).map { $0.code ?? .noStatus } ?? report.failure?.closeCode ?? report.code
+        return "\(party(report.origin, facts)) closed \(code)"
+    }
+}

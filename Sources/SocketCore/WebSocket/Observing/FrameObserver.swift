@@ -1,0 +1,228 @@
+/// One direction of a WebSocket that others speak: bytes in, what passed out. It answers nothing and stops nothing.
+struct FrameObserver: ~Copyable {
+    /// A message that is not over.
+    private struct Message {
+        var traffic: WebSocketTraffic
+        var bytes: [UInt8] = []
+        var length = 0
+    }
+
+    /// Bytes kept of a message: as many as are kept of an item of traffic.
+    private static let keptBytes = 16_384
+
+    private let isSent: Bool
+    private let keepsMessages: Bool
+    private var decoder: FrameDecoder
+    private var assembler: MessageAssembler
+    /// The frame at hand, and the bytes of messages that there were before it.
+    private var frame = FrameHeader(opcode: .continuation, length: 0)
+    private var frameStart: UInt64 = 0
+    private var control: [UInt8] = []
+    private var message: Message?
+    private var chunks: [WebSocketEvent] = []
+    private var counted = WebSocketCounters()
+    /// The Close that ended it; behind it nothing is a frame.
+    private(set) var close: WebSocketCloseFrame?
+    /// What is wrong with it; behind that nothing is looked at.
+    private(set) var failure: WebSocketFailure?
+    /// Compressed messages that were not inflated.
+    private(set) var skipped: UInt64 = 0
+    /// Bytes behind its end.
+    private(set) var discarded = 0
+
+    /// What the end that plays `speaker` says; `isSent`: seen from where it goes out.
+    init(
+        speaker: WebSocketRole, isSent: Bool, deflate: PerMessageDeflateParameters?, keepsMessages: Bool,
+        inflatedLimit: Int
+    ) {
+        let listener: WebSocketRole = speaker == .client ? .server : .client
+        let limits = WebSocketLimits(streamedMessageBytes: .max, emptyFragments: .max)
+        self.isSent = isSent
+        self.keepsMessages = keepsMessages
+        decoder = FrameDecoder(role: listener, allowsCompression: deflate != nil, frameBytes: .max)
+        assembler = MessageAssembler(
+            role: listener, settings: WebSocketSettings(limits: limits, delivery: .chunks), deflate: deflate,
+            inflatedLimit: inflatedLimit)
+    }
+
+    /// Looks at the next bytes, and appends what they made whole.
+    mutating func receive(
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, into items: inout [ObservedItem]
+    ) {
+        counted.wireBytes += UInt64(input.count)
+        var offset = 0
+        do throws(WebSocketFailure) {
+            while failure == nil, close == nil {
+                switch try decoder.next(input, &offset, most: assembler.step) {
+                case .wait: return
+                case .header(let header): try begin(header, now: now, into: &items)
+                case .payload(let range, let key, let isLast):
+                    let bytes = UnsafeRawBufferPointer(rebasing: input[range])
+                    try take(bytes, key: key, isLast: isLast, now: now, into: &items)
+                }
+            }
+        } catch {
+            fail(error, into: &items)
+        }
+        discard(UnsafeRawBufferPointer(rebasing: input[min(offset, input.count)...]), into: &items)
+    }
+
+    /// The connection ended: what is half there is told as it is.
+    mutating func end(into items: inout [ObservedItem]) {
+        cut("the connection ended within it", into: &items)
+        assembler.freeMemory()
+    }
+
+    // MARK: Frames
+
+    private mutating func begin(
+        _ header: FrameHeader, now: MonotonicTime, into items: inout [ObservedItem]
+    ) throws(WebSocketFailure) {
+        frame = header
+        frameStart = assembler.messageBytes
+        if !header.opcode.isControl {
+            try assembler.begin(header)
+            if keepsMessages, let kind = WebSocketTraffic.Kind(header.opcode) {
+                message = Message(traffic: WebSocketTraffic(kind))
+            }
+        }
+        guard header.length == 0 else { return }
+        try take(UnsafeRawBufferPointer(start: nil, count: 0), key: nil, isLast: true, now: now, into: &items)
+    }
+
+    private mutating func take(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, isLast: Bool, now: MonotonicTime,
+        into items: inout [ObservedItem]
+    ) throws(WebSocketFailure) {
+        guard !frame.opcode.isControl else {
+            control.append(bytes, unmaskedWith: key)
+            if isLast { try endControl(now: now, into: &items) }
+            return
+        }
+        chunks.removeAll(keepingCapacity: true)
+        do throws(WebSocketFailure) {
+            try assembler.take(bytes, key: key, into: &chunks)
+        } catch {
+            guard case .messageTooBig(let limit) = error else { throw error }
+            assembler.skip(into: &chunks)
+            message?.traffic.problem = "not inflated: over \(limit) bytes"
+        }
+        for case .chunk(let chunk) in chunks { keep(chunk.bytes) }
+        guard isLast else { return }
+        counted.payloadBytes += UInt64(frame.length)
+        let record = record(assembler.id, now: now)
+        message?.traffic.add(record)
+        if frame.isFinal { endMessage(into: &items) }
+    }
+
+    private mutating func keep(_ bytes: [UInt8]) {
+        guard let kept = message?.bytes.count else { return }
+        message?.length += bytes.count
+        if kept == 0, bytes.count <= Self.keptBytes {
+            message?.bytes = bytes
+        } else {
+            message?.bytes += bytes.prefix(Self.keptBytes - kept)
+        }
+    }
+
+    private mutating func endMessage(into items: inout [ObservedItem]) {
+        if assembler.isSkipped { skipped += 1 }
+        guard var ended = message.take() else { return }
+        if assembler.isSkipped {
+            ended.traffic.problem = ended.traffic.problem ?? "not inflated, nor one before it"
+            (ended.bytes, ended.length) = ([], 0)
+        }
+        items.append(
+            ObservedItem(isSent: isSent, traffic: ended.traffic, length: ended.length, bytes: ended.bytes))
+    }
+
+    private mutating func record(_ message: WebSocketMessageID?, now: MonotonicTime) -> WebSocketFrameRecord {
+        counted.frames += 1
+        let made = Int(assembler.messageBytes - frameStart)
+        return WebSocketFrameRecord(
+            isSent: isSent, opcode: frame.opcode, isFinal: frame.isFinal, reserved: frame.reserved,
+            maskKey: frame.maskKey.map { UInt32(bigEndian: $0) }, length: frame.length,
+            messageBytes: assembler.isSkipped ? frame.length : made, message: message, time: now)
+    }
+
+    private mutating func endControl(
+        now: MonotonicTime, into items: inout [ObservedItem]
+    ) throws(WebSocketFailure) {
+        let payload = control.handOver()
+        let record = record(nil, now: now)
+        guard let kind = WebSocketTraffic.Kind(frame.opcode) else { return }
+        var traffic = WebSocketTraffic(kind)
+        traffic.add(record)
+        items.append(ObservedItem(isSent: isSent, traffic: traffic, length: payload.count, bytes: payload))
+        switch kind {
+        case .ping: counted.pings += 1
+        case .pong: counted.pongs += 1
+        case .close: close = try WebSocketMachine.close(payload)
+        case .text, .binary, .undecoded: break
+        }
+    }
+
+    // MARK: Behind the end
+
+    private mutating func fail(_ failure: WebSocketFailure, into items: inout [ObservedItem]) {
+        self.failure = failure
+        cut(failure.description, into: &items)
+        assembler.freeMemory()
+        var traffic = WebSocketTraffic(.undecoded)
+        traffic.problem = failure.description
+        let header = decoder.unfinished
+        discarded += header.count
+        items.append(ObservedItem(isSent: isSent, traffic: traffic, length: header.count, bytes: header))
+    }
+
+    /// Bytes that are no frames; those right behind what is wrong belong to the item that says so.
+    private mutating func discard(_ bytes: UnsafeRawBufferPointer, into items: inout [ObservedItem]) {
+        guard !bytes.isEmpty else { return }
+        discarded += bytes.count
+        if items.last?.traffic.kind != .undecoded || items.last?.isSent != isSent {
+            var traffic = WebSocketTraffic(.undecoded)
+            traffic.problem = failure == nil ? "behind the Close" : nil
+            items.append(ObservedItem(isSent: isSent, traffic: traffic, length: 0, bytes: []))
+        }
+        let last = items.count - 1
+        items[last].length += bytes.count
+        items[last].bytes += bytes.prefix(Self.keptBytes - items[last].bytes.count)
+    }
+
+    /// Tells the message that will not be over.
+    private mutating func cut(_ problem: String, into items: inout [ObservedItem]) {
+        guard var begun = message.take() else { return }
+        begun.traffic.isPart = true
+        begun.traffic.problem = problem
+        items.append(
+            ObservedItem(isSent: isSent, traffic: begun.traffic, length: begun.length, bytes: begun.bytes))
+    }
+
+    // MARK: Shown
+
+    /// What its parser waits for.
+    var awaiting: WebSocketParserState { failure == nil && close == nil ? decoder.awaiting : .nothing }
+
+    /// The message that is half there.
+    var receiving: WebSocketMessageProgress? { failure == nil ? assembler.progress : nil }
+
+    /// The frame at hand, header included.
+    var progress: WebSocketSendProgress? {
+        guard case .payload(let opcode, let done, let total) = awaiting else { return nil }
+        return WebSocketSendProgress(
+            opcode: opcode, message: opcode.isControl ? nil : assembler.id, done: frame.count + done,
+            total: frame.count + total)
+    }
+
+    /// What passed, of the frame at hand too.
+    var counters: WebSocketCounters {
+        var counters = counted
+        counters.messages = assembler.completed
+        counters.compressedMessages = assembler.compressed
+        counters.messageBytes = assembler.messageBytes
+        if case .payload(let opcode, let done, _) = decoder.awaiting, !opcode.isControl {
+            counters.payloadBytes += UInt64(done)
+        }
+        return counters
+    }
+}

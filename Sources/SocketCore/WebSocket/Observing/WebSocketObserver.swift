@@ -1,0 +1,263 @@
+/// Looks at a connection that others speak over, from its first bytes on, and finds out whether that is a WebSocket: an
+/// upgrade is the first request, and the server grants it. At the first byte that cannot belong to such a request it gives
+/// up for good.
+///
+/// It is shown copies of what passes and changes nothing; `role` is the part that this end plays towards its peer.
+package struct WebSocketObserver: ~Copyable {
+    private enum Stage {
+        /// The client's request is awaited.
+        case request(HTTPHeadParser)
+        /// The server's answer is.
+        case answer(HTTPHeadParser)
+        /// Frames pass.
+        case open
+        /// What passes is no WebSocket, or none that can be read; what is known of it stays.
+        case over
+    }
+
+    /// The longest head.
+    static let headLimit = 16_384
+    /// What a client may say behind its request, before the answer is there.
+    private static let earlyLimit = 65_536
+
+    let role: WebSocketRole
+    private let keepsTraffic: Bool
+    private let inflatedLimit: Int
+    private let accept: @Sendable (String) -> String
+    private var stage: Stage
+    let began: MonotonicTime
+    private var early: [UInt8] = []
+
+    // What is known, for the picture.
+    var shown = WebSocketStage.opening
+    private(set) var request: WebSocketRequest?
+    private(set) var response: HTTPHead?
+    var problem: String?
+    private(set) var openedIn: Duration?
+    private(set) var deflate: PerMessageDeflateParameters?
+    /// What this end's peer says, and what it is told.
+    private(set) var received: FrameObserver
+    private(set) var sent: FrameObserver
+    /// Whether frames pass, or did.
+    private(set) var hasFrames = false
+    private(set) var pings: PingLedger
+    private(set) var closeOrigin: WebSocketCloseReport.Origin?
+    private(set) var closeBegan: MonotonicTime?
+    var report: WebSocketCloseReport?
+    private var items: [ObservedItem] = []
+    /// Bytes that went out before the first frame; nil: no frame can have, so far.
+    package private(set) var sentHead: Int?
+    private var sentSoFar = 0
+
+    /// `accept` makes of a client's key what a server answers (RFC 6455, 4.2.2); `keepsTraffic`: messages are wanted, and
+    /// not only what is known of them; `inflatedLimit`: what a compressed message may come to before nothing more is made
+    /// of it, since whoever inflates holds up what passes.
+    package init(
+        role: WebSocketRole, keepsTraffic: Bool, inflatedLimit: Int = 16 << 20, now: MonotonicTime,
+        accept: @escaping @Sendable (_ key: String) -> String
+    ) {
+        self.role = role
+        self.keepsTraffic = keepsTraffic
+        self.inflatedLimit = inflatedLimit
+        self.accept = accept
+        began = now
+        stage = .request(HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true))
+        received = Self.frames(of: role, isSent: false, nil, keepsTraffic, inflatedLimit)
+        sent = Self.frames(of: role, isSent: true, nil, keepsTraffic, inflatedLimit)
+        pings = PingLedger(settings: WebSocketSettings(), now: now)
+    }
+
+    /// Whether there is nothing to be seen here, and never will be.
+    package var isBlind: Bool { if case .over = stage { request == nil } else { false } }
+
+    /// Whether what passes is frames.
+    package var isOpen: Bool { if case .open = stage { true } else { false } }
+
+    /// Bytes of the head that is awaited that have come.
+    var headBytes: Int {
+        switch stage {
+        case .request(let parser), .answer(let parser): parser.count
+        case .open, .over: 0
+        }
+    }
+
+    /// What passed since this was last asked.
+    package mutating func takeItems() -> [ObservedItem] {
+        guard !items.isEmpty else { return [] }
+        let taken = items
+        items = []
+        return taken
+    }
+
+    // MARK: What passes
+
+    /// Looks at bytes that came, or that went out. The answer is how many of the first of them are no frames.
+    package mutating func see(_ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime) -> Int {
+        let isOfClient = isSent == (role == .client)
+        let plain: Int
+        switch stage {
+        case .over: return bytes.count
+        case .open:
+            observe(bytes, isSent: isSent, now: now)
+            return 0
+        case .request(let parser): plain = isOfClient ? readRequest(parser, bytes) : giveUp(bytes)
+        case .answer(let parser): plain = isOfClient ? hold(bytes) : readAnswer(parser, bytes, now)
+        }
+        if isSent { sentSoFar += plain }
+        guard isOpen else { return plain }
+        sentHead = sentSoFar
+        let ahead = early
+        early = []
+        ahead.withUnsafeBytes { observe($0, isSent: role == .client, now: now) }
+        observe(UnsafeRawBufferPointer(rebasing: bytes[plain...]), isSent: isSent, now: now)
+        return plain
+    }
+
+    private mutating func giveUp(_ bytes: UnsafeRawBufferPointer) -> Int {
+        stage = .over
+        return bytes.count
+    }
+
+    private mutating func readRequest(_ parser: HTTPHeadParser, _ bytes: UnsafeRawBufferPointer) -> Int {
+        // The head of another method, or of another protocol, is not even gathered.
+        let method: [UInt8] = [0x47, 0x45, 0x54, 0x20]
+        for (index, byte) in bytes.prefix(max(0, 4 - parser.count)).enumerated()
+        where byte != method[parser.count + index] {
+            return giveUp(bytes)
+        }
+        var parser = parser
+        stage = .over
+        switch parser.receive(RawSpan(_unsafeBytes: bytes)) {
+        case .wait: stage = .request(parser)
+        case .failed: break
+        case .head(let head, let taken):
+            guard let asked = WebSocketRequest(head), asked.isUpgrade else { return bytes.count }
+            request = asked
+            stage = .answer(HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true))
+            _ = hold(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
+        }
+        return bytes.count
+    }
+
+    /// Keeps what the client says before it is answered.
+    private mutating func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
+        early += bytes
+        if early.count > Self.earlyLimit {
+            lose("the client sent more than \(Self.earlyLimit) bytes before it was answered", .opening)
+        }
+        return bytes.count
+    }
+
+    private mutating func readAnswer(
+        _ parser: HTTPHeadParser, _ bytes: UnsafeRawBufferPointer, _ now: MonotonicTime
+    ) -> Int {
+        var parser = parser
+        stage = .over
+        switch parser.receive(RawSpan(_unsafeBytes: bytes)) {
+        case .wait: stage = .answer(parser)
+        case .failed(let fault): lose("the answer cannot be read: \(fault.problem)", .refused)
+        case .head(let head, let taken):
+            if let status = HTTPStatusLine(head.startLine)?.status, status < 200, status != 101 {
+                // One that says only that another follows (RFC 9110, 15.2).
+                let next = HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true)
+                return taken + readAnswer(next, UnsafeRawBufferPointer(rebasing: bytes[taken...]), now)
+            }
+            judge(head, now)
+            if isOpen { return taken }
+        }
+        return bytes.count
+    }
+
+    /// It is looked at no more; what is known of it stays, and why.
+    private mutating func lose(_ problem: String, _ shown: WebSocketStage) {
+        stage = .over
+        early = []
+        self.problem = problem
+        self.shown = shown
+    }
+
+    // MARK: The answer
+
+    private mutating func judge(_ head: HTTPHead, _ now: MonotonicTime) {
+        response = head
+        guard let line = HTTPStatusLine(head.startLine), line.status == 101, head.lists("websocket", in: "upgrade")
+        else { return lose("the server answered \(head.startLine)", .refused) }
+        shown = .open
+        openedIn = now - began
+        problem =
+            head.upgradeProblem(line, accept: accept(request?.key ?? ""), key: "the key") ?? subprotocolProblem(head)
+        do throws(ExtensionFault) {
+            let reply = head.list(of: "sec-websocket-extensions").joined(separator: ", ")
+            deflate = reply.isEmpty ? nil : try PerMessageDeflateParameters().accept(reply: reply)
+        } catch {
+            return lose("its frames cannot be read: \(error.detail)", .open)
+        }
+        stage = .open
+        hasFrames = true
+        received = Self.frames(of: role, isSent: false, deflate, keepsTraffic, inflatedLimit)
+        sent = Self.frames(of: role, isSent: true, deflate, keepsTraffic, inflatedLimit)
+    }
+
+    private static func frames(
+        of role: WebSocketRole, isSent: Bool, _ deflate: PerMessageDeflateParameters?, _ keepsTraffic: Bool,
+        _ inflatedLimit: Int
+    ) -> FrameObserver {
+        FrameObserver(
+            speaker: isSent == (role == .client) ? .client : .server, isSent: isSent, deflate: deflate,
+            keepsMessages: keepsTraffic, inflatedLimit: inflatedLimit)
+    }
+
+    private func subprotocolProblem(_ head: HTTPHead) -> String? {
+        guard let name = head.values(of: "sec-websocket-protocol").first,
+            request?.subprotocols.contains(name) != true
+        else { return nil }
+        return "the subprotocol \(HTTPText.shown(name.utf8)) was not offered"
+    }
+
+    // MARK: Frames
+
+    private mutating func observe(_ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime) {
+        guard !bytes.isEmpty else { return }
+        let first = items.count
+        if isSent {
+            sent.receive(bytes, now: now, into: &items)
+        } else {
+            received.receive(bytes, now: now, into: &items)
+        }
+        note(from: first, now: now)
+    }
+
+    /// What follows of control frames: how long a pong took, and who began to close.
+    private mutating func note(from first: Int, now: MonotonicTime) {
+        for index in items.indices.dropFirst(first) {
+            let item = items[index]
+            switch item.traffic.kind {
+            case .ping where item.isSent: pings.sent(item.bytes, now: now)
+            case .pong where !item.isSent:
+                items[index].traffic.roundTrip = pings.answered(item.bytes, now: now)
+            case .close where closeOrigin == nil && (item.isSent ? sent.close : received.close) != nil:
+                closeOrigin = item.isSent ? .local : .peer
+                closeBegan = now
+                shown = .closing
+            case .ping, .pong, .close, .text, .binary, .undecoded: break
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// The transport ended, by this end or by its peer.
+    package mutating func end(by origin: WebSocketCloseReport.Origin, now: MonotonicTime) {
+        guard report == nil, !isBlind, request != nil else { return }
+        switch stage {
+        case .request: break
+        case .answer: lose("the connection ended before it was answered", .refused)
+        case .over: if shown == .open || shown == .opening { shown = .closed }
+        case .open:
+            received.end(into: &items)
+            sent.end(into: &items)
+            shown = .closed
+            report = ending(by: origin, now: now)
+        }
+    }
+}

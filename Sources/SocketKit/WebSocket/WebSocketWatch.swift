@@ -1,0 +1,107 @@
+import SocketCore
+
+/// Looks at what passes on a connection whose bytes a relay passes on, and shows a WebSocket where they are one. It
+/// changes, holds and answers nothing, and lives on the engine's queue.
+final class WebSocketWatch {
+    @exclusivity(unchecked) private var observer: WebSocketObserver
+    /// The first write that is looked at, and bytes of completed ones from there on.
+    private let firstWrite: OperationID
+    private var completed = 0
+    /// Bytes of writes before that one that are still to go out.
+    private var unseen: Int
+    /// Which end said first that nothing more comes from it.
+    private var firstEnd: WebSocketCloseReport.Origin?
+
+    init(_ role: WebSocketRole, on connection: Connection) {
+        observer = WebSocketObserver(
+            role: role, keepsTraffic: connection.keepsTraffic, now: connection.engine.now,
+            accept: { Digests.webSocketAccept(for: $0) })
+        firstWrite = connection.engine.names.nextOperation()
+        unseen = connection.machine.writing.unsentBytes
+    }
+
+    // MARK: What passes
+
+    /// Bytes came; how many of the first of them are no frames.
+    func received(_ bytes: [UInt8], on connection: Connection) -> Int {
+        bytes.withUnsafeBytes { observer.see($0, isSent: false, now: connection.engine.now) }
+    }
+
+    /// The first `count` bytes of these went to the kernel, or to TLS.
+    func sent(_ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, now: MonotonicTime) {
+        var left = count
+        for buffer in buffers where left > 0 {
+            let part = buffer.prefix(left)
+            left -= part.count
+            let skipped = min(unseen, part.count)
+            unseen -= skipped
+            guard skipped < part.count else { continue }
+            _ = observer.see(UnsafeRawBufferPointer(rebasing: part.dropFirst(skipped)), isSent: true, now: now)
+        }
+    }
+
+    /// How many of the first bytes of a completed write are no frames.
+    func plainBytes(of write: OperationID, _ count: Int) -> Int {
+        guard write.number > firstWrite.number else { return count }
+        defer { completed += count }
+        return observer.sentHead.map { min(count, max(0, $0 - completed)) } ?? count
+    }
+
+    /// Whether frames pass.
+    var isOpen: Bool { observer.isOpen }
+
+    // MARK: Shown
+
+    /// Puts what passed whole among the traffic; once there is nothing to be seen here, it goes.
+    func show(on connection: Connection) {
+        let items = observer.takeItems()
+        if !items.isEmpty, connection.keepsTraffic { log(items, on: connection) }
+        if observer.isBlind { connection.watch = nil }
+    }
+
+    private func log(_ items: [ObservedItem], on connection: Connection) {
+        // A read may bring thousands, of which none but the last would stay.
+        let most = connection.traffic?.maximumItems ?? 0
+        connection.traffic?.passOver(max(0, items.count - most))
+        for item in items.suffix(most) {
+            connection.traffic?.record(
+                connection.engine.names.nextOperation(), direction: item.isSent ? .sent : .received, tag: 0,
+                kind: item.isSent ? .write : .read(.available(limit: nil)), done: item.length, total: item.length,
+                state: .complete(after: .zero), now: connection.engine.now, webSocket: item.traffic
+            ) { Array(item.bytes.prefix($0)) }
+        }
+    }
+
+    var picture: WebSocketPicture? { observer.picture() }
+
+    // MARK: The end
+
+    /// One end said that nothing more comes from it, or is gone.
+    func ended(by origin: WebSocketCloseReport.Origin) {
+        firstEnd = firstEnd ?? origin
+    }
+
+    /// The connection closes.
+    func closes(_ error: SocketError?, on connection: Connection) {
+        ended(by: error == nil ? .local : .peer)
+        observer.end(by: firstEnd ?? .local, now: connection.engine.now)
+        show(on: connection)
+    }
+}
+
+extension Connection {
+    /// Begins to look at what passes, in clear under TLS, for a WebSocket; `early` came already.
+    func watchForWebSocket(as role: WebSocketRole, behind early: [UInt8]) {
+        let watch = WebSocketWatch(role, on: self)
+        self.watch = watch
+        if !early.isEmpty { _ = watch.received(early, on: self) }
+        watch.show(on: self)
+    }
+
+    /// Keeps a read for a person to look at: what of it is no frames as bytes, the frames as what they are.
+    func logRead(_ delivery: ReadDelivery, seenBy watch: WebSocketWatch) {
+        let plain = watch.received(delivery.bytes, on: self)
+        if plain > 0 { log(delivery, plain) { Array(delivery.bytes.prefix(min($0, plain))) } }
+        watch.show(on: self)
+    }
+}
