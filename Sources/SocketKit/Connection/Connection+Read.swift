@@ -27,8 +27,8 @@ extension Connection {
     /// A read completed that never was in hand.
     private func completed(_ request: ReadRequest, as operation: OperationID, with bytes: [UInt8]) {
         record(.readDone, tag: request.tag, bytes.count)
-        if keepsTraffic {
-            logRead(
+        if keepsTraffic || watch != nil {
+            keep(
                 ReadDelivery(
                     operation: operation, tag: request.tag, kind: request.kind, bytes: bytes, started: engine.now,
                     isStanding: false))
@@ -239,7 +239,7 @@ extension Connection {
                 return
             case .deliver(let delivery):
                 record(.readDone, tag: delivery.tag, delivery.bytes.count)
-                if let watch { logRead(delivery, seenBy: watch) } else if keepsTraffic { logRead(delivery) }
+                if keepsTraffic || watch != nil { keep(delivery) }
                 notify(
                     .read(
                         delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
@@ -273,7 +273,8 @@ extension Connection {
 
     // MARK: What is kept for a person to look at
 
-    private func logRead(_ delivery: ReadDelivery) {
+    private func keep(_ delivery: ReadDelivery) {
+        if let watch { return logRead(delivery, seenBy: watch) }
         log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
     }
 

@@ -96,6 +96,7 @@ extension Connection {
         self.watch = watch
         if !early.isEmpty { _ = watch.received(early, on: self) }
         watch.show(on: self)
+        noteChange()
     }
 
     /// Keeps a read for a person to look at: what of it is no frames as bytes, the frames as what they are.

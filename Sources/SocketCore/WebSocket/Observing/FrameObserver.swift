@@ -100,8 +100,9 @@ struct FrameObserver: ~Copyable {
             return
         }
         chunks.removeAll(keepingCapacity: true)
+        var spares = SpareArrays()
         do throws(WebSocketFailure) {
-            try assembler.take(bytes, key: key, into: &chunks)
+            try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
         } catch {
             guard case .messageTooBig(let limit) = error else { throw error }
             assembler.skip(into: &chunks)
