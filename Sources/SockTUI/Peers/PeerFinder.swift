@@ -14,6 +14,7 @@ final class PeerFinder: Sendable {
 
     private struct State {
         var isBusy = false
+        var told: [SocketID: PeerEnd] = [:]
         /// Who has which socket open, and when that was last looked through.
         var owners: [UInt64: PeerEnd.Program] = [:]
         /// Sockets that nobody's descriptors were found for, or may be read.
@@ -32,23 +33,48 @@ final class PeerFinder: Sendable {
     init(tell: @escaping @Sendable ([SocketID: PeerEnd]) -> Void) { self.tell = tell }
 
     /// Looks at the connections whose kernel side was asked for: those in sight. `process` says whose a session is.
-    func look(_ snapshot: EngineSnapshot, process: @escaping @Sendable (SocketID) -> Int) {
-        let wanted = snapshot.sockets.filter { $0.kernel != nil && $0.phase == .connected && $0.role != .listener }
+    func look(
+        _ snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice,
+        process: @escaping @Sendable (SocketID) -> Int
+    ) {
         guard
             state.withLock({ state in
                 defer { state.isBusy = true }
                 return !state.isBusy
             })
         else { return }
+        let wanted = Self.connections(in: snapshot, asked)
         queue.async { @Sendable [self] in
-            let found = ends(of: wanted.prefix(Self.limit), process)
-            state.withLock { $0.isBusy = false }
-            tell(found)
+            let found = ends(of: wanted, process)
+            let isNew = state.withLock { state in
+                defer { (state.isBusy, state.told) = (false, found) }
+                return state.told != found
+            }
+            if isNew { tell(found) }
         }
     }
 
+    /// Those whose kernel side is told; of all that are listed only the ones asked for are looked at.
+    private static func connections(
+        in snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice
+    ) -> [SocketSnapshot] {
+        var found: [SocketSnapshot] = []
+        func add(_ index: Int) {
+            guard snapshot.sockets[index].kernel != nil, snapshot.sockets[index].phase == .connected,
+                snapshot.sockets[index].role != .listener
+            else { return }
+            found.append(snapshot.sockets[index])
+        }
+        switch asked {
+        case .none: break
+        case .only(let ids): ids.sorted().prefix(limit).compactMap(snapshot.position).forEach(add)
+        case .all: for index in snapshot.sockets.indices where found.count < limit { add(index) }
+        }
+        return found
+    }
+
     private func ends(
-        of sockets: ArraySlice<SocketSnapshot>, _ process: (SocketID) -> Int
+        of sockets: [SocketSnapshot], _ process: (SocketID) -> Int
     ) -> [SocketID: PeerEnd] {
         guard let diagnosis = SocketDiagnosis() else { return [:] }
         var answers: [SocketID: SocketDiagnosis.Answer] = [:]
