@@ -95,10 +95,8 @@ final class InspectionServer: Sendable {
         /// Whether the engine has more of what was asked for.
         var isPartial = false
         var asked = MonotonicTime.zero
-        /// What it took of the engine's queue, so far.
+        /// What this update took so far, of the engine's queue and of this thread.
         var cost = Duration.zero
-        /// The thread's processor time when it was last reckoned up.
-        var threadTime = Duration.zero
         var interval = InspectionServer.interval
 
         /// When the engine is to be asked again.
@@ -133,7 +131,8 @@ final class InspectionServer: Sendable {
         var polled = [listener, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         polled += state.viewers.map(\.polled)
         var due: [MonotonicTime] = state.viewers.compactMap(\.helloDeadline)
-        if !state.isAsked, state.viewers.contains(where: \.isGreeted) { due.append(state.nextDue) }
+        // Where nobody has room there is nothing to ask for: poll says when somebody has.
+        if !state.isAsked, state.viewers.contains(where: { $0.isGreeted && $0.hasRoom }) { due.append(state.nextDue) }
         let left = due.min().map { max(0, ($0 - now).wholeNanoseconds / 1_000_000 + 1) } ?? -1
         poll(&polled, nfds_t(polled.count), Int32(clamping: left))
         var count: UInt64 = 0
@@ -181,7 +180,7 @@ final class InspectionServer: Sendable {
             state.board = nil
             state.nextEvent = 0
             state.round += 1
-            (state.isAsked, state.isPartial) = (false, false)
+            (state.isAsked, state.isPartial, state.cost) = (false, false, .zero)
             // With nobody to tell, nothing is kept.
             state.writer = WireWriter()
             engine?.post(.stopPublishing)
@@ -214,20 +213,20 @@ final class InspectionServer: Sendable {
 
     /// Puts what the engine published on the board, where viewers find it once it is whole.
     private func take(_ publication: consuming Publication, _ state: inout State, _ clock: SystemClock) {
+        let before = ProcessorTime.ofThread
         state.isAsked = false
         state.isPartial = publication.isPartial
         state.cost += publication.cost
-        guard !publication.isPartial else {
-            state.board?.take(publication)
-            return
-        }
         publication.tick.interval = state.interval
-        state.nextEvent = publication.tick.nextEvent
+        if !publication.isPartial { state.nextEvent = publication.tick.nextEvent }
         state.board?.take(publication)
         let tellsAll = state.viewers.contains(where: \.isUntold)
-        for viewer in state.viewers where viewer.isGreeted { viewer.isBehind = true }
-        for viewer in state.viewers { tell(viewer, &state) }
-        rest(&state, clock, tellsAll: tellsAll)
+        if !state.isPartial {
+            for viewer in state.viewers where viewer.isGreeted { viewer.isBehind = true }
+            for viewer in state.viewers { tell(viewer, &state) }
+        }
+        state.cost += ProcessorTime.ofThread - before
+        if !state.isPartial { rest(&state, clock, tellsAll: tellsAll) }
     }
 
     /// Tells a viewer what it was not told, as much as it has room for.
@@ -242,10 +241,8 @@ final class InspectionServer: Sendable {
 
     /// Says when the next update is due, by what this one took.
     private func rest(_ state: inout State, _ clock: SystemClock, tellsAll: Bool) {
-        let threadTime = ProcessorTime.ofThread
-        let cost = threadTime - state.threadTime + state.cost
-        (state.threadTime, state.cost) = (threadTime, .zero)
-        state.interval = max(Self.interval, cost * Self.pauseFactor)
+        state.interval = max(Self.interval, state.cost * Self.pauseFactor)
+        state.cost = .zero
         if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
         state.due = max(state.due, clock.now + (state.interval - Self.interval))
     }

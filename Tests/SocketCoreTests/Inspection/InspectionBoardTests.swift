@@ -30,7 +30,7 @@ struct InspectionBoardTests {
         _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress, _ mirror: inout InspectionMirror
     ) throws -> Int {
         var blocks = 0
-        for frame in try pieces(&board, &viewer).joined() {
+        for frame in try allPieces(&board, &viewer).joined() {
             if case .sockets(let sockets) = frame { blocks += sockets.count }
             mirror.take(frame)
         }
@@ -38,7 +38,7 @@ struct InspectionBoardTests {
     }
 
     /// The frames of one update, those of each piece by themselves.
-    private func pieces(
+    private func allPieces(
         _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
     ) throws -> [[InspectionFrame]] {
         var pieces: [[InspectionFrame]] = []
@@ -64,9 +64,9 @@ struct InspectionBoardTests {
     }
 
     private func ids(_ frames: some Sequence<InspectionFrame>) -> [SocketID] {
-        frames.flatMap { frame in
-            if case .sockets(let sockets) = frame { sockets.map(\.id) } else { [] }
-        }
+        var ids: [SocketID] = []
+        for case .sockets(let sockets) in frames { ids += sockets.map(\.id) }
+        return ids
     }
 
     @Test("a new viewer is told all, then only what changed")
@@ -159,7 +159,7 @@ struct InspectionBoardTests {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
         board.take(publication((1...9_000).shuffled().map { socket($0) }))
-        let pieces = try pieces(&board, &viewer)
+        let pieces = try allPieces(&board, &viewer)
         #expect(pieces.count > 4)
         #expect(ids(pieces.joined()) == (1...9_000).map { SocketID($0) })
         let ticks = pieces.map { $0.count { if case .tick = $0 { true } else { false } } }
@@ -182,13 +182,13 @@ struct InspectionBoardTests {
             board.take(piece)
             #expect(board.isComplete == (start > 400))
         }
-        #expect(ids(try pieces(&board, &viewer).joined()) == (1...500).map { SocketID($0) })
+        #expect(ids(try allPieces(&board, &viewer).joined()) == (1...500).map { SocketID($0) })
         for start in [UInt64(10), 20] {
             var piece = publication([socket(start, received: 1)])
             piece.isPartial = start < 20
             board.take(piece)
         }
-        #expect(ids(try pieces(&board, &viewer).joined()) == [SocketID(10), SocketID(20)])
+        #expect(ids(try allPieces(&board, &viewer).joined()) == [SocketID(10), SocketID(20)])
     }
 
     @Test("what changes and goes while an update is told is right in the end")

@@ -18,8 +18,8 @@ struct InspectionMirrorTests {
         return .tick(tick)
     }
 
-    private func received(_ mirror: inout InspectionMirror) -> [UInt64: UInt64] {
-        let sockets = mirror.snapshot(engine: "")?.sockets ?? []
+    private func received(_ mirror: InspectionMirror) -> [UInt64: UInt64] {
+        let sockets = mirror.seen?.sockets ?? []
         return Dictionary(uniqueKeysWithValues: sockets.map { ($0.id.number, $0.received) })
     }
 
@@ -28,15 +28,15 @@ struct InspectionMirrorTests {
         var mirror = InspectionMirror()
         mirror.take(.sockets([socket(3), socket(1)]))
         mirror.take(.sockets([socket(2)]))
-        #expect(mirror.snapshot(engine: "") == nil)
+        #expect(mirror.seen == nil)
         mirror.take(tick())
-        #expect(mirror.snapshot(engine: "")?.sockets.map(\.id.number) == [1, 2, 3])
+        #expect(mirror.seen?.sockets.map(\.id.number) == [1, 2, 3])
         var pictures: [EngineSnapshot] = []
         for round in UInt64(1)...5 {
             mirror.take(.sockets([socket(round % 3 + 1, received: round)]))
-            #expect(received(&mirror).values.max() == round - 1)
+            #expect(received(mirror).values.max() == round - 1)
             mirror.take(tick())
-            pictures.append(try #require(mirror.snapshot(engine: "")))
+            pictures.append(try #require(mirror.seen))
         }
         #expect(
             pictures.map { $0.sockets.map(\.received) } == [[0, 1, 0], [0, 1, 2], [3, 1, 2], [3, 4, 2], [3, 4, 5]])
@@ -50,11 +50,11 @@ struct InspectionMirrorTests {
         for frame in [.sockets([socket(6), socket(5), socket(5, received: 5)]), tick(removing: [1, 6, 77])] {
             mirror.take(frame)
         }
-        #expect(received(&mirror) == [2: 9, 3: 3, 4: 4, 5: 5])
+        #expect(received(mirror) == [2: 9, 3: 3, 4: 4, 5: 5])
         for frame in [.sockets([socket(3, received: 8)]), tick()] { mirror.take(frame) }
-        #expect(received(&mirror) == [2: 9, 3: 8, 4: 4, 5: 5])
+        #expect(received(mirror) == [2: 9, 3: 8, 4: 4, 5: 5])
         for frame in [.reset, .sockets([socket(7)]), tick()] { mirror.take(frame) }
-        #expect(received(&mirror) == [7: 0])
+        #expect(received(mirror) == [7: 0])
     }
 
     @Test("forgets the kernel's side of what is watched no more")
