@@ -148,7 +148,8 @@ extension EngineState {
     }
 
     private func publish(_ connection: Connection, in publication: inout Publication) {
-        let picture = connection.snapshot(withKernel: false, lists: false)
+        var picture = connection.snapshot(withKernel: false, lists: false)
+        picture.rest(now)
         publication.changed.append(picture)
         connection.isNoted = picture.changesByItself
         if connection.isNoted { note(connection.id) }
@@ -178,6 +179,16 @@ extension EngineState {
 }
 
 extension SocketSnapshot {
+    /// Rates take two measurements; that nothing passed for a second is known at the first. So of thousands that are idle
+    /// a new viewer is told once, and not twice.
+    fileprivate mutating func rest(_ now: MonotonicTime) {
+        guard receiveRate == nil, phase == .connected, writing.current == nil, writing.pendingBytes == 0,
+            let last = activity.lastByte, now - last > .seconds(1)
+        else { return }
+        (receiveRate, sendRate) = (0, 0)
+        (activity.operationRate, activity.queueRate) = (0, 0)
+    }
+
     /// Whether it looks different after a while though nothing happens: rates fall, attempts and callbacks grow older.
     fileprivate var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }

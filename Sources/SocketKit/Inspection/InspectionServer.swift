@@ -26,8 +26,10 @@ final class InspectionServer: Sendable {
     static let viewerLimit = 16
     /// Between two updates, at least.
     static let interval = Duration.milliseconds(100)
-    /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time.
+    /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time, nor
+    /// of the processor time that the program uses meanwhile, unless it would be silent for longer than a person waits.
     private static let pauseFactor = 100
+    private static let longestPause = Duration.seconds(2)
     /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
     /// for the update behind it.
     private static let longestFirstPause = Duration.seconds(1)
@@ -97,6 +99,8 @@ final class InspectionServer: Sendable {
         var asked = MonotonicTime.zero
         /// What this update took so far, of the engine's queue and of this thread.
         var cost = Duration.zero
+        /// When the last one was whole, and what processor time the program had used by then.
+        var reckoned: (time: MonotonicTime, used: Duration)?
         var interval = InspectionServer.interval
 
         /// When the engine is to be asked again.
@@ -180,6 +184,7 @@ final class InspectionServer: Sendable {
             state.board = nil
             state.nextEvent = 0
             state.round += 1
+            state.reckoned = nil
             (state.isAsked, state.isPartial, state.cost) = (false, false, .zero)
             // With nobody to tell, nothing is kept.
             state.writer = WireWriter()
@@ -239,12 +244,17 @@ final class InspectionServer: Sendable {
         }
     }
 
-    /// Says when the next update is due, by what this one took.
+    /// Says when the next update is due, by what this one took and by what the program does beside.
     private func rest(_ state: inout State, _ clock: SystemClock, tellsAll: Bool) {
-        state.interval = max(Self.interval, state.cost * Self.pauseFactor)
-        state.cost = .zero
+        let (time, used) = (clock.now, ProcessorTime.ofProcess)
+        let share = state.reckoned.map { (used - $0.used).inSeconds / max(0.001, (time - $0.time).inSeconds) } ?? 1
+        state.reckoned = (time, used)
+        let least = state.cost * Self.pauseFactor
+        let fair = min(.seconds(least.inSeconds / max(0.01, share)), Self.longestPause)
+        state.interval = max(Self.interval, least, fair)
         if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
-        state.due = max(state.due, clock.now + (state.interval - Self.interval))
+        state.cost = .zero
+        state.due = max(state.due, time + (state.interval - Self.interval))
     }
 
     // MARK: One viewer
@@ -305,9 +315,13 @@ final class InspectionServer: Sendable {
 /// Processor time, as the kernel counts it.
 enum ProcessorTime {
     /// What this thread has used so far.
-    static var ofThread: Duration {
+    static var ofThread: Duration { read(CLOCK_THREAD_CPUTIME_ID) }
+    /// What all threads of this process have.
+    static var ofProcess: Duration { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static func read(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
