@@ -14,6 +14,7 @@ Two loads:
           the server keeps up or not. Latencies count from when a message was due. `late`: messages that the load
           generator itself sent more than a millisecond after they were due.
 
+The connections of a run are there, and the viewer has seen them, before the run is measured.
 `off` is a server that cannot be attached to, `unwatched` one that nobody looks at. Machines get slower and faster by the
 minute: each run is compared with the `unwatched` ones right before and after it, and the median of those ratios is
 printed with its quartiles, beside the medians themselves. `unwatched` against the one before it says what a ratio of
@@ -83,27 +84,32 @@ class Yard:
             s = socket.create_connection(('127.0.0.1', port)); s.sendall(b'x'); s.recv(1); held.append(s)
         return server, port, held
 
-    def load(self, server, port, rate=None, seconds=None):
-        before = own(server.pid)
+    def load(self, server, port, rate=None, seconds=None, viewer=None):
+        """One run; `viewer` begins to look while the load is not measured yet."""
         paced = ['-r', str(rate)] if rate else []
-        run = subprocess.run(['taskset', '-c', '0', f'{compare.BUILD}/loadgen', '-p', str(port), '-P', str(server.pid),
-                              '-c', str(self.busy), '-t', str(seconds or self.seconds)] + paced + ['ping'], capture_output=True, text=True)
-        if run.returncode: raise SystemExit(run.stderr)
-        result = json.loads(run.stdout)
+        run = subprocess.Popen(['taskset', '-c', '0', f'{compare.BUILD}/loadgen', '-p', str(port), '-P', str(server.pid),
+                                '-c', str(self.busy), '-t', str(seconds or self.seconds), '-w', '5' if viewer else '1'] + paced + ['ping'],
+                               stdout=subprocess.PIPE, text=True)
+        if viewer: time.sleep(0.5); viewer = viewer()
+        if run.stdout.readline() != 'begin\n': raise SystemExit('the load did not begin')
+        before, began = own(server.pid), time.monotonic()
+        if viewer: used_before, drawn = used(viewer.process.pid), viewer.bytes
+        line = run.stdout.readline()
+        took = time.monotonic() - began
+        if not line: raise SystemExit('the load failed')
+        result = json.loads(line)
         result['inspection_share'] = (own(server.pid) - before) / 1e9 / (result['srv_util'] * result['secs'] or 1)
+        if viewer:
+            result['viewer'] = (used(viewer.process.pid) - used_before) / took
+            result['drawn'] = (viewer.bytes - drawn) / took
+            if not viewer.isLive.is_set(): raise SystemExit(f'the viewer sees nothing: {viewer.seen[-400:]!r}')
+            viewer.end()
+        run.wait()
+        if viewer: time.sleep(0.3)
         return result
 
     def watched(self, server, port, rate=None, isIdle=False, seconds=None):
-        viewer = Viewer(self.socktui, server.pid, self.environment, isIdle)
-        if not viewer.isLive.wait(60): raise SystemExit(f'the viewer sees nothing: {viewer.seen[-400:]!r}')
-        time.sleep(1.5)
-        began, before, drawn = time.monotonic(), used(viewer.process.pid), viewer.bytes
-        result = self.load(server, port, rate, seconds)
-        took = time.monotonic() - began
-        result['viewer'] = (used(viewer.process.pid) - before) / took
-        result['drawn'] = (viewer.bytes - drawn) / took
-        viewer.end(); time.sleep(0.3)
-        return result
+        return self.load(server, port, rate, seconds, lambda: Viewer(self.socktui, server.pid, self.environment, isIdle))
 
 class Ratios:
     def __init__(self): self.ratios, self.runs = {}, {}

@@ -30,6 +30,8 @@ final class InspectionServer: Sendable {
     /// of the processor time that the program uses meanwhile, unless it would be silent for longer than a person waits.
     private static let pauseFactor = 100
     private static let longestPause = Duration.seconds(2)
+    /// A program that uses less of a core than this is taken to use so much: where nothing happens updates are cheap.
+    private static let leastShare = 0.25
     /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
     /// for the update behind it.
     private static let longestFirstPause = Duration.seconds(1)
@@ -250,7 +252,7 @@ final class InspectionServer: Sendable {
         let share = state.reckoned.map { (used - $0.used).inSeconds / max(0.001, (time - $0.time).inSeconds) } ?? 1
         state.reckoned = (time, used)
         let least = state.cost * Self.pauseFactor
-        let fair = min(.seconds(least.inSeconds / max(0.01, share)), Self.longestPause)
+        let fair = min(.seconds(least.inSeconds / max(Self.leastShare, share)), Self.longestPause)
         state.interval = max(Self.interval, least, fair)
         if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
         state.cost = .zero
