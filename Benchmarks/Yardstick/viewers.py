@@ -71,7 +71,8 @@ def main():
         print(f'{what:34} rss {status(server.pid, "VmRSS"):7} kB  descriptors {descriptors(server.pid):5}'
               f'  echo rate x{rate:.2f}  cpu x{cpu:.2f}  p99 {with_viewer["p99_us"] / 1000:.0f} ms', flush=True)
 
-    load(2); path = endpoint()
+    first = load(2); path = endpoint()
+    said('nobody has looked yet', first, first)
     one = viewer(); time.sleep(2); load(1); one.kill(); one.wait()
     before = settled(server.pid, 0)
     alone = load(2)

@@ -28,7 +28,7 @@ struct OtherEndTests {
         let finder = PeerFinder { @Sendable ends in found.withLock { $0 = ends } }
         return eventually {
             let snapshot = end.engine.snapshot(SnapshotRequest(kernel: .all))
-            finder.look(snapshot) { @Sendable _ in Int(getpid()) }
+            finder.look(snapshot, .all) { @Sendable _ in Int(getpid()) }
             guard let id = end.socket.session, let socket = snapshot.sockets.first(where: { $0.id == id }),
                 let peer = found.withLock({ $0[id] })
             else { return false }

@@ -66,6 +66,22 @@ struct InspectionTests {
             viewer.sees { shape($0) == shape(served.engine.snapshot()) && $0.sockets.contains { $0.kernel != nil } })
     }
 
+    @Test("more sessions than are told in one piece are all there, with their endings in order")
+    func many() throws {
+        let served = try Served()
+        let count = PublicationRequest.limit * 2
+        let clients = try (0..<count).map { _ in try served.reception.connect() }
+        #expect(eventually { served.engine.snapshot().sockets.count == 2 * count + 3 })
+        let viewer = try served.attach()
+        #expect(viewer.sees { picture in picture.sockets.map(\.id) == served.engine.snapshot().sockets.map(\.id) })
+        for client in clients.dropFirst(5) { client.write([1]) }
+        for client in clients.prefix(5) { client.disconnect() }
+        #expect(viewer.sees { picture in picture.sockets.count { $0.phase == .closed } == 10 })
+        for accepted in served.reception.accepting.sockets { accepted.read(ReadRequest(.length(1))) }
+        #expect(viewer.sees { picture in picture.sockets.count { $0.received == 1 } == count - 5 })
+        #expect(viewer.mirror.seen?.sockets.map(\.id) == served.engine.snapshot().sockets.map(\.id))
+    }
+
     @Test("a connection whose program forgot to read is seen to starve")
     func starving() throws {
         let served = try Served()

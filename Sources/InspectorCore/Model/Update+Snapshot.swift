@@ -1,6 +1,19 @@
 import SocketCore
 
 extension Model {
+    /// Whether a message says nothing that was not taken in before.
+    package func knows(_ message: Message) -> Bool {
+        switch message {
+        case .snapshot(let snapshot):
+            guard let latest else { return false }
+            return latest.time == snapshot.time && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
+                && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
+        case .programs(let news): return news.notices.isEmpty && news.programs == programs
+        case .peers(let peers): return peers == self.peers
+        default: return false
+        }
+    }
+
     /// Takes a snapshot; while the screen is frozen it is kept, but not shown.
     mutating func take(_ snapshot: EngineSnapshot) {
         clock.take(snapshot)

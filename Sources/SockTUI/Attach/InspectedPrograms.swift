@@ -154,8 +154,11 @@ final class InspectedPrograms: Inspected {
         whole.times = latest?.times ?? whole.times
         return state.withLock { state in
             for (var picture, ordinal) in pictures.sorted(by: { $0.1 < $1.1 }) {
-                for index in picture.sockets.indices { picture.sockets[index].belongs(to: ordinal) }
-                whole.sockets += picture.sockets
+                if ordinal > 0 {
+                    for index in picture.sockets.indices { picture.sockets[index].belongs(to: ordinal) }
+                }
+                // The picture of one program alone is passed on without a copy of it.
+                if whole.sockets.isEmpty { whole.sockets = picture.sockets } else { whole.sockets += picture.sockets }
                 whole.counters.add(picture.counters)
                 state.merger.add(picture.events, of: ordinal, next: picture.nextEvent)
                 if let id = picture.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {

@@ -7,7 +7,6 @@ struct EffectRunner: Sendable {
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
-    let former = FormerSnapshots()
     /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
     var sent: SentLines?
     var log: ProgramLog?
@@ -30,9 +29,8 @@ struct EffectRunner: Sendable {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox, inspected, peers, former] snapshot in
-            former.keep(snapshot)
-            peers?.look(snapshot) { @Sendable in inspected.process(of: $0) }
+        inspected.requestSnapshot(request) { @Sendable [inbox, inspected, peers] snapshot in
+            peers?.look(snapshot, request.kernel) { @Sendable in inspected.process(of: $0) }
             if let news = inspected.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
         }

@@ -10,6 +10,7 @@ final class InspectedEngine: Inspected {
     private let keeper: Keeper
     private let datagrams = DatagramKeeper()
     let webSockets = WebSocketKeeper()
+    private let former = FormerSnapshots()
 
     /// `asks`: a person is there who can judge a certificate.
     init(asks: Bool = true) {
@@ -24,7 +25,12 @@ final class InspectedEngine: Inspected {
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
         // Behind what was to be opened before, which waits in the queue and not in the mailbox.
-        engine.queue.async { @Sendable [engine] in engine.requestSnapshot(request, then: then) }
+        engine.queue.async { @Sendable [engine, former] in
+            engine.requestSnapshot(request) { @Sendable snapshot in
+                former.keep(snapshot)
+                then(snapshot)
+            }
+        }
     }
 
     func send(_ command: SocketCommand) { engine.post(command) }

@@ -84,12 +84,13 @@ final class RunLoop {
         requestSnapshotIfWanted()
     }
 
-    /// Hands a batch to the reducer and draws what came of it.
+    /// Hands a batch to the reducer and draws what came of it. What is known already changes nothing: a program that is
+    /// looked at may tell less often than it is asked.
     func handle(_ messages: [Message]) {
-        for message in messages {
-            if message.isSnapshot { snapshotIsUnderWay = false }
-            model.update(message).forEach(perform)
-        }
+        if messages.contains(where: \.isSnapshot) { snapshotIsUnderWay = false }
+        let news = messages.filter { !model.knows($0) }
+        guard !news.isEmpty || messages.isEmpty else { return }
+        for message in news { model.update(message).forEach(perform) }
         draw()
     }
 

@@ -14,41 +14,78 @@ final class PeerFinder: Sendable {
 
     private struct State {
         var isBusy = false
-        /// Who has which socket open, and when that was last looked through.
+        var told: [SocketID: PeerEnd] = [:]
+        /// The snapshot that was looked at last, and when.
+        var looked: (snapshot: MonotonicTime, time: ContinuousClock.Instant)?
+        /// Who has which socket open, of those in sight.
         var owners: [UInt64: PeerEnd.Program] = [:]
+        /// Where every socket of this host was when all processes were last looked through, when that was, and when it may
+        /// be done again.
+        var places: [UInt64: DescriptorScan.Place] = [:]
+        var nextScan = ContinuousClock.now
         /// Sockets that nobody's descriptors were found for, or may be read.
         var unowned: Set<UInt64> = []
-        var scanned: ContinuousClock.Instant?
     }
 
     /// Connections looked at in one round.
     private static let limit = 128
     /// Descriptors of processes looked at in one scan.
     private static let descriptorLimit = 100_000
-    /// Between two scans of all processes, at least.
+    /// Between two scans of all processes, at least; and so many times as long as one took, where there are many
+    /// descriptors and sockets that come and go.
     private static let pause = Duration.seconds(1)
+    private static let pauseFactor = 100
+    /// Between two looks at one snapshot.
+    private static let glance = Duration.milliseconds(500)
 
     /// - Parameter tell: called with what was found, on a queue of the finder's; not called when it is what it was.
     init(tell: @escaping @Sendable ([SocketID: PeerEnd]) -> Void) { self.tell = tell }
 
     /// Looks at the connections whose kernel side was asked for: those in sight. `process` says whose a session is.
-    func look(_ snapshot: EngineSnapshot, process: @escaping @Sendable (SocketID) -> Int) {
-        let wanted = snapshot.sockets.filter { $0.kernel != nil && $0.phase == .connected && $0.role != .listener }
-        guard
-            state.withLock({ state in
-                defer { state.isBusy = true }
-                return !state.isBusy
-            })
-        else { return }
+    func look(
+        _ snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice,
+        process: @escaping @Sendable (SocketID) -> Int
+    ) {
+        let isDue = state.withLock { state in
+            if let (former, time) = state.looked, former == snapshot.time, .now - time < Self.glance { return false }
+            guard !state.isBusy else { return false }
+            state.isBusy = true
+            state.looked = (snapshot.time, .now)
+            return true
+        }
+        guard isDue else { return }
+        let wanted = Self.connections(in: snapshot, asked)
         queue.async { @Sendable [self] in
-            let found = ends(of: wanted.prefix(Self.limit), process)
-            state.withLock { $0.isBusy = false }
-            tell(found)
+            let found = ends(of: wanted, process)
+            let isNew = state.withLock { state in
+                defer { (state.isBusy, state.told) = (false, found) }
+                return state.told != found
+            }
+            if isNew { tell(found) }
         }
     }
 
+    /// Those whose kernel side is told; of all that are listed only the ones asked for are looked at.
+    private static func connections(
+        in snapshot: EngineSnapshot, _ asked: SnapshotRequest.KernelChoice
+    ) -> [SocketSnapshot] {
+        var found: [SocketSnapshot] = []
+        func add(_ index: Int) {
+            guard snapshot.sockets[index].kernel != nil, snapshot.sockets[index].phase == .connected,
+                snapshot.sockets[index].role != .listener
+            else { return }
+            found.append(snapshot.sockets[index])
+        }
+        switch asked {
+        case .none: break
+        case .only(let ids): ids.sorted().prefix(limit).compactMap(snapshot.position).forEach(add)
+        case .all: for index in snapshot.sockets.indices where found.count < limit { add(index) }
+        }
+        return found
+    }
+
     private func ends(
-        of sockets: ArraySlice<SocketSnapshot>, _ process: (SocketID) -> Int
+        of sockets: [SocketSnapshot], _ process: (SocketID) -> Int
     ) -> [SocketID: PeerEnd] {
         guard let diagnosis = SocketDiagnosis() else { return [:] }
         var answers: [SocketID: SocketDiagnosis.Answer] = [:]
@@ -66,45 +103,85 @@ final class PeerFinder: Sendable {
         return answers.mapValues { PeerEnd(program: owners[$0.inode], unread: $0.unread) }
     }
 
-    /// Finds who has these sockets open, by a scan of all processes where somebody is not known yet.
+    /// Finds who has these sockets open: where they were at the last scan of all processes, or by a new one.
     private func learn(_ inodes: Set<UInt64>) {
-        var (owners, unowned, scanned) = state.withLock { ($0.owners, $0.unowned, $0.scanned) }
+        var (owners, unowned, places, nextScan) = state.withLock { ($0.owners, $0.unowned, $0.places, $0.nextScan) }
         // A socket of that number may be another one by now, or have been handed on.
         owners = owners.filter { inode, owner in
-            inodes.contains(inode) && SocketDiagnosis.inode("/proc/\(owner.process)/fd/\(owner.descriptor)") == inode
+            inodes.contains(inode) && DescriptorScan.Place(owner).holds(inode)
         }
         unowned.formIntersection(inodes)
-        let missing = inodes.subtracting(owners.keys).subtracting(unowned)
-        if !missing.isEmpty, scanned.map({ ContinuousClock.now - $0 > Self.pause }) ?? true {
-            let found = DescriptorScan.owners(of: missing, limit: Self.descriptorLimit)
-            owners.merge(found) { old, _ in old }
-            unowned.formUnion(missing.subtracting(found.keys))
-            scanned = .now
+        func find() -> Set<UInt64> {
+            let missing = inodes.subtracting(owners.keys).subtracting(unowned)
+            for inode in missing {
+                if let place = places[inode], place.holds(inode) { owners[inode] = place.program }
+            }
+            return missing.subtracting(owners.keys)
         }
-        state.withLock { ($0.owners, $0.unowned, $0.scanned) = (owners, unowned, scanned) }
+        if !find().isEmpty, .now >= nextScan {
+            let began = ContinuousClock.now
+            places = DescriptorScan.sockets(limit: Self.descriptorLimit)
+            nextScan = .now + max(Self.pause, (.now - began) * Self.pauseFactor)
+            unowned.formUnion(find())
+        }
+        state.withLock { ($0.owners, $0.unowned, $0.places, $0.nextScan) = (owners, unowned, places, nextScan) }
     }
 }
 
-/// Looks through /proc for who has a socket open.
+/// Looks through /proc for who has which socket open.
 enum DescriptorScan {
-    /// Of each socket, one program that has it open, as far as this user may see, and so many descriptors reach.
+    /// A descriptor of a process.
+    struct Place {
+        var process: Int
+        var descriptor: Int32
+
+        init(process: Int, descriptor: Int32) { (self.process, self.descriptor) = (process, descriptor) }
+        init(_ program: PeerEnd.Program) { self.init(process: program.process, descriptor: program.descriptor) }
+
+        /// Whether that socket is there.
+        func holds(_ inode: UInt64) -> Bool { SocketDiagnosis.inode("/proc/\(process)/fd/\(descriptor)") == inode }
+
+        /// The process by its name.
+        var program: PeerEnd.Program {
+            let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
+            return PeerEnd.Program(process: process, name: String(name.prefix { $0 != "\n" }), descriptor: descriptor)
+        }
+    }
+
+    /// Of each of these sockets, one program that has it open, as far as this user may see, and so many descriptors reach.
     static func owners(of inodes: Set<UInt64>, limit: Int) -> [UInt64: PeerEnd.Program] {
         var missing = inodes
-        var found: [UInt64: PeerEnd.Program] = [:]
-        var looked = 0
-        for process in names(in: "/proc") {
-            guard let number = Int(process), !missing.isEmpty, looked <= limit else { continue }
-            for descriptor in names(in: "/proc/\(process)/fd") {
-                looked += 1
-                guard let inode = SocketDiagnosis.inode("/proc/\(process)/fd/\(descriptor)"),
-                    missing.remove(inode) != nil, let descriptor = Int32(descriptor)
-                else { continue }
-                let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
-                found[inode] = PeerEnd.Program(
-                    process: number, name: String(name.prefix { $0 != "\n" }), descriptor: descriptor)
-            }
+        var found: [UInt64: Place] = [:]
+        walk(limit: limit) { place, inode in
+            if missing.remove(inode) != nil { found[inode] = place }
+            return !missing.isEmpty
+        }
+        return found.mapValues(\.program)
+    }
+
+    /// One place of every socket, as far as this user may see, and so many descriptors reach.
+    static func sockets(limit: Int) -> [UInt64: Place] {
+        var found: [UInt64: Place] = [:]
+        walk(limit: limit) { place, inode in
+            if found[inode] == nil { found[inode] = place }
+            return true
         }
         return found
+    }
+
+    /// Looks at the sockets of one process after the other until `goesOn` says no.
+    private static func walk(limit: Int, _ goesOn: (Place, UInt64) -> Bool) {
+        var looked = 0
+        for process in names(in: "/proc") {
+            guard let number = Int(process), looked <= limit else { continue }
+            for name in names(in: "/proc/\(process)/fd") {
+                looked += 1
+                guard let descriptor = Int32(name),
+                    let inode = SocketDiagnosis.inode("/proc/\(process)/fd/\(name)")
+                else { continue }
+                guard goesOn(Place(process: number, descriptor: descriptor), inode) else { return }
+            }
+        }
     }
 
     /// The names in a folder, those that begin with a dot left out.

@@ -12,6 +12,8 @@ package struct Publication: Sendable {
     package var events: [SocketEvent] = []
     /// What was kept of the traffic of the sessions asked for.
     package var traffic: [SocketID: TrafficSnapshot] = [:]
+    /// Whether there was too much for one piece: `changed` and `gone` go on in the next one, and all else is in the last.
+    package var isPartial = false
     /// What it took to make, on the engine's queue.
     package var cost = Duration.zero
 
@@ -33,14 +35,31 @@ package struct InspectionBoard: Sendable {
         fileprivate var nextEvent: UInt64?
         fileprivate var trafficOf: SocketID?
         fileprivate var traffic = TrafficSnapshot()
+        fileprivate var underWay: Update?
         package var watch = InspectionWatch()
 
         package init() {}
+
+        /// Whether an update was begun and its end not told yet.
+        package var isUnderWay: Bool { underWay != nil }
+    }
+
+    /// What one viewer is being told, a piece at a time.
+    fileprivate struct Update {
+        /// Whom it will have been told of; those from `firstWatched` on with listings and the kernel's side.
+        var sessions: [SocketID]
+        var firstWatched: Int
+        var told = 0
+        /// The revision that it brings the viewer to, at least.
+        var revision: UInt64
     }
 
     private var entries: [SocketID: Entry] = [:]
     private var revision: UInt64 = 0
+    /// What the latest revision changed; while it is put together, what it has changed so far.
     private var lastChanged: [SocketID] = []
+    /// Whether there is nothing of a publication whose rest is missing.
+    package private(set) var isComplete = true
     /// Endings in their order, and sessions removed since the board began, those before `forgotten` left out.
     private var closed: [SocketID] = []
     private var closedHead = 0
@@ -49,13 +68,15 @@ package struct InspectionBoard: Sendable {
     private var events: [SocketEvent] = []
     private var last = Publication()
     private let showsPayload: Bool
+    /// Where one session is encoded; its room is used again and again.
+    private var scratch = WireWriter()
 
     /// Removals that are remembered for slow viewers; one that is further behind is told everything anew.
     private static let removalLimit = 4_096
     /// Events told in one update at most: more is history that nobody can read in a tenth of a second.
-    private static let eventLimit = 1_024
-    /// Content of one `sockets` frame, about.
-    private static let chunk = 256 << 10
+    package static let eventLimit = 1_024
+    /// Content of one `sockets` frame, about: what is in memory at a time of an update, however large.
+    package static let chunk = 64 << 10
 
     /// An empty board; `showsPayload`: whether bytes of payload may be told.
     package init(showsPayload: Bool) { self.showsPayload = showsPayload }
@@ -63,17 +84,45 @@ package struct InspectionBoard: Sendable {
     /// How many sessions are on it.
     package var count: Int { entries.count }
 
-    /// Takes what the engine published.
-    package mutating func take(_ publication: Publication) {
-        revision += 1
-        lastChanged.removeAll(keepingCapacity: true)
-        for socket in publication.changed {
-            if socket.phase == .closed { closed.append(socket.id) }
-            entries[socket.id] = Entry(bytes: shown(socket).encoded, revision: revision)
-            lastChanged.append(socket.id)
+    /// Takes what the engine published, or the next piece of it.
+    package mutating func take(_ publication: consuming Publication) {
+        if isComplete {
+            revision += 1
+            lastChanged.removeAll(keepingCapacity: true)
         }
+        isComplete = !publication.isPartial
+        for index in publication.changed.indices { put(&publication.changed[index]) }
+        publication.changed = []
         for id in publication.gone { remove(id) }
-        while closedHead < closed.count, closed[closedHead] != publication.oldestClosed {
+        guard isComplete else { return }
+        removeExpired(upTo: publication.oldestClosed)
+        events += publication.events
+        publication.events = []
+        if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
+        last = publication
+    }
+
+    /// By reference: a copy of a session is as dear as the rest of it.
+    private mutating func put(_ socket: inout SocketSnapshot) {
+        if socket.phase == .closed { closed.append(socket.id) }
+        encode(&socket)
+        // As long as it is, and not as long as an array grows to.
+        entries[socket.id] = Entry(bytes: Array(scratch.bytes[...]), revision: revision)
+        lastChanged.append(socket.id)
+    }
+
+    /// Without the right to payload, what shows bytes of it is left out.
+    private mutating func encode(_ socket: inout SocketSnapshot) {
+        if !showsPayload {
+            socket.reading.hidePayload()
+            socket.writing.hidePayload()
+        }
+        scratch.clear()
+        socket.encode(to: &scratch)
+    }
+
+    private mutating func removeExpired(upTo oldest: SocketID?) {
+        while closedHead < closed.count, closed[closedHead] != oldest {
             remove(closed[closedHead])
             closedHead += 1
         }
@@ -81,11 +130,6 @@ package struct InspectionBoard: Sendable {
             closed.removeFirst(closedHead)
             closedHead = 0
         }
-        events += publication.events
-        if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
-        last = publication
-        last.changed = []
-        last.events = []
     }
 
     private mutating func remove(_ id: SocketID) {
@@ -96,68 +140,89 @@ package struct InspectionBoard: Sendable {
         removed.removeFirst(Self.removalLimit)
     }
 
-    /// Without the right to payload, what shows bytes of it is left out.
-    private func shown(_ socket: SocketSnapshot) -> SocketSnapshot {
-        guard !showsPayload else { return socket }
-        var socket = socket
-        socket.reading.hidePayload()
-        socket.writing.hidePayload()
-        return socket
+    // MARK: Telling
+
+    /// Writes the next piece of what a viewer has not got yet, as whole frames; whether more follows once that has left.
+    /// A session that changes meanwhile is told as it is when its turn comes.
+    package mutating func update(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
+        guard isComplete else { return false }
+        if viewer.underWay == nil || viewer.removals < forgotten { begin(&viewer, &writer) }
+        guard appendSockets(&viewer, to: &writer) else { return true }
+        appendEvents(&viewer, to: &writer)
+        if showsPayload { appendTraffic(&viewer, to: &writer) }
+        var tick = last.tick
+        tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
+        viewer.removals = forgotten + UInt64(removed.count)
+        viewer.revision = viewer.underWay?.revision ?? revision
+        viewer.underWay = nil
+        writer.frame(.tick) { tick.encode(to: &$0) }
+        return false
     }
 
-    /// Everything that a viewer has not got yet, as frames.
-    package mutating func update(_ viewer: inout Progress) -> [UInt8] {
-        var frames: [UInt8] = []
-        if viewer.revision > 0, viewer.removals < forgotten {
-            frames += InspectionFrame.reset.bytes
+    private func begin(_ viewer: inout Progress, _ writer: inout WireWriter) {
+        if viewer.removals < forgotten {
+            if viewer.revision > 0 || viewer.isUnderWay { writer.frame(.reset) { _ in } }
             viewer.revision = 0
         }
-        let isFirst = viewer.revision == 0
-        appendSockets(viewer, to: &frames)
-        appendEvents(&viewer, to: &frames)
-        if showsPayload { appendTraffic(&viewer, to: &frames) }
-        var tick = last.tick
-        if !isFirst {
-            tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
-        }
-        viewer.removals = forgotten + UInt64(removed.count)
-        viewer.revision = revision
-        frames += InspectionFrame.tick(tick).bytes
-        return frames
-    }
-
-    private func appendSockets(_ viewer: Progress, to frames: inout [UInt8]) {
-        let watched = Set(viewer.watch.sockets)
-        var writer = WireWriter()
-        func put(_ bytes: [UInt8]) {
-            if writer.bytes.count + bytes.count > Self.chunk, !writer.bytes.isEmpty {
-                frames += InspectionFrame.frame(.sockets, writer.bytes)
-                writer = WireWriter()
-            }
-            writer.append(1, encoded: bytes)
-        }
-        if viewer.revision + 1 == revision {
-            for id in lastChanged where !watched.contains(id) || last.watched[id] == nil {
-                if let entry = entries[id] { put(entry.bytes) }
-            }
+        // Of what was removed before a viewer came it knows nothing.
+        if viewer.revision == 0 { viewer.removals = forgotten + UInt64(removed.count) }
+        let watched = viewer.watch.sockets.filter { last.watched[$0] != nil }
+        let others = Set(watched)
+        var sessions: [SocketID]
+        if viewer.revision > 0, viewer.revision + 1 == revision {
+            sessions = lastChanged.filter { !others.contains($0) }
         } else {
-            for entry in entries.values where entry.revision > viewer.revision { put(entry.bytes) }
+            // In their order, in which viewers keep them.
+            sessions = entries.keys.filter { !others.contains($0) && isNews($0, to: viewer) }.sorted()
         }
-        for id in viewer.watch.sockets {
-            if let socket = last.watched[id] { put(shown(socket).encoded) }
-        }
-        if !writer.bytes.isEmpty { frames += InspectionFrame.frame(.sockets, writer.bytes) }
+        let count = sessions.count
+        sessions += watched
+        viewer.underWay = Update(sessions: sessions, firstWatched: count, revision: revision)
     }
 
-    private func appendEvents(_ viewer: inout Progress, to frames: inout [UInt8]) {
+    private func isNews(_ id: SocketID, to viewer: Progress) -> Bool {
+        entries[id].map { $0.revision > viewer.revision } ?? false
+    }
+
+    /// Whether all of them have been told now.
+    private mutating func appendSockets(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
+        guard var update = viewer.underWay, update.told < update.sessions.count else { return true }
+        // The room for them is not copied while this is the only one that holds it.
+        viewer.underWay = nil
+        let start = writer.bytes.count
+        var isEmpty = true
+        writer.frame(.sockets) { writer in
+            while update.told < update.sessions.count {
+                let id = update.sessions[update.told]
+                guard let bytes = block(id, isWatched: update.told >= update.firstWatched) else {
+                    update.told += 1
+                    continue
+                }
+                if !isEmpty, writer.bytes.count - start + bytes.count > Self.chunk { break }
+                writer.append(1, encoded: bytes)
+                isEmpty = false
+                update.told += 1
+            }
+        }
+        viewer.underWay = update
+        return update.told == update.sessions.count
+    }
+
+    private mutating func block(_ id: SocketID, isWatched: Bool) -> [UInt8]? {
+        guard isWatched, var socket = last.watched[id] else { return entries[id]?.bytes }
+        encode(&socket)
+        return scratch.bytes
+    }
+
+    private func appendEvents(_ viewer: inout Progress, to writer: inout WireWriter) {
         defer { viewer.nextEvent = viewer.watch.wantsEvents ? last.tick.nextEvent : nil }
         guard viewer.watch.wantsEvents else { return }
         let next = viewer.nextEvent ?? 0
-        let new = events.drop { $0.sequence < next }
-        if !new.isEmpty { frames += InspectionFrame.events(Array(new)).bytes }
+        var new = InspectionList(values: Array(events.drop { $0.sequence < next }))
+        if !new.values.isEmpty { writer.frame(.events) { new.encode(to: &$0) } }
     }
 
-    private func appendTraffic(_ viewer: inout Progress, to frames: inout [UInt8]) {
+    private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) {
         guard let id = viewer.watch.traffic, let traffic = last.traffic[id] else { return }
         var change = InspectionTraffic()
         change.socket = id
@@ -168,7 +233,7 @@ package struct InspectionBoard: Sendable {
         guard viewer.trafficOf != id || !change.items.isEmpty || traffic.dropped != known.dropped else { return }
         viewer.trafficOf = id
         viewer.traffic = traffic
-        frames += InspectionFrame.traffic(change).bytes
+        writer.frame(.traffic) { change.encode(to: &$0) }
     }
 }
 

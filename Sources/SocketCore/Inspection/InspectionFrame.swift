@@ -26,6 +26,8 @@ package enum InspectionFrame: Equatable, Sendable {
 
     /// The most that may follow a length, in bytes.
     package static let limit = 1 << 20
+    /// Bytes of a length.
+    static let lengthSize = 4
 
     /// The kinds, as they stand on the wire.
     package enum Kind: UInt8, CaseIterable, Sendable {
@@ -65,9 +67,9 @@ package enum InspectionFrame: Equatable, Sendable {
 
     /// Puts a length and a kind before content that is encoded already.
     package static func frame(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
-        let count = UInt32(content.count + 1)
-        let head = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> UInt32($0)) }
-        return head + [kind.rawValue] + content
+        var writer = WireWriter()
+        writer.frame(kind) { $0.append(content) }
+        return writer.bytes
     }
 
     /// Reads what follows a frame's length.

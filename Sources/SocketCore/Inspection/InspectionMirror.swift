@@ -1,16 +1,29 @@
 /// A viewer's picture of one engine in another program, put together from what the wire brings.
+///
+/// What comes is kept until an update is whole. Two copies of the picture are kept, and the older one is brought up to
+/// date in turn: so a picture that somebody still looks at is not copied when one session of it changes.
 package struct InspectionMirror: Sendable {
     /// Events that are kept until somebody asks; more are lost, and their sequence numbers say so.
     static let eventLimit = 4_096
 
-    /// In the order of their names.
+    /// As of the last whole update, in the order of their names.
     private var sockets: [SocketSnapshot] = []
+    /// Those names, close together, where they are found soon.
+    private var names: [SocketID] = []
+    /// As of the update before that one, and where it differs.
+    private var former: [SocketSnapshot] = []
+    private var differing: [Int] = []
+    /// What came of the update under way.
+    private var arrived: [SocketSnapshot] = []
+    private var isVoid = false
     private var events: [SocketEvent] = []
     private var traffic: [TrafficItem] = []
     private var trafficDropped: UInt64 = 0
     private var trafficOf: SocketID?
     private var lastTick: InspectionTick?
     private var watched: Set<SocketID> = []
+    /// No longer watched, and not told of since.
+    private var unwatched: Set<SocketID> = []
     /// Updates taken whole.
     package private(set) var updates: UInt64 = 0
 
@@ -19,15 +32,11 @@ package struct InspectionMirror: Sendable {
     /// The end of the last whole update.
     package var tick: InspectionTick? { lastTick }
 
-    /// What was asked for from now on: what is told no more is forgotten, so that nothing old is taken for new.
+    /// What was asked for from now on: what is told no more is forgotten with the next update, so that nothing old is
+    /// taken for new.
     package mutating func watches(_ watch: InspectionWatch) {
         let wanted = Set(watch.sockets)
-        for id in watched.subtracting(wanted) {
-            guard let index = position(of: id) else { continue }
-            sockets[index].kernel = nil
-            sockets[index].reading.pending = []
-            sockets[index].writing.pending = []
-        }
+        unwatched = unwatched.union(watched).subtracting(wanted)
         watched = wanted
         guard trafficOf != watch.traffic else { return }
         trafficOf = watch.traffic
@@ -38,16 +47,18 @@ package struct InspectionMirror: Sendable {
     /// Takes a frame of the program's. Frames that only a viewer sends are left out.
     package mutating func take(_ frame: InspectionFrame) {
         switch frame {
-        case .sockets(let blocks): for block in blocks { put(block) }
+        case .sockets(let blocks): arrived += blocks
         case .tick(let tick):
-            for id in tick.removed { remove(id) }
+            apply(tick.removed)
             lastTick = tick
             updates += 1
         case .events(let new):
             events += new
             if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
         case .traffic(let change): take(change)
-        case .reset: sockets = []
+        case .reset:
+            arrived = []
+            isVoid = true
         case .hello, .refusal, .notice, .watch, .command, .unknown: break
         }
     }
@@ -68,34 +79,84 @@ package struct InspectionMirror: Sendable {
         return snapshot
     }
 
-    private mutating func put(_ block: SocketSnapshot) {
-        let block = block.plausible
-        if let last = sockets.last, last.id < block.id { return sockets.append(block) }
-        let index = place(of: block.id)
-        if index < sockets.count, sockets[index].id == block.id {
-            sockets[index] = block
+    // MARK: The end of an update
+
+    private mutating func apply(_ removed: [SocketID]) {
+        if isVoid { (sockets, names, former, differing, isVoid) = ([], [], [], [], false) }
+        let places = arrived.map { position(of: $0.id) }
+        if removed.isEmpty, places.allSatisfy({ $0 != nil }) {
+            replace(places.compactMap { $0 })
         } else {
-            sockets.insert(block, at: index)
+            rebuild(without: Set(removed))
+            forgetUnwatched()
         }
+        arrived.removeAll(keepingCapacity: arrived.count < Self.usual)
     }
 
-    private mutating func remove(_ id: SocketID) {
-        if let index = position(of: id) { sockets.remove(at: index) }
+    /// Room for so many sessions in an update is kept.
+    private static let usual = 4_096
+
+    /// Puts what has come in the places of what was there.
+    private mutating func replace(_ places: [Int]) {
+        if former.count == sockets.count {
+            swap(&sockets, &former)
+            for index in differing { sockets[index] = former[index] }
+        } else {
+            former = sockets
+        }
+        differing.removeAll(keepingCapacity: true)
+        forgetUnwatched()
+        for (index, place) in places.enumerated() {
+            arrived[index].makePlausible()
+            swap(&sockets[place], &arrived[index])
+        }
+        differing += places
+    }
+
+    private mutating func forgetUnwatched() {
+        for id in unwatched {
+            guard let place = position(of: id) else { continue }
+            sockets[place].kernel = nil
+            sockets[place].reading.pending = []
+            sockets[place].writing.pending = []
+            differing.append(place)
+        }
+        unwatched = []
+    }
+
+    /// Puts everything together anew, since sessions came or went. Of one that was told twice the latter counts.
+    private mutating func rebuild(without removed: Set<SocketID>) {
+        var latest: [SocketID: Int] = [:]
+        for index in arrived.indices { latest[arrived[index].id] = index }
+        let order = latest.keys.filter { !removed.contains($0) }.sorted()
+        var all: [SocketSnapshot] = []
+        all.reserveCapacity(sockets.count + order.count)
+        var next = 0
+        func add(upTo id: SocketID?) {
+            while next < order.count, id.map({ order[next] < $0 }) ?? true {
+                if let index = latest[order[next]] {
+                    arrived[index].makePlausible()
+                    all.append(arrived[index])
+                }
+                next += 1
+            }
+        }
+        for (index, id) in names.enumerated() {
+            add(upTo: id)
+            if latest[id] == nil, !removed.contains(id) { all.append(sockets[index]) }
+        }
+        add(upTo: nil)
+        (sockets, former, differing) = (all, [], [])
+        names = all.indices.map { all[$0].id }
     }
 
     private func position(of id: SocketID) -> Int? {
-        let index = place(of: id)
-        return index < sockets.count && sockets[index].id == id ? index : nil
-    }
-
-    /// Where that name stands, or would stand.
-    private func place(of id: SocketID) -> Int {
-        var (low, high) = (0, sockets.count)
+        var (low, high) = (0, names.count)
         while low < high {
             let middle = (low + high) / 2
-            if sockets[middle].id < id { low = middle + 1 } else { high = middle }
+            if names[middle] < id { low = middle + 1 } else { high = middle }
         }
-        return low
+        return low < names.count && names[low] == id ? low : nil
     }
 
     private mutating func take(_ change: InspectionTraffic) {
@@ -121,33 +182,27 @@ package struct InspectionMirror: Sendable {
 // What another program claims, held to what can be: views rely on it.
 
 extension SocketSnapshot {
-    fileprivate var plausible: SocketSnapshot {
-        var socket = self
-        socket.reading = reading.plausible
-        socket.writing = writing.plausible
-        socket.prebuffered = max(0, prebuffered)
-        return socket
+    fileprivate mutating func makePlausible() {
+        reading.makePlausible()
+        writing.makePlausible()
+        prebuffered = max(0, prebuffered)
     }
 }
 
 extension QueueSnapshot {
-    fileprivate var plausible: QueueSnapshot {
-        var queue = self
-        queue.current = current?.plausible
-        for index in pending.indices { queue.pending[index] = pending[index].plausible }
-        queue.pendingCount = max(pending.count, pendingCount)
-        queue.pendingBytes = max(0, pendingBytes)
-        return queue
+    fileprivate mutating func makePlausible() {
+        current?.makePlausible()
+        for index in pending.indices { pending[index].makePlausible() }
+        pendingCount = max(pending.count, pendingCount)
+        pendingBytes = max(0, pendingBytes)
     }
 }
 
 extension OperationSnapshot {
-    fileprivate var plausible: OperationSnapshot {
-        guard done < 0 || total.map({ $0 < done }) ?? false else { return self }
-        var operation = self
-        operation.done = max(0, done)
-        operation.total = total.map { max($0, operation.done) }
-        return operation
+    fileprivate mutating func makePlausible() {
+        guard done < 0 || total.map({ $0 < done }) ?? false else { return }
+        done = max(0, done)
+        total = total.map { max($0, done) }
     }
 }
 

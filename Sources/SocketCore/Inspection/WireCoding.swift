@@ -67,6 +67,24 @@ package struct WireWriter: WireCoder {
         value.write(to: &self)
     }
 
+    /// Forgets what was written, and keeps the room for what will be.
+    package mutating func clear() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Writes bytes as they are.
+    package mutating func append(_ content: [UInt8]) { bytes.append(contentsOf: content) }
+
+    /// Writes a frame of the inspection wire whose content `body` writes.
+    package mutating func frame(_ kind: InspectionFrame.Kind, _ body: (inout WireWriter) -> Void) {
+        let start = bytes.count
+        for _ in 0..<InspectionFrame.lengthSize { bytes.append(0) }
+        bytes.append(kind.rawValue)
+        body(&self)
+        let count = UInt32(bytes.count - start - InspectionFrame.lengthSize)
+        for place in 0..<InspectionFrame.lengthSize {
+            bytes[start + place] = UInt8(truncatingIfNeeded: count >> UInt32(24 - 8 * place))
+        }
+    }
+
     /// Writes a field that was encoded before.
     package mutating func append(_ number: UInt32, encoded: [UInt8]) {
         varint(UInt64(number) << 3 | UInt64(WireType.delimited.rawValue))

@@ -15,6 +15,12 @@ extension WireMessage {
 
     package static func read(from reader: inout WireReader) throws(WireError) -> Self { try reader.message() }
 
+    /// Writes the message by itself, without a length before it. It stays as it is.
+    package mutating func encode(to writer: inout WireWriter) {
+        // A writer never throws.
+        try? fields(&writer)
+    }
+
     /// The message by itself, without a length before it.
     package var encoded: [UInt8] {
         var writer = WireWriter()

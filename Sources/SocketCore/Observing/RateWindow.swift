@@ -23,11 +23,23 @@ package struct RateWindow {
         }
     }
 
-    /// Notes that the total has not grown until `time`, without a sample for it: what it grows by next grew since then. Only
-    /// of a rate of 0, which such a sample would not have changed.
+    /// What the last sample said; nil: there was none.
+    package var total: UInt64? {
+        switch state {
+        case .empty: nil
+        case .sampled(let total, _), .measured(let total, _, _, _): total
+        }
+    }
+
+    /// Notes that the total has not grown until `time`, without a sample for it: what it grows by next grew since then. Not
+    /// of a rate that is not 0: that has to be sampled to fall.
     package mutating func stood(until time: MonotonicTime) {
-        guard case .measured(let total, let last, let grew, 0) = state, last < time else { return }
-        state = .measured(total: total, time: time, grew: grew, perSecond: 0)
+        switch state {
+        case .sampled(let total, let last) where last < time: state = .sampled(total: total, time: time)
+        case .measured(let total, let last, let grew, 0) where last < time:
+            state = .measured(total: total, time: time, grew: grew, perSecond: 0)
+        case .empty, .sampled, .measured: break
+        }
     }
 
     /// Takes a sample. One that comes less than 50 ms after the last one is left to the next; a total below the last

@@ -11,7 +11,7 @@ struct ConnectionRates {
 }
 
 extension ConnectionRates {
-    /// Nothing passed until then.
+    /// Nothing passed from the last sample until then.
     mutating func stood(until time: MonotonicTime) {
         receive.stood(until: time)
         send.stood(until: time)
@@ -25,7 +25,7 @@ extension Connection {
     func picture(withKernel: Bool) -> SocketSnapshot {
         guard let kept = keptPicture, !withKernel else {
             let made = snapshot(withKernel: withKernel)
-            keptPicture = withKernel || made.changesByItself ? nil : made
+            keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
             keptHearing = handle?.hearsHere
             return made
         }
@@ -75,11 +75,18 @@ extension Connection {
         return SocketSnapshot(picture)
     }
 
+    /// Whether rates know of all that passed; a sample that comes too soon is left to the next.
+    var hasMeasuredAll: Bool {
+        guard let rates = rates.present else { return false }
+        return rates.receive.total == received && rates.send.total == sent
+            && rates.queue.total == sent &+ UInt64(machine.pendingWriteBytes)
+            && rates.operations.total == machine.reading.completed &+ machine.writing.completed
+    }
+
     private func measure(_ picture: inout SocketSnapshot.Facts) {
         let completed = picture.reading.completed &+ picture.writing.completed
         let queued = sent &+ UInt64(picture.writing.pendingBytes)
         let measured = rates.change(ConnectionRates()) { rates in
-            rates.stood(until: engine.lastLook)
             rates.receive.sample(total: received, now: engine.now)
             rates.send.sample(total: sent, now: engine.now)
             rates.operations.sample(total: completed, now: engine.now)

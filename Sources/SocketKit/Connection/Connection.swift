@@ -196,10 +196,19 @@ final class Connection {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     func noteChange() {
-        if keptPicture != nil { keptPicture = nil }
+        if keptPicture != nil {
+            keptPicture = nil
+            stood()
+        }
         guard !isNoted, engine.takesNotes else { return }
         isNoted = true
+        stood()
         engine.note(id)
+    }
+
+    /// Nothing has passed since it was last looked at until now: what passes next is measured from here.
+    private func stood() {
+        _ = rates.changePresent { $0.stood(until: engine.now) }
     }
 
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.

@@ -32,7 +32,6 @@ extension EngineState {
             pictures.append(connection.picture(withKernel: kernel.includes(connection.id)))
         }
         pictures.append(contentsOf: others.reversed())
-        lastLook = now
         return pictures
     }
 }

@@ -28,8 +28,6 @@ final class EngineState {
     @exclusivity(unchecked) var notes: ChangeNotes? {
         didSet { takesNotes = notes != nil }
     }
-    /// When all that had changed was last looked at.
-    @exclusivity(unchecked) var lastLook = MonotonicTime.zero
     /// Whether there are notes: asked at every step.
     @exclusivity(unchecked) private(set) var takesNotes = false
 

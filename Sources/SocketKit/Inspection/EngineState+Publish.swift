@@ -10,11 +10,22 @@ struct PublicationRequest: Sendable {
     var eventsFrom: UInt64 = 0
     /// Tell all there is, whether it changed or not.
     var isWhole = false
+    /// Go on with the one before, which was too much for one piece.
+    var isContinued = false
+
+    /// Sessions in one piece: more would hold up the engine's queue, and take memory that is not used again.
+    static let limit = 128
 }
 
 /// The sessions that changed since the last publication, in the order in which they first did.
 struct ChangeNotes {
     var sessions: [SocketID] = []
+    /// How many of them, from the first one on, the publication under way has still to tell.
+    var owed = 0
+    /// Of those that were looked at, the ones that are over.
+    var ended: Set<SocketID> = []
+    /// The ending that was told of last.
+    var lastClosed: SocketID?
     /// Datagram sockets that were told of last.
     var datagrams: Set<SocketID> = []
     /// Sessions whose traffic is kept only since a viewer wants to see it.
@@ -25,24 +36,47 @@ extension EngineState {
     /// Notes a change, where somebody wants to be told of changes.
     func note(_ id: SocketID) { notes?.sessions.append(id) }
 
-    /// What changed since the last time. The first call begins to take notes.
+    /// What changed since the last time, or the next piece of it. The first call begins to take notes.
     func publish(_ request: PublicationRequest) -> Publication {
-        let began = clock.now
+        // Processor time: on a busy machine the queue's thread waits for its turn, which is no cost of this.
+        let began = ProcessorTime.ofThread
         var publication = Publication()
-        let isWhole = request.isWhole || notes == nil
-        // Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
-        let over = (notes?.datagrams ?? []).subtracting(datagrams.keys)
-        let noted = (notes?.sessions ?? []) + over
-        notes = ChangeNotes(datagrams: Set(datagrams.keys), tapped: notes?.tapped ?? [])
-        publication.changed = datagrams.values.map { $0.snapshot(withKernel: false) }
-        tap(request.traffic)
-        if isWhole {
-            for connection in connections.values { publish(connection, in: &publication) }
-            for acceptor in acceptors.values { publication.changed.append(acceptor.snapshot(withKernel: false)) }
-            publication.changed += closed.list(now: now)
-        } else {
-            publish(noted, in: &publication)
+        if request.isWhole || notes == nil {
+            noteAll()
+        } else if !request.isContinued {
+            notes?.owed = notes?.sessions.count ?? 0
         }
+        publishNoted(in: &publication)
+        if let owed = notes?.owed, owed > 0 {
+            publication.isPartial = true
+        } else {
+            finish(&publication, request)
+        }
+        publication.cost = ProcessorTime.ofThread - began
+        return publication
+    }
+
+    /// Notes every session, as if it had just changed.
+    private func noteAll() {
+        var all = ChangeNotes(datagrams: notes?.datagrams ?? [], tapped: notes?.tapped ?? [])
+        all.sessions.reserveCapacity(connections.count + acceptors.count)
+        for connection in connections.values {
+            connection.isNoted = true
+            all.sessions.append(connection.id)
+        }
+        for acceptor in acceptors.values {
+            acceptor.isNoted = true
+            all.sessions.append(acceptor.id)
+        }
+        all.owed = all.sessions.count
+        notes = all
+    }
+
+    /// What only the last piece holds.
+    private func finish(_ publication: inout Publication, _ request: PublicationRequest) {
+        publishDatagrams(in: &publication)
+        publishEndings(in: &publication)
+        tap(request.traffic)
         for id in request.watched {
             let whole =
                 connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
@@ -54,12 +88,11 @@ extension EngineState {
                 connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         publication.oldestClosed = closed.list(now: now).first?.id
-        let (events, _, next) = ring.read(from: request.eventsFrom)
+        // Of more events than one update tells, the latest.
+        let told = UInt64(InspectionBoard.eventLimit)
+        let (events, _, next) = ring.read(from: max(request.eventsFrom, ring.next - min(ring.next, told)))
         publication.events = events
         publication.tick = tick(next)
-        lastLook = now
-        publication.cost = clock.now - began
-        return publication
     }
 
     private func tick(_ nextEvent: UInt64) -> InspectionTick {
@@ -72,28 +105,53 @@ extension EngineState {
         return tick
     }
 
-    private func publish(_ noted: [SocketID], in publication: inout Publication) {
-        var ended: Set<SocketID> = []
-        for id in noted {
+    /// Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
+    private func publishDatagrams(in publication: inout Publication) {
+        publication.changed += datagrams.values.map { $0.snapshot(withKernel: false) }
+        let present = Set(datagrams.keys)
+        if let former = notes?.datagrams { notes?.ended.formUnion(former.subtracting(present)) }
+        notes?.datagrams = present
+    }
+
+    /// As many of the sessions that are noted as go into one piece.
+    private func publishNoted(in publication: inout Publication) {
+        guard let owed = notes?.owed, owed > 0 else { return }
+        let count = min(owed, PublicationRequest.limit)
+        // Taken out before they are told: a session may be noted anew at once.
+        let piece = Array(notes?.sessions.prefix(count) ?? [])
+        notes?.sessions.removeFirst(count)
+        notes?.owed = owed - count
+        publication.changed.reserveCapacity(count)
+        for id in piece {
             if let connection = connections[id] {
                 publish(connection, in: &publication)
             } else if let acceptor = acceptors[id] {
                 acceptor.isNoted = false
                 publication.changed.append(acceptor.snapshot(withKernel: false))
             } else {
-                ended.insert(id)
+                notes?.ended.insert(id)
             }
         }
-        guard !ended.isEmpty else { return }
-        let endings = closed.list(now: now).filter { ended.contains($0.id) }
-        publication.changed += endings
-        publication.gone = Array(ended.subtracting(endings.map(\.id)))
+    }
+
+    /// What ended since the last time, in the order in which it did, however late it was noted; of what is not kept,
+    /// that it is gone.
+    private func publishEndings(in publication: inout Publication) {
+        let kept = closed.list(now: now)
+        let told = kept.lastIndex { $0.id == notes?.lastClosed }.map { $0 + 1 } ?? kept.startIndex
+        publication.changed += kept[told...]
+        notes?.lastClosed = kept.last?.id
+        guard var gone = notes?.ended, !gone.isEmpty else { return }
+        for index in kept.indices { gone.remove(kept[index].id) }
+        publication.gone = Array(gone)
+        notes?.ended = []
     }
 
     private func publish(_ connection: Connection, in publication: inout Publication) {
-        let picture = connection.snapshot(withKernel: false, lists: false)
+        var picture = connection.snapshot(withKernel: false, lists: false)
+        picture.rest(now)
         publication.changed.append(picture)
-        connection.isNoted = picture.changesByItself
+        connection.isNoted = picture.changesByItself || !connection.hasMeasuredAll
         if connection.isNoted { note(connection.id) }
     }
 
@@ -121,6 +179,16 @@ extension EngineState {
 }
 
 extension SocketSnapshot {
+    /// Rates take two measurements; that nothing passed for a second is known at the first. So of thousands that are idle
+    /// a new viewer is told once, and not twice.
+    fileprivate mutating func rest(_ now: MonotonicTime) {
+        guard receiveRate == nil, phase == .connected, writing.current == nil, writing.pendingBytes == 0,
+            let last = activity.lastByte, now - last > .seconds(1)
+        else { return }
+        (receiveRate, sendRate) = (0, 0)
+        (activity.operationRate, activity.queueRate) = (0, 0)
+    }
+
     /// Whether it looks different after a while though nothing happens: rates fall, attempts and callbacks grow older.
     var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }

@@ -16,7 +16,7 @@ final class InspectionServer: Sendable {
     /// What other threads see of it.
     private struct Shared {
         weak var engine: SocketEngine?
-        var publication: Publication?
+        var publication: (content: Publication, round: UInt64)?
         var isStopped = false
         var viewers = 0
         var lastRefusal: String?
@@ -26,8 +26,12 @@ final class InspectionServer: Sendable {
     static let viewerLimit = 16
     /// Between two updates, at least.
     static let interval = Duration.milliseconds(100)
-    /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time.
-    private static let pauseFactor: Int64 = 100
+    /// An update that took long is followed by a pause so many times as long: no more than a hundredth of the time, nor
+    /// of the processor time that the program uses meanwhile, unless it would be silent for longer than a person waits.
+    private static let pauseFactor = 100
+    private static let longestPause = Duration.seconds(2)
+    /// A program that uses less of a core than this is taken to use so much: where nothing happens updates are cheap.
+    private static let leastShare = 0.25
     /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
     /// for the update behind it.
     private static let longestFirstPause = Duration.seconds(1)
@@ -83,10 +87,22 @@ final class InspectionServer: Sendable {
     private struct State {
         var viewers: [InspectionViewer] = []
         var board: InspectionBoard?
+        /// What is sent is put together here; its room is used again and again.
+        var writer = WireWriter()
+        /// What viewers send comes through here.
+        var input = [UInt8](repeating: 0, count: 16 << 10)
+        /// Counts the times that somebody began to look: what was asked for before is not for whoever came since.
+        var round: UInt64 = 0
         var nextEvent: UInt64 = 0
         var due = MonotonicTime.zero
         var isAsked = false
+        /// Whether the engine has more of what was asked for.
+        var isPartial = false
         var asked = MonotonicTime.zero
+        /// What this update took so far, of the engine's queue and of this thread.
+        var cost = Duration.zero
+        /// When the last one was whole, and what processor time the program had used by then.
+        var reckoned: (time: MonotonicTime, used: Duration)?
         var interval = InspectionServer.interval
 
         /// When the engine is to be asked again.
@@ -101,14 +117,13 @@ final class InspectionServer: Sendable {
         let clock = SystemClock()
         while true {
             wait(state, now: clock.now)
-            let (publication, isStopped) = shared.withLock { shared in
-                defer { shared.publication = nil }
-                return (shared.publication, shared.isStopped)
-            }
-            guard !isStopped else { break }
+            guard !shared.withLock({ $0.isStopped }) else { break }
             accept(&state, now: clock.now)
-            if let publication { tell(publication, &state, clock) }
-            for viewer in state.viewers { serve(viewer, now: clock.now) }
+            if let publication = delivered(state.round) { take(publication, &state, clock) }
+            for viewer in state.viewers {
+                serve(viewer, &state.input, now: clock.now)
+                tell(viewer, &state)
+            }
             leave(&state)
             ask(&state, now: clock.now)
         }
@@ -122,11 +137,18 @@ final class InspectionServer: Sendable {
         var polled = [listener, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         polled += state.viewers.map(\.polled)
         var due: [MonotonicTime] = state.viewers.compactMap(\.helloDeadline)
-        if !state.isAsked, state.viewers.contains(where: \.isGreeted) { due.append(state.nextDue) }
+        // Where nobody has room there is nothing to ask for: poll says when somebody has.
+        if !state.isAsked, state.viewers.contains(where: { $0.isGreeted && $0.hasRoom }) { due.append(state.nextDue) }
         let left = due.min().map { max(0, ($0 - now).wholeNanoseconds / 1_000_000 + 1) } ?? -1
         poll(&polled, nfds_t(polled.count), Int32(clamping: left))
         var count: UInt64 = 0
         _ = read(bell, &count, MemoryLayout<UInt64>.size)
+    }
+
+    /// What the engine published since; nil: nothing, or for viewers who have gone.
+    private func delivered(_ round: UInt64) -> Publication? {
+        let delivered = shared.withLock { $0.publication.take() }
+        return delivered?.round == round ? delivered?.content : nil
     }
 
     private func accept(_ state: inout State, now: MonotonicTime) {
@@ -160,64 +182,89 @@ final class InspectionServer: Sendable {
     private func ask(_ state: inout State, now: MonotonicTime) {
         let greeted = state.viewers.filter(\.isGreeted)
         guard !greeted.isEmpty else {
-            guard state.board != nil || state.isAsked else { return }
+            guard state.board != nil else { return }
             state.board = nil
             state.nextEvent = 0
+            state.round += 1
+            state.reckoned = nil
+            (state.isAsked, state.isPartial, state.cost) = (false, false, .zero)
+            // With nobody to tell, nothing is kept.
+            state.writer = WireWriter()
             engine?.post(.stopPublishing)
             return
         }
-        guard !state.isAsked, now >= state.nextDue, greeted.contains(where: \.hasRoom) else { return }
+        guard !state.isAsked, state.isPartial || now >= state.nextDue && greeted.contains(where: \.hasRoom) else {
+            return
+        }
         var request = PublicationRequest()
         request.isWhole = state.board == nil
+        request.isContinued = state.isPartial
+        if state.board == nil { state.board = InspectionBoard(showsPayload: rights >= .payload) }
         request.eventsFrom = state.nextEvent
         for viewer in greeted {
             request.watched.formUnion(viewer.progress.watch.sockets)
             if rights >= .payload, let id = viewer.progress.watch.traffic { request.traffic.insert(id) }
         }
         state.isAsked = true
-        state.asked = now
-        state.due = now + state.interval
+        if !state.isPartial {
+            state.asked = now
+            state.due = now + state.interval
+        }
+        let round = state.round
         engine?.post(
             .publish(request) { @Sendable [self] publication in
-                shared.withLock { $0.publication = publication }
+                shared.withLock { $0.publication = (publication, round) }
                 ring()
             })
     }
 
-    private func tell(_ publication: Publication, _ state: inout State, _ clock: SystemClock) {
+    /// Puts what the engine published on the board, where viewers find it once it is whole.
+    private func take(_ publication: consuming Publication, _ state: inout State, _ clock: SystemClock) {
+        let before = ProcessorTime.ofThread
         state.isAsked = false
-        guard state.viewers.contains(where: \.isGreeted) else { return }
-        let before = Self.threadTime
-        var board = state.board ?? InspectionBoard(showsPayload: rights >= .payload)
-        var publication = publication
+        state.isPartial = publication.isPartial
+        state.cost += publication.cost
         publication.tick.interval = state.interval
-        board.take(publication)
-        state.nextEvent = publication.tick.nextEvent
-        let tellsAll = state.viewers.contains { $0.isUntold && $0.hasRoom }
-        for viewer in state.viewers where viewer.isGreeted && viewer.hasRoom {
-            viewer.send(board.update(&viewer.progress))
-            viewer.isUntold = false
+        if !publication.isPartial { state.nextEvent = publication.tick.nextEvent }
+        state.board?.take(publication)
+        let tellsAll = state.viewers.contains(where: \.isUntold)
+        if !state.isPartial {
+            for viewer in state.viewers where viewer.isGreeted { viewer.isBehind = true }
+            for viewer in state.viewers { tell(viewer, &state) }
         }
-        state.board = board
-        let cost = Self.threadTime - before + publication.cost.wholeNanoseconds
-        state.interval = max(Self.interval, .nanoseconds(cost * Self.pauseFactor))
-        if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
-        state.due = max(state.due, clock.now + (state.interval - Self.interval))
+        state.cost += ProcessorTime.ofThread - before
+        if !state.isPartial { rest(&state, clock, tellsAll: tellsAll) }
     }
 
-    /// Processor time of this thread, in nanoseconds.
-    private static var threadTime: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    /// Tells a viewer what it was not told, as much as it has room for.
+    private func tell(_ viewer: InspectionViewer, _ state: inout State) {
+        while viewer.isBehind, viewer.hasRoom, state.board?.isComplete ?? false {
+            state.writer.clear()
+            viewer.isUntold = false
+            viewer.isBehind = state.board?.update(&viewer.progress, to: &state.writer) ?? false
+            viewer.send(state.writer.bytes)
+        }
+    }
+
+    /// Says when the next update is due, by what this one took and by what the program does beside.
+    private func rest(_ state: inout State, _ clock: SystemClock, tellsAll: Bool) {
+        let (time, used) = (clock.now, ProcessorTime.ofProcess)
+        let share = state.reckoned.map { (used - $0.used).inSeconds / max(0.001, (time - $0.time).inSeconds) } ?? 1
+        state.reckoned = (time, used)
+        let least = state.cost * Self.pauseFactor
+        let fair = min(.seconds(least.inSeconds / max(Self.leastShare, share)), Self.longestPause)
+        state.interval = max(Self.interval, least, fair)
+        if tellsAll { state.interval = min(state.interval, Self.longestFirstPause) }
+        state.cost = .zero
+        state.due = max(state.due, time + (state.interval - Self.interval))
     }
 
     // MARK: One viewer
 
-    private func serve(_ viewer: InspectionViewer, now: MonotonicTime) {
+    private func serve(_ viewer: InspectionViewer, _ input: inout [UInt8], now: MonotonicTime) {
         viewer.flush()
         do throws(WireError) {
-            viewer.receive()
+            viewer.receive(by: &input)
             while let frame = try viewer.next() {
                 guard obey(frame, of: viewer) else { return }
             }
@@ -264,5 +311,19 @@ final class InspectionServer: Sendable {
         state.viewers.removeAll(where: \.isClosed)
         let count = state.viewers.count { $0.isGreeted }
         shared.withLock { $0.viewers = count }
+    }
+}
+
+/// Processor time, as the kernel counts it.
+enum ProcessorTime {
+    /// What this thread has used so far.
+    static var ofThread: Duration { read(CLOCK_THREAD_CPUTIME_ID) }
+    /// What all threads of this process have.
+    static var ofProcess: Duration { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static func read(_ clock: clockid_t) -> Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

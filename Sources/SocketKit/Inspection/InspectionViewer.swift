@@ -14,10 +14,12 @@ final class InspectionViewer {
     private(set) var helloDeadline: MonotonicTime?
     /// It said who it is, and was told nothing yet.
     var isUntold = false
+    /// There is something that it was not told.
+    var isBehind = false
 
     private static let patience = Duration.seconds(5)
-    /// Bytes that may wait for a viewer beside one whole update: answers to what it asked for.
-    private static let unsentLimit = 64 << 20
+    /// Bytes that may wait for a viewer: a piece of an update, and answers to what it asked for.
+    private static let unsentLimit = 8 << 20
 
     init(_ descriptor: Int32, now: MonotonicTime) {
         self.descriptor = descriptor
@@ -46,33 +48,41 @@ final class InspectionViewer {
         progress.watch.sockets = Array(watch.sockets.prefix(InspectionWatch.limit))
     }
 
-    /// Sends as much as the kernel takes; the rest leaves when there is room.
+    /// Sends as much as the kernel takes; only the rest is kept, and leaves when there is room.
     func send(_ bytes: [UInt8]) {
         guard !isClosed, unsent.count - sent + bytes.count <= Self.unsentLimit else { return close() }
-        unsent += bytes
-        flush()
+        guard unsent.isEmpty else { return unsent += bytes }
+        let count = push(bytes, from: 0)
+        if count < bytes.count, !isClosed { unsent = Array(bytes[count...]) }
     }
 
     func flush() {
-        while !isClosed, sent < unsent.count {
-            let count = unsent[sent...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return }
-                return close()
-            }
-            sent += count
-        }
+        sent = push(unsent, from: sent)
+        guard sent == unsent.count else { return }
         unsent = []
         sent = 0
     }
 
+    /// Hands bytes to the kernel as far as it takes them; where the rest begins.
+    private func push(_ bytes: [UInt8], from start: Int) -> Int {
+        var start = start
+        while !isClosed, start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                if count == 0 || errno != EAGAIN && errno != EWOULDBLOCK { close() }
+                break
+            }
+            start += count
+        }
+        return start
+    }
+
     /// Takes what has come, up to a bound, so that no viewer keeps the others waiting.
-    func receive() {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        for _ in 0..<16 where !isClosed && decoder.pending < 2 * InspectionFrame.limit {
+    func receive(by buffer: inout [UInt8]) {
+        for _ in 0..<64 where !isClosed && decoder.pending < 2 * InspectionFrame.limit {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count > 0 { decoder.append(buffer[..<count]) }
             if count < 0, errno == EINTR { continue }

@@ -6,9 +6,9 @@ import SocketCore
 /// One call does it: `try SocketInspection.serve(engine)`; or none, when `SOCKETKIT_INSPECT` is in the environment
 /// (`1` or `watch`, `payload`, `control`): then every engine is served. Without either nothing is opened. Viewers come
 /// by a Unix-domain socket in a folder of mode 0700; whoever is not of this process's user is refused. What viewers see
-/// is made on the engine's queue up to ten times a second, less often where it would take more than a hundredth of the
-/// time, and told by a thread of its own, so that a slow viewer holds nothing up: it is told the latest state when it
-/// has room. While nobody looks, the thread sleeps and the engine takes no notes.
+/// is made on the engine's queue up to ten times a second, a hundred sessions or so at a time, less often where it would
+/// take more than a hundredth of the processor time that the program uses, and told by a thread of its own, so that a slow
+/// viewer holds nothing up: it is told the latest state when it has room. While nobody looks, the thread sleeps and the engine takes no notes.
 ///
 /// The wire is described in <doc:InspectionWire>.
 public final class SocketInspection: Sendable {

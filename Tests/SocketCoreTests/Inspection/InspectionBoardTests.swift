@@ -29,14 +29,44 @@ struct InspectionBoardTests {
     private func tell(
         _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress, _ mirror: inout InspectionMirror
     ) throws -> Int {
-        var decoder = InspectionFrameDecoder()
-        decoder.append(board.update(&viewer))
         var blocks = 0
-        while let frame = try decoder.next() {
+        for frame in try allPieces(&board, &viewer).joined() {
             if case .sockets(let sockets) = frame { blocks += sockets.count }
             mirror.take(frame)
         }
         return blocks
+    }
+
+    /// The frames of one update, those of each piece by themselves.
+    private func allPieces(
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+    ) throws -> [[InspectionFrame]] {
+        var pieces: [[InspectionFrame]] = []
+        while true {
+            let (frames, isLast) = try piece(&board, &viewer)
+            pieces.append(frames)
+            if isLast { return pieces }
+        }
+    }
+
+    private func piece(
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+    ) throws -> (frames: [InspectionFrame], isLast: Bool) {
+        var writer = WireWriter()
+        let hasMore = board.update(&viewer, to: &writer)
+        #expect(writer.bytes.count <= InspectionBoard.chunk + 1_024)
+        var decoder = InspectionFrameDecoder()
+        decoder.append(writer.bytes)
+        var frames: [InspectionFrame] = []
+        while let frame = try decoder.next() { frames.append(frame) }
+        #expect(viewer.isUnderWay == hasMore)
+        return (frames, !hasMore)
+    }
+
+    private func ids(_ frames: some Sequence<InspectionFrame>) -> [SocketID] {
+        var ids: [SocketID] = []
+        for case .sockets(let sockets) in frames { ids += sockets.map(\.id) }
+        return ids
     }
 
     @Test("a new viewer is told all, then only what changed")
@@ -115,11 +145,86 @@ struct InspectionBoardTests {
                 total: 6, state: .inProgress, bytes: Array("secret".utf8))
             news.traffic = [SocketID(1): TrafficSnapshot(items: [item])]
             board.take(news)
-            let bytes = board.update(&viewer)
+            var writer = WireWriter()
+            _ = board.update(&viewer, to: &writer)
+            let bytes = writer.bytes
             let secret = Array("secret".utf8)
             let isThere = bytes.indices.contains { bytes[$0...].starts(with: secret) }
             #expect(isThere == shows)
         }
+    }
+
+    @Test("a state larger than a piece comes complete, in order, a piece at a time, and ends with one tick")
+    func pieces() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        board.take(publication((1...9_000).shuffled().map { socket($0) }))
+        let pieces = try allPieces(&board, &viewer)
+        #expect(pieces.count > 4)
+        #expect(ids(pieces.joined()) == (1...9_000).map { SocketID($0) })
+        let ticks = pieces.map { $0.count { if case .tick = $0 { true } else { false } } }
+        #expect(ticks.last == 1 && ticks.reduce(0, +) == 1)
+        var mirror = InspectionMirror()
+        for frame in pieces.joined() {
+            #expect(mirror.seen == nil)
+            mirror.take(frame)
+        }
+        #expect(mirror.seen?.sockets == (1...9_000).map { socket($0) })
+    }
+
+    @Test("what the engine publishes in pieces is told once it is whole")
+    func partial() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        for start in stride(from: UInt64(1), to: 500, by: 100) {
+            var piece = publication((start..<(start + 100)).map { socket($0) })
+            piece.isPartial = start < 400
+            board.take(piece)
+            #expect(board.isComplete == (start > 400))
+        }
+        #expect(ids(try allPieces(&board, &viewer).joined()) == (1...500).map { SocketID($0) })
+        for start in [UInt64(10), 20] {
+            var piece = publication([socket(start, received: 1)])
+            piece.isPartial = start < 20
+            board.take(piece)
+        }
+        #expect(ids(try allPieces(&board, &viewer).joined()) == [SocketID(10), SocketID(20)])
+    }
+
+    @Test("what changes and goes while an update is told is right in the end")
+    func meanwhile() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication((1...9_000).map { socket($0) }))
+        let first = try piece(&board, &viewer)
+        #expect(!first.isLast)
+        var news = publication([socket(1, received: 7), socket(9_000, received: 7), socket(9_001)])
+        news.gone = [SocketID(2), SocketID(8_999)]
+        board.take(news)
+        for frame in first.frames { mirror.take(frame) }
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.last?.received == 7)
+        #expect(mirror.seen?.sockets.count == 8_998)
+        #expect(try tell(&board, &viewer, &mirror) == 3)
+        #expect(mirror.seen?.sockets.map(\.id) == ([1] + (3...8_998) + [9_000, 9_001]).map { SocketID($0) })
+        #expect(mirror.seen?.sockets.first?.received == 7)
+    }
+
+    @Test("a viewer that falls too far behind in the midst of an update is told everything anew")
+    func tooSlow() throws {
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        var mirror = InspectionMirror()
+        board.take(publication((1...10_000).map { socket($0) }))
+        for frame in try piece(&board, &viewer).frames { mirror.take(frame) }
+        for number in 1...9_999 {
+            var gone = publication([])
+            gone.gone = [SocketID(UInt64(number))]
+            board.take(gone)
+        }
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.map(\.id) == [SocketID(10_000)])
     }
 
     @Test("events that a viewer was too slow for are a gap in their numbers")
