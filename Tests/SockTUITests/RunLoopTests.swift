@@ -51,9 +51,12 @@ private final class SlowEngine: Inspected {
 }
 
 @Suite("The run loop")
-struct RunLoopTests {
+final class RunLoopTests {
     private let engine = SlowEngine()
     private let inbox = Inbox()
+
+    /// What waits for an answer holds on to the engine that owes it.
+    deinit { engine.answer() }
 
     private func loop() -> RunLoop {
         let model = Model(options: Model.Options(ascii: true, version: "test"))

@@ -1,7 +1,6 @@
 /// A viewer's picture of one engine in another program, put together from what the wire brings.
 ///
-/// What comes is kept until an update is whole. Two copies of the picture are kept, and the older one is brought up to
-/// date in turn: so a picture that somebody still looks at is not copied when one session of it changes.
+/// What comes is kept until an update is whole, unless it is more than a program can have meant.
 package struct InspectionMirror: Sendable {
     /// Events that are kept until somebody asks; more are lost, and their sequence numbers say so.
     static let eventLimit = 4_096
@@ -10,9 +9,6 @@ package struct InspectionMirror: Sendable {
     private var sockets: [SocketSnapshot] = []
     /// Those names, close together, where they are found soon.
     private var names: [SocketID] = []
-    /// As of the update before that one, and where it differs.
-    private var former: [SocketSnapshot] = []
-    private var differing: [Int] = []
     /// What came of the update under way.
     private var arrived: [SocketSnapshot] = []
     private var isVoid = false
@@ -47,7 +43,9 @@ package struct InspectionMirror: Sendable {
     /// Takes a frame of the program's. Frames that only a viewer sends are left out.
     package mutating func take(_ frame: InspectionFrame) {
         switch frame {
-        case .sockets(let blocks): arrived += blocks
+        case .sockets(let blocks):
+            arrived += blocks
+            if arrived.count > Self.most { apply([]) }
         case .tick(let tick):
             apply(tick.removed)
             lastTick = tick
@@ -82,7 +80,7 @@ package struct InspectionMirror: Sendable {
     // MARK: The end of an update
 
     private mutating func apply(_ removed: [SocketID]) {
-        if isVoid { (sockets, names, former, differing, isVoid) = ([], [], [], [], false) }
+        if isVoid { (sockets, names, isVoid) = ([], [], false) }
         let places = arrived.map { position(of: $0.id) }
         if removed.isEmpty, places.allSatisfy({ $0 != nil }) {
             replace(places.compactMap { $0 })
@@ -93,24 +91,18 @@ package struct InspectionMirror: Sendable {
         arrived.removeAll(keepingCapacity: arrived.count < Self.usual)
     }
 
+    /// Sessions that wait for the end of their update at most.
+    private static let most = 1 << 17
     /// Room for so many sessions in an update is kept.
     private static let usual = 4_096
 
     /// Puts what has come in the places of what was there.
     private mutating func replace(_ places: [Int]) {
-        if former.count == sockets.count {
-            swap(&sockets, &former)
-            for index in differing { sockets[index] = former[index] }
-        } else {
-            former = sockets
-        }
-        differing.removeAll(keepingCapacity: true)
         forgetUnwatched()
         for (index, place) in places.enumerated() {
             arrived[index].makePlausible()
             swap(&sockets[place], &arrived[index])
         }
-        differing += places
     }
 
     private mutating func forgetUnwatched() {
@@ -119,7 +111,6 @@ package struct InspectionMirror: Sendable {
             sockets[place].kernel = nil
             sockets[place].reading.pending = []
             sockets[place].writing.pending = []
-            differing.append(place)
         }
         unwatched = []
     }
@@ -146,7 +137,7 @@ package struct InspectionMirror: Sendable {
             if latest[id] == nil, !removed.contains(id) { all.append(sockets[index]) }
         }
         add(upTo: nil)
-        (sockets, former, differing) = (all, [], [])
+        sockets = all
         names = all.indices.map { all[$0].id }
     }
 

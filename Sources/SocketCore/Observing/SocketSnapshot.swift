@@ -43,206 +43,206 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
 
     /// Its name within the engine.
     public var id: SocketID {
-        _read { yield shared[0].id }
+        get { shared[0].id }
         _modify { yield &shared[0].id }
     }
 
     /// The part it plays.
     public var role: SocketRole {
-        _read { yield shared[0].role }
+        get { shared[0].role }
         _modify { yield &shared[0].role }
     }
 
     /// The listener that accepted it.
     public var parent: SocketID? {
-        _read { yield shared[0].parent }
+        get { shared[0].parent }
         _modify { yield &shared[0].parent }
     }
 
     /// The connection that its bytes are passed on to, of one that is relayed.
     public var linked: SocketID? {
-        _read { yield shared[0].linked }
+        get { shared[0].linked }
         _modify { yield &shared[0].linked }
     }
 
     /// Where in its life it is.
     public var phase: SocketPhase {
-        _read { yield shared[0].phase }
+        get { shared[0].phase }
         _modify { yield &shared[0].phase }
     }
 
     /// What was asked for, as text: `localhost:6379`.
     public var target: String {
-        _read { yield shared[0].target }
+        get { shared[0].target }
         _modify { yield &shared[0].target }
     }
 
     /// A name that the program gave it; empty: none.
     public var name: String {
-        _read { yield shared[0].name }
+        get { shared[0].name }
         _modify { yield &shared[0].name }
     }
 
     /// Our end; nil until known.
     public var local: SocketAddress? {
-        _read { yield shared[0].local }
+        get { shared[0].local }
         _modify { yield &shared[0].local }
     }
 
     /// The other end; nil until connected, and for a listener.
     public var peer: SocketAddress? {
-        _read { yield shared[0].peer }
+        get { shared[0].peer }
         _modify { yield &shared[0].peer }
     }
 
     /// The descriptor; nil before and after it is open.
     public var descriptor: Int32? {
-        _read { yield shared[0].descriptor }
+        get { shared[0].descriptor }
         _modify { yield &shared[0].descriptor }
     }
 
     /// When the session began.
     public var opened: MonotonicTime {
-        _read { yield shared[0].opened }
+        get { shared[0].opened }
         _modify { yield &shared[0].opened }
     }
 
     /// When it was connected.
     public var connected: MonotonicTime? {
-        _read { yield shared[0].connected }
+        get { shared[0].connected }
         _modify { yield &shared[0].connected }
     }
 
     /// GCDAsyncSocket's flags, derived.
     public var flags: SocketFlags {
-        _read { yield shared[0].flags }
+        get { shared[0].flags }
         _modify { yield &shared[0].flags }
     }
 
     /// Whether reading was paused by hand.
     public var isReadingPaused: Bool {
-        _read { yield shared[0].isReadingPaused }
+        get { shared[0].isReadingPaused }
         _modify { yield &shared[0].isReadingPaused }
     }
 
     /// Whether nothing is taken from the kernel until what came before has gone on: to a delegate's queue that is far
     /// behind, or to the connection that this one is linked to.
     public var isHeldBack: Bool {
-        _read { yield shared[0].isHeldBack }
+        get { shared[0].isHeldBack }
         _modify { yield &shared[0].isHeldBack }
     }
 
     /// Whether this side has sent FIN.
     public var isWriteShut: Bool {
-        _read { yield shared[0].isWriteShut }
+        get { shared[0].isWriteShut }
         _modify { yield &shared[0].isWriteShut }
     }
 
     /// The read queue.
     public var reading: QueueSnapshot {
-        _read { yield shared[0].reading }
+        get { shared[0].reading }
         _modify { yield &shared[0].reading }
     }
 
     /// The write queue.
     public var writing: QueueSnapshot {
-        _read { yield shared[0].writing }
+        get { shared[0].writing }
         _modify { yield &shared[0].writing }
     }
 
     /// Bytes read ahead that no read has taken, those gathered by a delimiter read in hand not counted.
     public var prebuffered: Int {
-        _read { yield shared[0].prebuffered }
+        get { shared[0].prebuffered }
         _modify { yield &shared[0].prebuffered }
     }
 
     /// Bytes received; under TLS, those on the wire.
     public var received: UInt64 {
-        _read { yield shared[0].received }
+        get { shared[0].received }
         _modify { yield &shared[0].received }
     }
 
     /// Bytes the kernel took from us; under TLS, those on the wire.
     public var sent: UInt64 {
-        _read { yield shared[0].sent }
+        get { shared[0].sent }
         _modify { yield &shared[0].sent }
     }
 
     /// Bytes received a second, smoothed over one second; nil until measured twice.
     public var receiveRate: Double? {
-        _read { yield shared[0].receiveRate }
+        get { shared[0].receiveRate }
         _modify { yield &shared[0].receiveRate }
     }
 
     /// Bytes sent a second, smoothed over one second; nil until measured twice.
     public var sendRate: Double? {
-        _read { yield shared[0].sendRate }
+        get { shared[0].sendRate }
         _modify { yield &shared[0].sendRate }
     }
 
     /// Since when things stand as they do.
     public var activity: ActivitySnapshot {
-        _read { yield shared[0].activity }
+        get { shared[0].activity }
         _modify { yield &shared[0].activity }
     }
 
     /// How callbacks reach the user; nil for a listener, and once it is over.
     public var callbacks: CallbackSnapshot? {
-        _read { yield shared[0].callbacks }
+        get { shared[0].callbacks }
         _modify { yield &shared[0].callbacks }
     }
 
     /// Connections taken, of a listener.
     public var accepted: UInt64 {
-        _read { yield shared[0].accepted }
+        get { shared[0].accepted }
         _modify { yield &shared[0].accepted }
     }
 
     /// The marks of the write queue; nil: none are set.
     public var watermarks: Watermarks? {
-        _read { yield shared[0].watermarks }
+        get { shared[0].watermarks }
         _modify { yield &shared[0].watermarks }
     }
 
     /// Whether more is queued for writing than the high mark allows, and it has not fallen to the low one since.
     public var isAboveHighMark: Bool {
-        _read { yield shared[0].isAboveHighMark }
+        get { shared[0].isAboveHighMark }
         _modify { yield &shared[0].isAboveHighMark }
     }
 
     /// How it was connected; nil for accepted connections and listeners.
     public var connect: ConnectSnapshot? {
-        _read { yield shared[0].connect }
+        get { shared[0].connect }
         _modify { yield &shared[0].connect }
     }
 
     /// What only a datagram socket has; nil for streams.
     public var datagrams: DatagramSnapshot? {
-        _read { yield shared[0].datagrams }
+        get { shared[0].datagrams }
         _modify { yield &shared[0].datagrams }
     }
 
     /// How it ended; nil while it lives.
     public var closed: CloseRecord? {
-        _read { yield shared[0].closed }
+        get { shared[0].closed }
         _modify { yield &shared[0].closed }
     }
 
     /// What the kernel says, where it was asked.
     public var kernel: KernelSnapshot? {
-        _read { yield shared[0].kernel }
+        get { shared[0].kernel }
         _modify { yield &shared[0].kernel }
     }
 
     /// TLS, asked for or set up; nil: never asked for.
     public var tls: TLSSnapshot? {
-        _read { yield shared[0].tls }
+        get { shared[0].tls }
         _modify { yield &shared[0].tls }
     }
 
     /// The WebSocket that it is; nil: a plain stream.
     public var webSocket: WebSocketPicture? {
-        _read { yield shared[0].webSocket }
+        get { shared[0].webSocket }
         _modify { yield &shared[0].webSocket }
     }
 
