@@ -33,14 +33,16 @@ private func configuration(_ text: String) {
 
 private let socket = SocketSnapshot(id: SocketID(7), role: .client, phase: .connected, target: "h:1", opened: .zero)
 
+private let findings = Findings(LintSettings())
+
 private func filter(_ text: String) {
     guard case .success(let filter) = Filter.parse(text) else { return }
-    _ = filter.matches(socket, [])
     _ = filter.matches(words: text)
     guard case .success(let again) = Filter.parse(filter.text) else {
         return require(false, "not read: \(filter.text)")
     }
-    require(again.matches(socket, []) == filter.matches(socket, []), "another one: \(filter.text)")
+    let listed = filter.matching([socket], .zero, findings)
+    require(again.matching([socket], .zero, findings) == listed, "another one: \(filter.text)")
 }
 
 private func instruction(_ text: String) {
