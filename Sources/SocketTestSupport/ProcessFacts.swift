@@ -21,13 +21,18 @@ package enum ProcessFacts {
     }
 
     /// Whether somebody listens on this TCP port. To ask by a connect would use up a peer that takes but one.
-    package static func isListening(_ port: UInt16) -> Bool {
+    package static func isListening(_ port: UInt16) -> Bool { holds(port, ["tcp", "tcp6"], state: "0A") }
+
+    /// Whether somebody has bound this UDP port. To ask by a bind would keep it from whom it is for.
+    package static func isBound(_ port: UInt16) -> Bool { holds(port, ["udp", "udp6"], state: "07") }
+
+    private static func holds(_ port: UInt16, _ tables: [String], state: String) -> Bool {
         let digits = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
-        return ["/proc/net/tcp", "/proc/net/tcp6"].contains { path in
-            text(path).split(separator: "\n").contains { line in
+        return tables.contains { table in
+            text("/proc/net/\(table)").split(separator: "\n").contains { line in
                 let words = line.split(separator: " ")
-                return words.count > 3 && words[1].hasSuffix(suffix) && words[3] == "0A"
+                return words.count > 3 && words[1].hasSuffix(suffix) && words[3] == state
             }
         }
     }

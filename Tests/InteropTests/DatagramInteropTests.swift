@@ -165,11 +165,7 @@ import Testing
         let port = try #require(probe.socket.localAddress?.port)
         probe.socket.close()
         let peer = try Peer(words(port))
-        let isBound = eventually {
-            let socket = DatagramSocket(engine: engine)
-            defer { socket.close() }
-            return peer.hasEnded || (try? socket.bind(to: .udp(host: host, port: port))) == nil
-        }
+        let isBound = eventually { peer.hasEnded || ProcessFacts.isBound(port) }
         try #require(isBound && !peer.hasEnded, "\(peer.complaints)")
         return (peer, port)
     }

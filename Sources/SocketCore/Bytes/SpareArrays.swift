@@ -28,7 +28,7 @@ package struct SpareArrays: ~Copyable {
     /// An empty array with room for so many bytes, if one is kept that is not far too long; else one without memory.
     package mutating func take(for count: Int) -> [UInt8] {
         guard count >= Self.leastCapacity,
-            let index = arrays.firstIndex(where: { count...count * 2 ~= $0.capacity })
+            let index = arrays.firstIndex(where: { $0.capacity >= count && $0.capacity / 2 <= count })
         else { return [] }
         let taken = arrays.remove(at: index)
         bytes -= taken.capacity

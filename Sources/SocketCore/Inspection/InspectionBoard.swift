@@ -146,13 +146,19 @@ package struct InspectionBoard: Sendable {
     /// A session that changes meanwhile is told as it is when its turn comes.
     package mutating func update(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
         guard isComplete else { return false }
-        if viewer.underWay == nil || viewer.removals < forgotten { begin(&viewer, &writer) }
+        // One under way is ended first, whatever was forgotten meanwhile: a slow viewer would never see the end of any.
+        if viewer.underWay == nil { begin(&viewer, &writer) }
         guard appendSockets(&viewer, to: &writer) else { return true }
         appendEvents(&viewer, to: &writer)
         if showsPayload { appendTraffic(&viewer, to: &writer) }
         var tick = last.tick
-        tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
-        viewer.removals = forgotten + UInt64(removed.count)
+        if viewer.removals >= forgotten {
+            tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
+            viewer.removals = forgotten + UInt64(removed.count)
+        } else {
+            // The next one begins anew, by `removals`.
+            tick.removed = removed
+        }
         viewer.revision = viewer.underWay?.revision ?? revision
         viewer.underWay = nil
         writer.frame(.tick) { tick.encode(to: &$0) }

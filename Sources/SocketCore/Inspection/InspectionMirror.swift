@@ -98,11 +98,12 @@ package struct InspectionMirror: Sendable {
 
     /// Puts what has come in the places of what was there.
     private mutating func replace(_ places: [Int]) {
-        forgetUnwatched()
         for (index, place) in places.enumerated() {
             arrived[index].makePlausible()
             swap(&sockets[place], &arrived[index])
         }
+        // Behind them: one of them may have left before the program knew.
+        forgetUnwatched()
     }
 
     private mutating func forgetUnwatched() {

@@ -24,9 +24,10 @@ extension Connection {
     /// This session at this instant: what was last made of it, if nothing has changed since.
     func picture(withKernel: Bool) -> SocketSnapshot {
         guard let kept = keptPicture, !withKernel else {
+            // Before the picture: a delegate that is set meanwhile then makes it look outdated, not up to date.
+            keptHearing = handle?.hearsHere
             let made = snapshot(withKernel: withKernel)
             keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
-            keptHearing = handle?.hearsHere
             return made
         }
         // A delegate that goes tells nobody, nor does a delegate's queue.

@@ -97,7 +97,7 @@ extension Connection {
                 return
             case .complete(var completion):
                 record(.writeDone, tag: completion.tag, completion.bytes.count)
-                if keepsTraffic { log(completion) }
+                if keepsTraffic || watch != nil { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
                 if webSocket != nil { engine.spares.keep(&completion.bytes) }
             case .partial(let operation, let tag, let increment, let done):
@@ -154,9 +154,8 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-        guard keepsTraffic, keepsBytes(of: completion.operation) else { return }
         let count = watch?.plainBytes(of: completion.operation, completion.bytes.count) ?? completion.bytes.count
-        guard count > 0 else { return }
+        guard count > 0, keepsTraffic, keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - completion.started), now: engine.now

@@ -71,8 +71,8 @@ extension EngineState {
 
     /// All callbacks are made, so handles that nobody else holds go.
     func letGo() {
-        for index in holding.indices { holding[index].letGo() }
-        holding.removeAll(keepingCapacity: true)
+        // What a user keeps in a handle may ask for something as it goes, and make others be held.
+        while !holding.isEmpty { holding.removeLast().letGo() }
     }
 
     func flushWrites() {

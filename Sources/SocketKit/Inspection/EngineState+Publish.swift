@@ -193,7 +193,8 @@ extension SocketSnapshot {
     var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }
         if phase == .resolving || phase == .connecting { return true }
-        if let callbacks, callbacks.lag != nil, callbacks.ran == nil { return true }
+        if let callbacks, callbacks.undelivered > 0 || callbacks.lag != nil && callbacks.ran == nil { return true }
+        if let webSocket, webSocket.undeliveredBytes > 0 { return true }
         return moves(receiveRate) || moves(sendRate) || moves(activity.operationRate) || moves(activity.queueRate)
     }
 }

@@ -115,7 +115,7 @@ struct InspectionBoardTests {
         #expect(board.count == 1)
     }
 
-    @Test("a viewer that missed more removals than are remembered is told everything anew")
+    @Test("a viewer that missed more removals than are remembered is told everything anew behind it")
     func reset() throws {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
@@ -127,6 +127,9 @@ struct InspectionBoardTests {
             gone.gone = [SocketID(UInt64(number))]
             board.take(gone)
         }
+        // What was begun is ended first, or a viewer as slow as this one would never see anything.
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.last?.id == SocketID(10_000))
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.id) == [SocketID(10_000)])
     }
@@ -211,7 +214,7 @@ struct InspectionBoardTests {
         #expect(mirror.seen?.sockets.first?.received == 7)
     }
 
-    @Test("a viewer that falls too far behind in the midst of an update is told everything anew")
+    @Test("a viewer that falls too far behind in the midst of an update is told everything anew behind it")
     func tooSlow() throws {
         var board = InspectionBoard(showsPayload: true)
         var viewer = InspectionBoard.Progress()
@@ -223,6 +226,9 @@ struct InspectionBoardTests {
             gone.gone = [SocketID(UInt64(number))]
             board.take(gone)
         }
+        // What was begun is ended first, or a viewer as slow as this one would never see anything.
+        try tell(&board, &viewer, &mirror)
+        #expect(mirror.seen?.sockets.last?.id == SocketID(10_000))
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.id) == [SocketID(10_000)])
     }

@@ -55,6 +55,26 @@ struct WebSocketObserverTests {
         }
     }
 
+    @Test("the longest length that a header can say is shown", arguments: [WebSocketRole.server, .client])
+    func longest(_ role: WebSocketRole) {
+        let bench = Bench(role)
+        bench.open()
+        bench.server([0x82, 0x7F, 0x7F] + [UInt8](repeating: 0xFF, count: 7))
+        bench.client([0x82, 0xFF, 0x7F] + [UInt8](repeating: 0xFF, count: 7) + [1, 2, 3, 4, 5])
+        #expect(bench.picture?.traffic?.awaiting != .nothing)
+        #expect(bench.picture?.traffic?.sending?.total == .max)
+        bench.end(by: .peer)
+        #expect(bench.picture?.stage == .closed)
+    }
+
+    @Test("answers that say only that another follows are passed over, however many")
+    func thousandsOfInterimAnswers() {
+        let bench = Bench()
+        bench.client(Bench.request())
+        bench.server(String(repeating: "HTTP/1.1 100\n\n", count: 5_000) + Bench.answer())
+        #expect(bench.isOpen)
+    }
+
     @Test("a refusal stays to be seen, and what follows it is bytes")
     func refused() {
         let bench = Bench()

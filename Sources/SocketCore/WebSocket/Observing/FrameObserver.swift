@@ -210,9 +210,11 @@ struct FrameObserver: ~Copyable {
     /// The frame at hand, header included.
     var progress: WebSocketSendProgress? {
         guard case .payload(let opcode, let done, let total) = awaiting else { return nil }
+        // A length is whatever the speaker says: up to Int.max.
+        let (sum, isBeyond) = total.addingReportingOverflow(frame.count)
         return WebSocketSendProgress(
             opcode: opcode, message: opcode.isControl ? nil : assembler.id, done: frame.count + done,
-            total: frame.count + total)
+            total: isBeyond ? .max : sum)
     }
 
     /// What passed, of the frame at hand too.

@@ -151,21 +151,26 @@ package struct WebSocketObserver: ~Copyable {
     private mutating func readAnswer(
         _ parser: HTTPHeadParser, _ bytes: UnsafeRawBufferPointer, _ now: MonotonicTime
     ) -> Int {
-        var parser = parser
+        var (parser, offset) = (parser, 0)
         stage = .over
-        switch parser.receive(RawSpan(_unsafeBytes: bytes)) {
-        case .wait: stage = .answer(parser)
-        case .failed(let fault): lose("the answer cannot be read: \(fault.problem)", .refused)
-        case .head(let head, let taken):
-            if let status = HTTPStatusLine(head.startLine)?.status, status < 200, status != 101 {
+        while true {
+            switch parser.receive(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[offset...]))) {
+            case .wait:
+                stage = .answer(parser)
+                return bytes.count
+            case .failed(let fault):
+                lose("the answer cannot be read: \(fault.problem)", .refused)
+                return bytes.count
+            case .head(let head, let taken):
+                offset += taken
+                guard let status = HTTPStatusLine(head.startLine)?.status, status < 200, status != 101 else {
+                    judge(head, now)
+                    return isOpen ? offset : bytes.count
+                }
                 // One that says only that another follows (RFC 9110, 15.2).
-                let next = HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true)
-                return taken + readAnswer(next, UnsafeRawBufferPointer(rebasing: bytes[taken...]), now)
+                parser = HTTPHeadParser(limit: Self.headLimit, takesLoneLineFeeds: true)
             }
-            judge(head, now)
-            if isOpen { return taken }
         }
-        return bytes.count
     }
 
     /// It is looked at no more; what is known of it stays, and why.
