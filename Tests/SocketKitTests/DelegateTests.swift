@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -43,6 +44,28 @@ import Testing
         #expect(writes == [1, 2, 3])
     }
 
+    /// A handle whose last holder is the engine goes behind all callbacks; what it kept may ask for more then.
+    @Test func whatAHandleKeptMayCloseAnotherSocketAsItGoes() throws {
+        let engine = SocketEngine()
+        let other = try ConnectedPair(engine: engine)
+        let (ours, peer) = try ConnectedPair.tcpPair()
+        defer { close(peer) }
+        let held = Lock<AsyncSocket?>(nil)
+        let dropping = Recorder(onCall: { _, call in
+            if case .read = call { held.withLock { $0 = nil } }
+        })
+        try held.withLock { held in
+            let socket = AsyncSocket(engine: engine, delegate: dropping)
+            socket.userData = Leaver(other.socket)
+            try socket.adopt(descriptor: ours)
+            socket.read(ReadRequest(.length(1)))
+            held = socket
+        }
+        var byte: UInt8 = 1
+        #expect(send(peer, &byte, 1, 0) == 1)
+        #expect(eventually { other.recorder.calls.last == .disconnected(nil) })
+    }
+
     /// Reads that complete at once, with bytes that are here, come in their order, and to whoever is the delegate then.
     @Test func readsQueuedFromWithinCallbacksTakeWhatIsHereInOrder() throws {
         let second = Recorder()
@@ -83,4 +106,15 @@ import Testing
         }
         #expect(stuck.withLock { $0 } == 0)
     }
+}
+
+/// Closes a socket when it goes.
+private final class Leaver: Sendable {
+    private let socket: AsyncSocket
+
+    init(_ socket: AsyncSocket) {
+        self.socket = socket
+    }
+
+    deinit { socket.disconnect() }
 }

@@ -71,8 +71,11 @@ extension EngineState {
 
     /// All callbacks are made, so handles that nobody else holds go.
     func letGo() {
-        // What a user keeps in a handle may ask for something as it goes, and make others be held.
-        while !holding.isEmpty { holding.removeLast().letGo() }
+        // What a user keeps in a handle may ask for something as it goes: those that are held for that have callbacks to
+        // come.
+        let count = holding.count
+        for index in 0..<count { holding[index].letGo() }
+        holding.removeFirst(count)
     }
 
     func flushWrites() {
