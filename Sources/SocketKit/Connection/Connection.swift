@@ -18,7 +18,7 @@ final class Connection {
     /// dear to get hold of.
     @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
     /// The same one, for the calls in between: each reference to what is also held weakly is dear to count.
-    @exclusivity(unchecked) private var countedHandle: Unmanaged<AsyncSocket>?
+    @exclusivity(unchecked) private var uncountedHandle: Unmanaged<AsyncSocket>?
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -347,13 +347,13 @@ final class Connection {
 
     func hold(_ handle: AsyncSocket) {
         heldHandle = handle
-        countedHandle = .passUnretained(handle)
+        uncountedHandle = .passUnretained(handle)
         engine.holding.append(self)
     }
 
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
     func deliver(_ notice: SocketNotice) {
-        guard countedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
+        guard uncountedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
         isHeldBack = true
         noteChange()
     }
@@ -366,7 +366,7 @@ final class Connection {
 
     /// All callbacks are made.
     func letGo() {
-        countedHandle = nil
+        uncountedHandle = nil
         heldHandle = nil
     }
 
