@@ -48,16 +48,16 @@ struct ReportTests {
     @Test("a session is told again only when something of it has changed")
     func changes() {
         var lines = JSONLines(program: "p")
-        #expect(lines.take(snapshot(seconds: 1) { $0.sockets = [socket(1)] }).count == 2)
+        #expect(lines.take(snapshot(seconds: 1) { $0.sockets = [socket(1)] }).count == 3)
         #expect(lines.take(snapshot(seconds: 2) { $0.sockets = [socket(1)] }).isEmpty)
         let both = lines.take(
             snapshot(seconds: 3) {
                 $0.sockets = [socket(1), socket(2)]
                 $0.sockets[0].received = 7
             })
-        #expect(both.count == 2)
+        #expect(both.count == 3 && both[2].contains(#""type":"engine""#))
         #expect(both[0].contains(#""id":1"#) && both[0].contains(#""received_bytes":7"#))
-        #expect(both[1].hasPrefix(#"{"type":"socket","time":"2026-11-21T"#))
+        #expect(both[1].hasPrefix(#"{"v":1,"type":"socket","time":"2026-11-21T"#))
     }
 
     @Test("events come once, and what was overwritten is counted where it is missing")
@@ -75,9 +75,10 @@ struct ReportTests {
             $0.events = [event(1), event(4)]
             $0.nextEvent = 6
         }
-        #expect(lines.take(first).count == 3)
+        #expect(lines.take(first).count == 4)
         let told = lines.take(second)
-        #expect(told.count == 3 && lines.nextEvent == 6)
+        #expect(told.count == 5 && lines.nextEvent == 6)
+        #expect(told[3].contains(#""id":null,"lint":"events-lost""#), "the engine's warnings are told too")
         #expect(told[0].contains(#""type":"lost""#) && told[0].hasSuffix(#""events":2,"next_sequence":4}"#))
         #expect(told[1].hasSuffix(#""sequence":4,"id":1,"event":"read_done","tag":5,"bytes":3}"#))
         #expect(told[2].hasSuffix(#""events":1,"next_sequence":6}"#))

@@ -37,10 +37,7 @@ extension Model {
     }
 
     private mutating func measureLoad(_ snapshot: EngineSnapshot) {
-        var bare = snapshot
-        bare.sockets = []
-        bare.events = []
-        bare.traffic = nil
+        let bare = snapshot.withoutSessions
         guard let began = loadBegan else { return loadBegan = bare }
         guard let measured = EngineLoad(from: began, to: bare) else { return }
         load = measured

@@ -11,7 +11,7 @@ extension SocketJSON {
             "groups": .array(facts.groups.map { JSON($0) }), "received": JSON(counters.received),
             "sent": JSON(counters.sent), "failed": JSON(counters.failed), "errors": JSON(counters.errors),
             "dropped_by_receive_filter": JSON(counters.filteredIn), "dropped_foreign": JSON(counters.foreign),
-            "dropped_unfetched": JSON(counters.unfetched), "held_back_by_send_filter": JSON(counters.filteredOut),
+            "dropped_backlog_full": JSON(counters.unfetched), "dropped_by_send_filter": JSON(counters.filteredOut),
             "truncated": JSON(counters.truncated), "kernel_drops": JSON(facts.kernelDrops),
             "peers": .array(facts.peers.map(peer)), "peers_known": JSON(facts.peerCount),
             "peers_forgotten": JSON(facts.peersForgotten),
@@ -22,7 +22,7 @@ extension SocketJSON {
         [
             "address": JSON(peer.address.description), "received": JSON(peer.packetsReceived),
             "received_bytes": JSON(peer.received), "sent": JSON(peer.packetsSent), "sent_bytes": JSON(peer.sent),
-            "last": time(peer.lastActivity),
+            "last_activity": time(peer.lastActivity),
         ]
     }
 }

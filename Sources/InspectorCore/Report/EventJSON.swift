@@ -5,9 +5,32 @@ extension SocketJSON {
     package func members(_ event: SocketEvent, of socket: SocketSnapshot?) -> [JSON.Member] {
         [
             JSON.Member("time", time(event.time)), JSON.Member("sequence", JSON(event.sequence)),
-            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", JSON(word: event.kind.rawValue)),
+            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", Self.name(event.kind)),
         ] + (EventWords.hasTag(event.kind) ? [JSON.Member("tag", JSON(event.tag))] : [])
             + numbers(event, of: socket).map { JSON.Member($0.0, $0.1) }
+    }
+
+    /// The kind's own name, except where that is not the word for it elsewhere.
+    private static func name(_ kind: SocketEvent.Kind) -> JSON {
+        switch kind {
+        case .connectRefused: "connect_failed"
+        case .turnedAway: "connection_refused"
+        case .closeAsked: "close_requested"
+        case .dissolved: "disconnected"
+        case .tlsBegan: "tls_started"
+        case .trustAsked: "trust_requested"
+        default: JSON(word: kind.rawValue)
+        }
+    }
+
+    /// Why datagrams were dropped on this side.
+    private static func dropReason(_ number: Int) -> JSON {
+        switch number {
+        case 0: "receive_filter"
+        case 1: "foreign"
+        case 2: "backlog_full"
+        default: "send_filter"
+        }
     }
 
     private func numbers(_ event: SocketEvent, of socket: SocketSnapshot?) -> [(String, JSON)] {
@@ -33,7 +56,7 @@ extension SocketJSON {
         case .writeBlocked, .aboveHighMark, .belowLowMark: return [("pending_bytes", JSON(first))]
         case .peerClosed:
             return [("unread_before", .bool(first > 0)), ("both_sides", .bool(first == 2))]
-        case .halfClosed: return [("discards", .bool(first == 1))]
+        case .halfClosed: return [("discards_input", .bool(first == 1))]
         case .closeAsked:
             let modes = CloseMode.allCases
             return [("mode", modes.indices.contains(first) ? JSON(word: modes[first].rawValue) : .null)]
@@ -41,7 +64,7 @@ extension SocketJSON {
         case .datagramSent: return [("bytes", JSON(first))]
         case .datagramFailed: return [("bytes", JSON(first))] + (second == 0 ? [] : failure(second))
         case .datagramsDropped:
-            return [("datagrams", JSON(first)), ("reason", JSON(DatagramWords.reason(second)))]
+            return [("datagrams", JSON(first)), ("reason", Self.dropReason(second))]
         case .datagramsTruncated: return [("datagrams", JSON(first))]
         case .datagramError: return failure(first)
         case .movedAway, .movedHere: return [("other_id", JSON(first))]

@@ -1,30 +1,36 @@
 import SocketCore
 
-/// What an engine does, as a stream of changes: one JSON object a line (JSON Lines).
+/// What an engine does, as a stream of changes: one JSON object a line (JSON Lines). `docs/json.md` describes the form.
 ///
-/// The first line is `hello`; then each snapshot brings the events since the last one, in order (`event`, and `lost`
-/// where some were overwritten before they were read), and every session of which anything has changed, whole
-/// (`socket`); what is likely wrong with it is among that by name, and once, when it appears, in words (`warning`). So the
-/// last `socket` line of an id says all there is to know of it, and a reader that missed some lines
-/// is right again with the next. The last line is `end`.
+/// The first line is `hello`. Then each snapshot brings the events since the last one, in order (`event`, and `lost`
+/// where some were overwritten before they were read), every session that has changed, whole (`socket`), and each
+/// warning once, when it appears (`warning`). The last `socket` line of an id is therefore complete, and a reader that
+/// missed some lines is right again with the next. At most once a second, and never on a quiet engine, `engine` says how
+/// busy that is. The last line is `end`.
 package struct JSONLines: Sendable {
-    /// The version of this form, said in `hello`. New names do not change it; a changed meaning does.
+    /// The version of this form, `v` in every line. New names do not change it; a changed meaning does.
     package static let version = 1
 
     private let program: String
     private var clock = WallClock()
     private var known: [SocketID: Told] = [:]
     private var findings: Findings
-    /// Events lost so far.
-    private var lost: UInt64 = 0
+    /// Events lost within the last minute, and when.
+    private var losses: [(time: MonotonicTime, count: UInt64)] = []
+    /// The warnings about the engine as a whole, as last written.
+    private var engineLints: [String] = []
     private var hasBegun = false
     /// The sequence number of the event to ask for next.
     package private(set) var nextEvent: UInt64 = 0
 
-    /// What was told of a session.
+    /// The snapshot of the last `engine` line, without its sessions.
+    private var engine: EngineSnapshot?
+
+    /// What was written about a session.
     private struct Told: Equatable {
         var socket: SocketSnapshot
         var lints: [String]
+        var end: PeerEnd?
     }
 
     /// - Parameters:
@@ -35,43 +41,50 @@ package struct JSONLines: Sendable {
         findings = Findings(lints)
     }
 
-    /// The lines that a snapshot brings, without line ends.
-    package mutating func take(_ snapshot: EngineSnapshot) -> [String] {
+    /// The lines that a snapshot brings, without line ends. `peers` are the other ends of connections, where known.
+    package mutating func take(_ snapshot: EngineSnapshot, peers: [SocketID: PeerEnd] = [:]) -> [String] {
         clock.take(snapshot)
         var lines = hasBegun ? [] : [hello(snapshot)]
         hasBegun = true
         lines += events(snapshot)
-        findings.take(snapshot, lost: lost)
+        losses.removeAll { snapshot.time - $0.time > .seconds(60) }
+        findings.take(snapshot, lost: losses.reduce(0) { $0 + $1.count })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
-            let told = Told(socket: socket, lints: found.map(\.lint))
+            let told = Told(socket: socket, lints: found.map(\.lint), end: peers[socket.id])
             let before = known[socket.id]
             for finding in found where before?.lints.contains(finding.lint) != true {
                 lines.append(warning(finding, snapshot.time))
             }
             if before != told {
                 let names = JSON.Member("lints", .array(told.lints.map { JSON($0) }))
-                lines.append(line("socket", snapshot.time, json.members(socket) + [names]))
+                lines.append(line("socket", snapshot.time, json.members(socket, end: told.end) + [names]))
             }
             listed[socket.id] = told
         }
         known = listed
+        return lines + engineLines(snapshot, isQuiet: lines.isEmpty)
+    }
+
+    /// New warnings about the engine as a whole, and how busy it is: at most once a second, and not while nothing else
+    /// happens.
+    private mutating func engineLines(_ snapshot: EngineSnapshot, isQuiet: Bool) -> [String] {
+        let found = findings.ofEngine
+        var lines = found.filter { !engineLints.contains($0.lint) }.map { warning($0, snapshot.time) }
+        let isNews = found.map(\.lint) != engineLints
+        engineLints = found.map(\.lint)
+        if let engine, !isNews, isQuiet || snapshot.time - engine.time < .seconds(1) { return lines }
+        let load = engine.flatMap { EngineLoad(from: $0, to: snapshot) }
+        let names = JSON.Member("lints", .array(engineLints.map { JSON($0) }))
+        lines.append(line("engine", snapshot.time, SocketJSON.load(load, snapshot) + [names]))
+        engine = snapshot.withoutSessions
         return lines
     }
 
     /// The last line.
     package func end(_ snapshot: EngineSnapshot, status: Int) -> String {
-        let counters = snapshot.counters
-        return line(
-            "end", snapshot.time,
-            [
-                JSON.Member("status", JSON(status)), JSON.Member("turns", JSON(counters.turns)),
-                JSON.Member("readiness_events", JSON(counters.readinessEvents)),
-                JSON.Member("commands", JSON(counters.commands)), JSON.Member("opened", JSON(counters.opened)),
-                JSON.Member("closed", JSON(counters.closed)), JSON.Member("received_bytes", JSON(counters.received)),
-                JSON.Member("sent_bytes", JSON(counters.sent)),
-            ])
+        line("end", snapshot.time, [JSON.Member("status", JSON(status))] + SocketJSON.counters(snapshot.counters))
     }
 
     private var json: SocketJSON { SocketJSON(clock: clock) }
@@ -80,8 +93,8 @@ package struct JSONLines: Sendable {
         line(
             "hello", snapshot.time,
             [
-                JSON.Member("form", "socktui"), JSON.Member("version", JSON(Self.version)),
-                JSON.Member("program", JSON(program)), JSON.Member("engine", JSON(snapshot.engine)),
+                JSON.Member("format", "socktui"), JSON.Member("program", JSON(program)),
+                JSON.Member("engine", JSON(snapshot.engine)),
             ])
     }
 
@@ -100,7 +113,7 @@ package struct JSONLines: Sendable {
         for event in snapshot.events where event.sequence >= nextEvent {
             lines += gap(upTo: event.sequence, snapshot.time)
             let members = json.members(event, of: snapshot.socket(event.socket))
-            lines.append(JSON.object([JSON.Member("type", "event")] + members).text)
+            lines.append(JSON.object(Self.head("event") + members).text)
             nextEvent = event.sequence + 1
         }
         lines += gap(upTo: snapshot.nextEvent, snapshot.time)
@@ -110,7 +123,7 @@ package struct JSONLines: Sendable {
 
     private mutating func gap(upTo sequence: UInt64, _ time: MonotonicTime) -> [String] {
         guard sequence > nextEvent else { return [] }
-        lost += sequence - nextEvent
+        losses.append((time, sequence - nextEvent))
         let members = [
             JSON.Member("events", JSON(sequence - nextEvent)), JSON.Member("next_sequence", JSON(sequence)),
         ]
@@ -118,6 +131,10 @@ package struct JSONLines: Sendable {
     }
 
     private func line(_ type: String, _ time: MonotonicTime, _ members: [JSON.Member]) -> String {
-        JSON.object([JSON.Member("type", JSON(type)), JSON.Member("time", json.time(time))] + members).text
+        JSON.object(Self.head(type) + [JSON.Member("time", json.time(time))] + members).text
+    }
+
+    private static func head(_ type: String) -> [JSON.Member] {
+        [JSON.Member("v", JSON(version)), JSON.Member("type", JSON(type))]
     }
 }

@@ -8,25 +8,30 @@ package struct SocketJSON {
 
     package init(clock: WallClock) { self.clock = clock }
 
-    /// All that is known of a session.
-    package func members(_ socket: SocketSnapshot) -> [JSON.Member] {
-        guard case .object(let members) = value(socket) else { return [] }
+    /// Everything known about a session; `end` is the other end of its connection, where that is on this host.
+    package func members(_ socket: SocketSnapshot, end: PeerEnd? = nil) -> [JSON.Member] {
+        guard case .object(let members) = value(socket, end) else { return [] }
         return members
     }
 
-    private func value(_ socket: SocketSnapshot) -> JSON {
-        [
+    private func value(_ socket: SocketSnapshot, _ end: PeerEnd?) -> JSON {
+        let listens = socket.role == .listener
+        return [
             "id": JSON(socket.id.number), "role": JSON(word: socket.role.rawValue),
-            "parent": JSON(socket.parent?.number), "phase": JSON(word: socket.phase.rawValue),
-            "state": JSON(socket.stateWord), "target": JSON(socket.target), "name": JSON(socket.name),
-            "local": JSON(socket.local?.description), "peer": JSON(socket.peer?.description),
-            "fd": JSON(socket.descriptor.map(Int.init)), "opened": time(socket.opened),
-            "connected": time(socket.connected), "flags": flags(socket.flags),
-            "reading_paused": .bool(socket.isReadingPaused), "write_shut": .bool(socket.isWriteShut),
-            "read": queue(socket.reading), "write": queue(socket.writing),
-            "prebuffered_bytes": JSON(socket.prebuffered), "received_bytes": JSON(socket.received),
-            "sent_bytes": JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
-            "sent_bytes_per_s": JSON(socket.sendRate), "accepted": JSON(socket.accepted),
+            "parent": JSON(socket.parent?.number), "linked": JSON(socket.linked?.number),
+            "phase": JSON(word: socket.phase.rawValue), "state": JSON(socket.stateWord),
+            "target": JSON(socket.target), "name": JSON(socket.name), "local": JSON(socket.local?.description),
+            "peer": JSON(socket.peer?.description), "fd": JSON(socket.descriptor.map(Int.init)),
+            "opened": time(socket.opened), "connected": time(socket.connected), "flags": flags(socket.flags),
+            "reading_paused": .bool(socket.isReadingPaused), "held_back": .bool(socket.isHeldBack),
+            "write_shut": .bool(socket.isWriteShut), "read": listens ? .null : queue(socket.reading),
+            "write": listens ? .null : queue(socket.writing),
+            "prebuffered_bytes": listens ? .null : JSON(socket.prebuffered),
+            "received_bytes": listens ? .null : JSON(socket.received),
+            "sent_bytes": listens ? .null : JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
+            "sent_bytes_per_s": JSON(socket.sendRate), "accepted": listens ? JSON(socket.accepted) : .null,
+            "watermarks": watermarks(socket), "callbacks": socket.callbacks.map(callbacks) ?? .null,
+            "activity": listens ? .null : activity(socket.activity), "peer_end": end.map(peerEnd) ?? .null,
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
             "websocket": socket.webSocket.map(webSocket) ?? .null, "closed": socket.closed.map(closed) ?? .null,
@@ -44,20 +49,25 @@ package struct SocketJSON {
 
     private func queue(_ queue: QueueSnapshot) -> JSON {
         [
-            "current": queue.current.map(operation) ?? .null, "waiting": JSON(queue.pendingCount),
-            "waiting_first": .array(queue.pending.map(operation)), "pending_bytes": JSON(queue.pendingBytes),
-            "completed": JSON(queue.completed), "tls_barrier": JSON(queue.barrier),
+            "current": queue.current.map(operation) ?? .null, "queued": JSON(queue.pendingCount),
+            // A queue that is counted but not listed is unknown, not empty.
+            "queued_head": queue.pending.isEmpty && queue.pendingCount > 0
+                ? .null : .array(queue.pending.map(operation)),
+            "pending_bytes": JSON(queue.pendingBytes), "completed": JSON(queue.completed),
+            "tls_barrier": JSON(queue.barrier), "since": time(queue.since),
         ]
     }
 
     private func tls(_ tls: TLSSnapshot) -> JSON {
         [
-            "role": JSON(word: tls.role.rawValue), "phase": JSON(word: tls.phase.rawValue),
+            "role": JSON(word: tls.role.rawValue),
+            "phase": tls.phase == .asking ? "awaiting_verdict" : JSON(word: tls.phase.rawValue),
+            "requested": time(tls.asked), "started": time(tls.began), "deadline": time(tls.deadline),
             "handshake_s": JSON(seconds: tls.handshakeTime), "version": JSON(tls.version), "cipher": JSON(tls.cipher),
             "group": JSON(tls.group), "alpn": JSON(tls.applicationProtocol), "server_name": JSON(tls.serverName),
             "expected_name": JSON(tls.expectedName), "chain": .array(tls.chain.map(certificate)),
-            "verification": JSON(tls.verification.map(TLSWords.name)),
-            "verification_problem": JSON(tls.verification.flatMap(TLSWords.problem)),
+            "verification": JSON(tls.verification.map(Self.word)),
+            "verification_problem": JSON(tls.verification.flatMap(TLSWords.problem) ?? tls.question?.problem),
             "resumed": .bool(tls.isResumed), "plaintext_received_bytes": JSON(tls.plaintextReceived),
             "plaintext_sent_bytes": JSON(tls.plaintextSent), "pending_wire_bytes": JSON(tls.pendingWireBytes),
             "close_notify_sent": .bool(tls.hasSentCloseNotify),
@@ -76,6 +86,18 @@ package struct SocketJSON {
         ]
     }
 
+    /// What came of looking at the peer's certificate.
+    private static func word(_ verification: TLSVerification) -> String {
+        switch verification {
+        case .none: "no_certificate"
+        case .passed: "verified"
+        case .pinned: "pinned"
+        case .notRequired: "not_verified"
+        case .acceptedByHand: "accepted_by_hand"
+        case .failed: "failed"
+        }
+    }
+
     private func operation(_ operation: OperationSnapshot) -> JSON {
         let request: ReadRequest.Kind? = if case .read(let kind) = operation.kind { kind } else { nil }
         let delimiter: [UInt8]? = if case .delimiter(let bytes, _) = request { bytes } else { nil }
@@ -83,7 +105,7 @@ package struct SocketJSON {
             "operation": JSON(operation.id.number), "kind": JSON(kind(operation.kind)), "tag": JSON(operation.tag),
             "done_bytes": JSON(operation.done), "total_bytes": JSON(operation.total),
             "limit_bytes": JSON(request?.limit), "delimiter": delimiter.map { JSON(bytes: $0) } ?? .null,
-            "standing": .bool(operation.isStanding), "asking": .bool(operation.isAsking),
+            "standing": .bool(operation.isStanding), "awaiting_verdict": .bool(operation.isAsking),
             "timeout_s": JSON(seconds: operation.timeout), "started": time(operation.started),
             "deadline": time(operation.deadline), "last_progress": time(operation.lastProgress),
             "preview": JSON(bytes: operation.preview),
@@ -120,28 +142,15 @@ package struct SocketJSON {
         switch outcome {
         case .trying: ("trying", nil)
         case .failed(let errno): ("failed", errno)
-        case .won: ("won", nil)
+        case .won: ("connected", nil)
         case .abandoned: ("abandoned", nil)
         }
-    }
-
-    /// In the words and units of `ss -tinm`, so that the two can be laid side by side.
-    private func kernel(_ kernel: KernelSnapshot) -> JSON {
-        [
-            "state": JSON(kernel.state), "recv_q": JSON(kernel.receiveQueue), "send_q": JSON(kernel.sendQueue),
-            "notsent": JSON(kernel.notSent), "rtt_ms": JSON(milliseconds: kernel.roundTripTime),
-            "cwnd": JSON(kernel.congestionWindow), "retrans": JSON(kernel.retransmits),
-            "rwnd_limited_share": JSON(kernel.receiverWindowLimited), "bytes_sent": JSON(kernel.bytesSent),
-            "bytes_received": JSON(kernel.bytesReceived),
-            "drops": JSON(kernel.drops), "rcvbuf": JSON(kernel.receiveBuffer),
-            "delivery_rate_bps": JSON(kernel.deliveryRate.map { $0.multipliedReportingOverflow(by: 8).partialValue }),
-        ]
     }
 
     private func closed(_ record: CloseRecord) -> JSON {
         let errno: Int32? = if case .system(let errno) = record.error?.reason { errno } else { nil }
         return [
-            "time": time(record.time), "reason": record.error.map { JSON(word: Self.name($0.reason)) } ?? "by_us",
+            "time": time(record.time), "reason": record.error.map { JSON(word: Self.name($0.reason)) } ?? "local_close",
             "sentence": JSON(CloseWords.sentence(record)), "errno": JSON(errno.map(Int.init)),
             "mode": record.mode.map { JSON(word: $0.rawValue) } ?? .null, "reads_lost": JSON(record.readsLost),
             "writes_lost": JSON(record.writesLost), "unread_bytes": JSON(record.unreadBytes),

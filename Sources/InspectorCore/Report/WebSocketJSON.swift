@@ -1,14 +1,14 @@
 import SocketCore
 
 extension SocketJSON {
-    /// A WebSocket, what is half done first. Values of fields that hold secrets are left out.
+    /// A WebSocket, unfinished things first. Values of fields that hold secrets are left out.
     func webSocket(_ facts: WebSocketPicture) -> JSON {
         let traffic = facts.traffic
         return [
             "role": JSON(word: facts.role.rawValue), "stage": JSON(word: facts.stage.rawValue),
             "awaiting": awaiting(facts), "receiving": traffic?.receiving.map(message) ?? .null,
             "sending": traffic?.sending.map(frame) ?? .null, "target": JSON(facts.target),
-            "request": facts.request.map(head) ?? .null, "answer": facts.response.map(head) ?? .null,
+            "request": facts.request.map(head) ?? .null, "response": facts.response.map(head) ?? .null,
             "subprotocol": JSON(facts.subprotocol), "extensions": .array(facts.extensions.map { JSON($0) }),
             "problem": JSON(facts.problem), "opening_deadline": time(facts.openingDeadline),
             "opened_in_s": JSON(seconds: facts.openedIn), "undelivered_bytes": JSON(facts.undeliveredBytes),
@@ -16,13 +16,13 @@ extension SocketJSON {
             "sent": traffic.map { counters($0.sent) } ?? .null, "queued_messages": JSON(traffic?.queuedMessages),
             "buffered_bytes": JSON(traffic?.bufferedBytes), "held_bytes": JSON(traffic?.heldBytes),
             "discarded_bytes": JSON(traffic?.discardedBytes), "pings_unanswered": JSON(traffic?.pendingPings),
-            "pings_not_answered": JSON(traffic?.supersededPings), "rtt_ms": JSON(milliseconds: traffic?.roundTrip),
-            "close": close(facts), "passing": facts.observation.map(passing) ?? .null,
+            "pings_superseded": JSON(traffic?.supersededPings), "rtt_ms": JSON(milliseconds: traffic?.roundTrip),
+            "close": close(facts), "observed": facts.observation.map(observed) ?? .null,
         ]
     }
 
-    /// Of one that others speak; null: it is this end's own.
-    private func passing(_ facts: WebSocketObservation) -> JSON {
+    /// What is known of a WebSocket whose frames are only forwarded.
+    private func observed(_ facts: WebSocketObservation) -> JSON {
         [
             "sending": facts.sending.map(message) ?? .null,
             "received_failure": JSON(facts.receivedFailure?.description),
@@ -31,9 +31,31 @@ extension SocketJSON {
         ]
     }
 
+    /// What the parser needs next, and how much of it has come.
     private func awaiting(_ facts: WebSocketPicture) -> JSON {
         let now = WebSocketWords.incoming(facts)
-        return ["what": JSON(now.what), "done_bytes": JSON(now.done), "total_bytes": JSON(now.total)]
+        let (what, opcode) = Self.part(facts)
+        return [
+            "what": what, "opcode": JSON(opcode.map(WebSocketWords.name)), "done_bytes": JSON(now.done),
+            "total_bytes": JSON(now.total),
+        ]
+    }
+
+    private static func part(_ facts: WebSocketPicture) -> (JSON, WebSocketOpcode?) {
+        switch facts.traffic?.awaiting {
+        case .header: return ("frame_header", nil)
+        case .extendedLength: return ("extended_length", nil)
+        case .mask: return ("mask", nil)
+        case .payload(let opcode, _, _): return ("payload", opcode)
+        case .nothing: return ("nothing", nil)
+        case nil: break
+        }
+        switch facts.stage {
+        case .connecting: return ("connection", nil)
+        case .tunnelling: return ("proxy_response", nil)
+        case .opening: return (facts.role == .client ? "response" : "request", nil)
+        case .open, .closing, .refused, .closed: return ("nothing", nil)
+        }
     }
 
     private func message(_ message: WebSocketMessageProgress) -> JSON {
@@ -53,7 +75,7 @@ extension SocketJSON {
 
     private func head(_ head: HTTPHead) -> JSON {
         [
-            "first_line": JSON(head.startLine),
+            "start_line": JSON(head.startLine),
             "fields": .array(
                 head.withoutSecrets.fields.map { ["name": JSON($0.name), "value": JSON($0.value)] }),
         ]
@@ -68,7 +90,7 @@ extension SocketJSON {
         ]
     }
 
-    /// null: nobody has begun to close.
+    /// The closing handshake; null while neither side has started it.
     private func close(_ facts: WebSocketPicture) -> JSON {
         let origin = facts.report?.origin ?? facts.traffic?.closeOrigin
         let failure = facts.report?.failure ?? facts.traffic?.failure
@@ -76,7 +98,8 @@ extension SocketJSON {
         let sent = facts.report?.sent ?? facts.traffic?.closeSent
         let received = facts.report?.received ?? facts.traffic?.closeReceived
         return [
-            "began": JSON(origin?.rawValue), "sent": sent.map(frame) ?? .null, "received": received.map(frame) ?? .null,
+            "initiated_by": JSON(origin?.rawValue),
+            "sent": sent.map(frame) ?? .null, "received": received.map(frame) ?? .null,
             "code": JSON(facts.report.map { Int($0.code.rawValue) }), "failure": JSON(failure?.description),
             "clean": facts.report.map { .bool($0.wasClean) } ?? .null, "unsent_bytes": JSON(facts.report?.unsentBytes),
         ]

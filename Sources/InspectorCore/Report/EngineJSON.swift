@@ -1,0 +1,36 @@
+import SocketCore
+
+extension SocketJSON {
+    /// How busy an engine is. `load` is what was measured since the last `engine` line; null before there are two.
+    static func load(_ load: EngineLoad?, _ snapshot: EngineSnapshot) -> [JSON.Member] {
+        let times = snapshot.times
+        return [
+            JSON.Member("engine", JSON(snapshot.engine)), JSON.Member("busy_share", JSON(load?.busy)),
+            JSON.Member("turns_per_s", JSON(load?.turns)),
+            JSON.Member("longest_turn_s", JSON(seconds: times.longestTurn)),
+            JSON.Member("queue_lag_s", JSON(seconds: times.queueLag)),
+            JSON.Member("mailbox_depth", JSON(times.mailboxDepth)),
+        ] + counters(snapshot.counters)
+    }
+
+    /// Counts over the engine's life.
+    static func counters(_ counters: EngineCounters) -> [JSON.Member] {
+        [
+            JSON.Member("turns", JSON(counters.turns)), JSON.Member("readiness_events", JSON(counters.readinessEvents)),
+            JSON.Member("commands", JSON(counters.commands)), JSON.Member("opened", JSON(counters.opened)),
+            JSON.Member("closed", JSON(counters.closed)), JSON.Member("received_bytes", JSON(counters.received)),
+            JSON.Member("sent_bytes", JSON(counters.sent)),
+        ]
+    }
+}
+
+extension EngineSnapshot {
+    /// The engine's own numbers, which is all that loads are measured from.
+    var withoutSessions: EngineSnapshot {
+        var bare = self
+        bare.sockets = []
+        bare.events = []
+        bare.traffic = nil
+        return bare
+    }
+}
