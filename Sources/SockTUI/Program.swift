@@ -1,10 +1,12 @@
 import Glibc
 import InspectorCore
+import SocketKit
 
-/// From the command line to the exit status: 0 done, 1 what was asked for failed, 2 it was asked for wrongly.
+/// From the command line to the exit status: 0 success, 1 failure, 2 usage error.
 enum Program {
     /// Runs the program; ends the process where a signal did.
     static func main(_ arguments: [String]) -> Int32 {
+        StandardStream.openMissing()
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
         let invocation: Invocation
@@ -15,10 +17,10 @@ enum Program {
         }
         switch invocation.mode {
         case .attachable: return attachable()
-        case .help: return print(CommandTable.help)
-        case .version: return print("socktui \(CommandTable.version)")
+        case .help: return show(CommandTable.help + "\n")
+        case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
-        case .document(let document): return print(document.text)
+        case .document(let document): return show(document.text + "\n")
         case .configuration, .script, .terminal: return configured(invocation, arguments)
         }
     }
@@ -37,11 +39,10 @@ enum Program {
         }
         switch invocation.mode {
         case .configuration:
-            let text = configuration.text(colour: Palette.standard)
-            return Output.write(text, to: STDOUT_FILENO) ? 0 : 1
+            return show(configuration.text(colour: Palette.standard))
         case .script(let path): return with { ScriptRun.run(path, invocation, configuration, inspected: $0) }
         // What asks for a screen and has none gets text.
-        case .terminal where isatty(STDOUT_FILENO) == 0 && !invocation.opening.isEmpty:
+        case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
@@ -61,7 +62,7 @@ enum Program {
         guard !entries.isEmpty else {
             return complain("no program lets itself be inspected; \(AttachablePrograms.howTo)", status: 1)
         }
-        return print(AttachablePrograms.table(entries))
+        return show(AttachablePrograms.table(entries) + "\n")
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
@@ -84,33 +85,19 @@ enum Program {
     /// The engine that is looked at; `asks`: somebody is there who can judge a certificate.
     static func makeInspected(asks: Bool = true) -> any Inspected { InspectedPrograms(asks: asks) }
 
-    /// Prints one line on stderr; gives the status back.
+    /// Writes one line to standard error and returns the status.
     static func complain(_ sentence: String, status: Int32) -> Int32 {
-        Output.write("socktui: \(sentence)\n", to: STDERR_FILENO)
+        StandardStream.error.writeLine("socktui: \(sentence)")
         return status
     }
 
-    private static func print(_ text: String) -> Int32 {
-        Output.write(text + "\n", to: STDOUT_FILENO) ? 0 : 1
-    }
-}
+    /// Writes a text to standard output and returns the status of a run that does no more.
+    static func show(_ text: String) -> Int32 { status(of: StandardStream.output.write(text), otherwise: 0) }
 
-/// Whole writes to a descriptor.
-enum Output {
-    /// Writes all of it; false when the other end is gone or full.
-    @discardableResult
-    static func write(_ text: String, to descriptor: Int32) -> Bool { write(Array(text.utf8), to: descriptor) }
-
-    /// Writes all of it; false when the other end is gone or full.
-    @discardableResult
-    static func write(_ all: [UInt8], to descriptor: Int32) -> Bool {
-        var bytes = all[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            bytes = bytes.dropFirst(count)
-        }
-        return true
+    /// The exit status after a write to standard output. A reader that left early got all it wanted; any other failure
+    /// is lost output, and said so.
+    static func status(of outcome: StandardStream.Outcome, otherwise status: Int32) -> Int32 {
+        guard case .failed(let number) = outcome else { return status }
+        return complain("standard output: \(String(cString: strerror(number)))", status: 1)
     }
 }

@@ -20,6 +20,12 @@ package enum ProcessFacts {
         return words.flatMap { $0.count > 1 ? Int($0[1]) : nil }.map { $0 << 10 }
     }
 
+    /// Bytes that a process has written to files, pipes and terminals; nil where that cannot be read.
+    package static func writtenBytes(_ process: pid_t) -> Int? {
+        let lines = text("/proc/\(process)/io").split(separator: "\n")
+        return lines.first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) }
+    }
+
     /// Whether somebody listens on this TCP port. To ask by a connect would use up a peer that takes but one.
     package static func isListening(_ port: UInt16) -> Bool { holds(port, ["tcp", "tcp6"], state: "0A") }
 

@@ -184,11 +184,6 @@ struct ArgumentParserTests {
         #expect(error?.description == sentence)
     }
 
-    @Test("a mistake is one line whatever was typed")
-    func oneLine() {
-        #expect(UsageError("a\n\u{1B}[2J\u{202E}b", "no").description == "a??[2J?b: no")
-    }
-
     @Test("the help names every command and option but hidden ones, within 80 columns")
     func help() {
         for command in CommandTable.commands { #expect(CommandTable.help.contains("\n  \(command.name) ")) }

@@ -35,7 +35,7 @@ struct CursesTerminalTests {
         var length: Int { Int(lseek(output, 0, SEEK_END)) }
 
         func typed(_ text: String) -> [Message] {
-            Output.write(text, to: keyboard)
+            FileOutput.write(text, to: keyboard)
             return terminal.input()
         }
 

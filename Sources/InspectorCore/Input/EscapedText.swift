@@ -1,3 +1,5 @@
+import SocketCore
+
 /// Bytes as a person types them in one line: `\r \n \t \0 \\ \xHH \u{H..}`, everything else as UTF-8.
 package enum EscapedText {
     /// What is wrong with an escape, and where.
@@ -29,7 +31,7 @@ package enum EscapedText {
         var text = ""
         for (index, byte) in bytes.enumerated() {
             let isMacro = byte == 0x24 && index + 1 < bytes.count && bytes[index + 1] == 0x7B
-            text += isMacro ? Sanitizer.byteEscape(byte) : show(byte)
+            text += isMacro ? PrintableText.escape(byte: byte) : show(byte)
         }
         return text
     }
@@ -38,7 +40,7 @@ package enum EscapedText {
         switch byte {
         case 0x5C: "\\\\"
         case 0x20..<0x7F: String(Unicode.Scalar(byte))
-        default: Sanitizer.byteEscape(byte)
+        default: PrintableText.escape(byte: byte)
         }
     }
 

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// The one place where foreign text becomes cells: peer data, host names, paths, program names, error sentences.
 ///
 /// A terminal acts on control characters, and people are misled by invisible and reordering ones. Here each of them
@@ -26,10 +28,9 @@ package struct Sanitizer: Hashable, Sendable {
     package func drawn(_ scalar: Unicode.Scalar) -> Drawn {
         let value = scalar.value
         if value >= 0x20 && value < 0x7F { return .cell(width: 1) }
-        if value < 0xA0 { return .escape(Self.byteEscape(UInt8(value))) }
-        if isASCII { return .escape(Self.scalarEscape(scalar)) }
-        if (0xFE00...0xFE0F).contains(value) || (0xE0100...0xE01EF).contains(value) { return .nothing }
-        if Self.isHidden(scalar) { return .escape(Self.scalarEscape(scalar)) }
+        if value < 0xA0 || isASCII { return .escape(PrintableText.escape(scalar)) }
+        if PrintableText.isVariationSelector(scalar) { return .nothing }
+        if PrintableText.isHidden(scalar) { return .escape(PrintableText.escape(scalar)) }
         return TextWidth.isCombining(scalar) ? .mark : .cell(width: TextWidth.of(scalar))
     }
 
@@ -58,36 +59,6 @@ package struct Sanitizer: Hashable, Sendable {
     /// How a byte looks in the right column of a hex pane.
     package static func hexColumn(_ byte: UInt8) -> Unicode.Scalar {
         byte >= 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "."
-    }
-
-    /// `\x1b`
-    package static func byteEscape(_ byte: UInt8) -> String {
-        switch byte {
-        case 0x0A: "\\n"
-        case 0x0D: "\\r"
-        case 0x09: "\\t"
-        case 0x00: "\\0"
-        default: "\\x" + hex(UInt32(byte), digits: 2)
-        }
-    }
-
-    /// `\u{202e}`
-    package static func scalarEscape(_ scalar: Unicode.Scalar) -> String {
-        "\\u{" + hex(scalar.value, digits: 2) + "}"
-    }
-
-    private static func hex(_ value: UInt32, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
-    }
-
-    /// Characters that are invisible, reorder text, or mean different things on different machines.
-    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
-        case .spaceSeparator: scalar.value != 0x20 && scalar.value != 0xA0 && scalar.value != 0x3000
-        default: scalar.properties.isDefaultIgnorableCodePoint
-        }
     }
 }
 
@@ -128,7 +99,7 @@ extension Sanitizer {
     /// Appends a bad byte: U+FFFD, or its escape where only ASCII is shown.
     package func appendInvalid(_ byte: UInt8, _ style: Style, to line: inout Line) {
         if isASCII {
-            line.append(Self.byteEscape(byte), Style(.dim, style.emphasis))
+            line.append(PrintableText.escape(byte: byte), Style(.dim, style.emphasis))
         } else {
             line.append("\u{FFFD}", Style(.dim, style.emphasis))
         }

@@ -74,7 +74,7 @@ enum AttachablePrograms {
         let rows = entries.map { entry in
             [
                 String(entry.hello.process), clean(entry.hello.program), clean(entry.hello.engine),
-                age(of: entry, now), entry.hello.rights.rawValue, entry.path,
+                age(of: entry, now), entry.hello.rights.rawValue, clean(entry.path),
             ]
         }
         let all = [["PID", "PROGRAM", "ENGINE", "SERVED", "RIGHTS", "SOCKET"]] + rows

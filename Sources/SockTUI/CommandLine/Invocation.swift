@@ -46,20 +46,9 @@ struct Invocation: Equatable {
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let description: String
 
-    /// A sentence that says it all.
-    init(sentence: String) { description = Self.oneLine(sentence) }
+    /// Creates an error that is described by one sentence.
+    init(sentence: String) { description = sentence }
 
-    /// - Parameter argument: as it was given; control characters are not repeated.
-    init(_ argument: String, _ problem: String) {
-        description = "\(Self.oneLine(argument)): \(problem)"
-    }
-
-    private static func oneLine(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x200B...0x200F, 0x2028...0x202E, 0x2066...0x2069: "?"
-            default: String(scalar)
-            }
-        }.joined()
-    }
+    /// Creates an error about one argument. Where it is printed, its control characters are escaped.
+    init(_ argument: String, _ problem: String) { description = "\(argument): \(problem)" }
 }

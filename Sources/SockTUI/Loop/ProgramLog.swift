@@ -26,6 +26,6 @@ final class ProgramLog: Sendable {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let time = Format.instant(wallNanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
-        Output.write("\(time) \(Sanitizer(isASCII: false).text(text))\n", to: file)
+        FileOutput.write("\(time) \(Sanitizer(isASCII: false).text(text))\n", to: file)
     }
 }

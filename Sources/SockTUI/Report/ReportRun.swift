@@ -1,6 +1,6 @@
 import Glibc
 import InspectorCore
-import SocketCore
+import SocketKit
 
 /// A run without a screen: prints what happens until all that was opened has ended, a signal comes or nobody reads any
 /// more.
@@ -23,6 +23,8 @@ final class ReportRun {
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
     private var refusals: [String] = []
+    /// The signal that came while a line was being written.
+    private var interruption: Int32?
 
     /// How long sockets are given to come about before a single snapshot, at least and at most.
     private static let moment = Duration.milliseconds(500)
@@ -56,7 +58,7 @@ final class ReportRun {
             if let signal = turn(eventsFrom: 0) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
             if let last, passed > Self.moment, isSettled(last) || passed > Self.limit {
-                return .status(finish(lines.take(last)))
+                return finish(lines.take(last))
             }
             if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
         }
@@ -66,10 +68,10 @@ final class ReportRun {
         while true {
             let signal = turn(eventsFrom: lines.nextEvent)
             let text = last.map { lines.take($0) } ?? []
-            if signal == SIGINT || isOver { return .status(finish(text)) }
+            if signal == SIGINT || isOver { return finish(text) }
             if let signal { return .signal(signal) }
-            // Nobody reads: what would follow is for nobody.
-            guard print(text) else { return .status(status) }
+            let outcome = put(text)
+            guard outcome == .written else { return ending(after: outcome) }
         }
     }
 
@@ -81,10 +83,7 @@ final class ReportRun {
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end {
             poll(&pipe, 1, Int32(max(0, (end - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
-            for signal in inbox.takeSignals() {
-                CrashGuard.heard()
-                if signal == SIGTSTP { CrashGuard.stop() } else if signal != SIGCONT { return signal }
-            }
+            if let signal = takeSignal() { return signal }
             for message in inbox.take() { hasSnapshot = take(message) || hasSnapshot }
             if !hasSnapshot, ContinuousClock.now > end + Self.limit { return nil }
         }
@@ -147,13 +146,34 @@ final class ReportRun {
 
     private var status: Int32 { failures.isEmpty ? 0 : 1 }
 
-    private func finish(_ text: [String]) -> Int32 {
-        _ = print(text + (last.map { lines.end($0, status: status) } ?? []))
+    private func finish(_ text: [String]) -> Ending {
+        let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
         for failure in failures { _ = Program.complain(failure, status: 1) }
-        return status
+        return ending(after: outcome)
     }
 
-    private func print(_ lines: [String]) -> Bool {
-        lines.isEmpty || Output.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+    /// The signal that ends the program, if one came. A stop takes effect here.
+    private func takeSignal() -> Int32? {
+        for signal in inbox.takeSignals() {
+            CrashGuard.heard()
+            if signal == SIGTSTP { CrashGuard.stop() } else if signal != SIGCONT { return signal }
+        }
+        return nil
+    }
+
+    /// Writes lines to standard output. A signal is heard even while the reader reads nothing.
+    private func put(_ lines: [String]) -> StandardStream.Outcome {
+        guard !lines.isEmpty else { return .written }
+        return StandardStream.output.write(
+            lines.joined(separator: "\n") + "\n",
+            until: StandardStream.Interruption(descriptor: inbox.readEnd) { [self] in
+                interruption = takeSignal()
+                return interruption != nil
+            })
+    }
+
+    private func ending(after outcome: StandardStream.Outcome) -> Ending {
+        if outcome == .interrupted, let interruption { return .signal(interruption) }
+        return .status(Program.status(of: outcome, otherwise: status))
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketKit
 
 /// A screen of a given size that nobody sees; its keys come from a script.
 final class ScriptScreen: Screen {
@@ -56,7 +57,9 @@ struct ScriptDriver {
                 throw failure(number, "waited \(limit) for \"\(text)\" to go")
             }
         case .dump(let path):
-            guard dump(to: path) else { throw failure(number, "\(path ?? "stdout") cannot be written") }
+            guard writePicture(to: path) else {
+                throw failure(number, "\(path ?? "standard output"): \(String(cString: strerror(errno)))")
+            }
         case .resize(let size):
             screen.size = size
             loop.handle([.resized(size)])
@@ -73,13 +76,13 @@ struct ScriptDriver {
         return true
     }
 
-    private func dump(to path: String?) -> Bool {
+    private func writePicture(to path: String?) -> Bool {
         let picture = loop.canvas.text + "\n"
-        guard let path else { return Output.write(picture, to: STDOUT_FILENO) }
+        guard let path else { return StandardStream.output.write(picture) == .written }
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { return false }
         defer { close(file) }
-        return Output.write(picture, to: file)
+        return FileOutput.write(picture, to: file)
     }
 
     private func failure(_ line: Int, _ sentence: String) -> Failure {

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketKit
 
 /// A run of a script file, from the file to the exit status.
 enum ScriptRun {
@@ -38,7 +39,7 @@ enum ScriptRun {
             try ScriptDriver(loop: loop, screen: screen).run(script)
             return 0
         } catch {
-            Output.write(error.picture + "\n", to: STDOUT_FILENO)
+            StandardStream.output.write(error.picture + "\n")
             return Program.complain("\(path):\(error.line): \(error.sentence)", status: 1)
         }
     }

@@ -13,7 +13,7 @@ enum SavedBytes {
             return .failure(MessageText.Unsendable("\(path): \(why)"))
         }
         defer { close(file) }
-        guard Output.write(bytes, to: file) else {
+        guard FileOutput.write(bytes, to: file) else {
             return .failure(MessageText.Unsendable("\(path): \(String(cString: strerror(errno)))"))
         }
         var sentence = "saved \(Format.count(bytes.count, "byte")) to \(path)"
@@ -45,7 +45,7 @@ enum Editor {
         guard file >= 0 else { throw MessageText.Unsendable("\(folder): \(String(cString: strerror(errno)))") }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         defer { unlink(path) }
-        let isWritten = Output.write(bytes, to: file)
+        let isWritten = FileOutput.write(bytes, to: file)
         close(file)
         guard isWritten else { throw MessageText.Unsendable("\(path): \(String(cString: strerror(errno)))") }
         let editor = TerminalEnvironment.variable("VISUAL") ?? TerminalEnvironment.variable("EDITOR") ?? "vi"

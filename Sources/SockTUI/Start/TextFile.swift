@@ -29,7 +29,7 @@ enum TextFile {
         let fresh = "\(path).\(getpid())"
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
-        let isWritten = Output.write(bytes, to: file)
+        let isWritten = FileOutput.write(bytes, to: file)
         close(file)
         guard isWritten, rename(fresh, path) == 0 else {
             unlink(fresh)

@@ -231,7 +231,7 @@ final class CursesTerminal: Screen {
 
     func copy(_ bytes: [UInt8]) -> Bool {
         guard hasClipboard, bytes.count <= Self.clipboardLimit else { return false }
-        return Output.write("\u{1B}]52;c;\(Base64.text(bytes))\u{7}", to: output)
+        return FileOutput.write("\u{1B}]52;c;\(Base64.text(bytes))\u{7}", to: output)
     }
 
     func run(_ arguments: [String]) -> Int32? {

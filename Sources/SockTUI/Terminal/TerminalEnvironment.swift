@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketKit
 
 /// The descriptors and settings that a terminal is opened with.
 struct TerminalEnvironment {
@@ -18,7 +19,7 @@ struct TerminalEnvironment {
     static func current(_ configuration: Configuration = Configuration()) throws(CursesTerminal.Refused)
         -> TerminalEnvironment
     {
-        guard isatty(STDOUT_FILENO) == 1 else {
+        guard StandardStream.output.isTerminal else {
             throw CursesTerminal.Refused(
                 sentence: "stdout is no terminal; say what to look at, as in socktui connect localhost:80")
         }
@@ -30,7 +31,8 @@ struct TerminalEnvironment {
                 sentence: "stdin is no terminal and there is no /dev/tty; use --json or --script FILE")
         }
         return TerminalEnvironment(
-            input: input, output: fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), type: variable("TERM") ?? "",
+            input: input, output: fcntl(StandardStream.output.rawValue, F_DUPFD_CLOEXEC, 3),
+            type: variable("TERM") ?? "",
             colours: colours(configuration.depth), changedColours: configuration.colours)
     }
 

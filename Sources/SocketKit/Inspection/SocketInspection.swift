@@ -70,8 +70,7 @@ public final class SocketInspection: Sendable {
 
     /// To stderr: whoever asked by the environment has no other way to hear.
     private static func complain(_ sentence: String) {
-        let line = Array("SocketKit: \(sentence)\n".utf8)
-        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        StandardStream.error.writeLine("SocketKit: \(sentence)")
     }
 
     private static var programName: String {

@@ -73,10 +73,10 @@ enum TLSCertificates {
     }
 
     /// What OpenSSL prints, at most 4 KiB of it.
-    private static func printed(_ print: (OpaquePointer) -> Bool) -> String {
+    private static func printed(_ fill: (OpaquePointer) -> Bool) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }
-        guard print(bio) else { return "" }
+        guard fill(bio) else { return "" }
         var start: UnsafeMutablePointer<CChar>?
         let count = co_memory(bio, &start)
         guard count > 0, let start else { return "" }

@@ -1,0 +1,59 @@
+/// Which characters may reach a terminal as they are. Screens, reports and error messages share this one rule.
+///
+/// A terminal acts on control characters, and invisible or reordering ones mislead readers. Both become escapes that can
+/// be seen: `\x1b`, `\u{202e}`.
+package enum PrintableText {
+    /// Whether a character must not reach a terminal as it is. Line feeds and tabs count as control characters.
+    package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        let value = scalar.value
+        if value >= 0x20 && value < 0x7F { return false }
+        if value < 0xA0 { return true }
+        if isVariationSelector(scalar) { return false }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: return true
+        case .spaceSeparator: return value != 0xA0 && value != 0x3000
+        default: return scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
+    /// Whether a character only chooses between glyphs of the one before it.
+    package static func isVariationSelector(_ scalar: Unicode.Scalar) -> Bool {
+        (0xFE00...0xFE0F).contains(scalar.value) || (0xE0100...0xE01EF).contains(scalar.value)
+    }
+
+    /// How a hidden character is written: `\n`, `\x1b`, `\u{202e}`.
+    package static func escape(_ scalar: Unicode.Scalar) -> String {
+        scalar.value < 0xA0 ? escape(byte: UInt8(scalar.value)) : "\\u{" + hex(scalar.value) + "}"
+    }
+
+    /// How a byte is written that is not shown: `\n`, `\x1b`.
+    package static func escape(byte: UInt8) -> String {
+        switch byte {
+        case 0x0A: "\\n"
+        case 0x0D: "\\r"
+        case 0x09: "\\t"
+        case 0x00: "\\0"
+        default: "\\x" + hex(UInt32(byte))
+        }
+    }
+
+    /// Returns the text with every hidden character escaped. `keepingLines`: line feeds stay as they are.
+    package static func escaped(_ text: some StringProtocol, keepingLines: Bool = false) -> String {
+        let isPlain = text.utf8.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || (keepingLines && $0 == 0x0A) }
+        guard !isPlain else { return String(text) }
+        var safe = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if !isHidden(scalar) || (keepingLines && scalar == "\n") {
+                safe.append(scalar)
+            } else {
+                safe.append(contentsOf: escape(scalar).unicodeScalars)
+            }
+        }
+        return String(safe)
+    }
+
+    private static func hex(_ value: UInt32) -> String {
+        let text = String(value, radix: 16)
+        return text.count < 2 ? "0" + text : text
+    }
+}

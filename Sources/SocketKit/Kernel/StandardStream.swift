@@ -1,0 +1,90 @@
+import Glibc
+import SocketCore
+
+/// Standard output and standard error. Nothing else in the package writes to them, except the screen, which has its
+/// terminal to itself.
+///
+/// What is written here may quote peers, files and arguments, so it is escaped by `PrintableText`.
+package enum StandardStream: Int32, Sendable {
+    case output = 1
+    case error = 2
+
+    /// How a write ended.
+    package enum Outcome: Hashable, Sendable {
+        case written
+        /// The reader is gone.
+        case nobodyReads
+        /// With this `errno`: a full disk, a closed descriptor.
+        case failed(Int32)
+        /// The caller no longer wants it; part of the text may have been written.
+        case interrupted
+    }
+
+    /// What ends a write that waits for a reader.
+    package struct Interruption {
+        /// Readable when `isWanted` has to be asked.
+        let descriptor: Int32
+        /// Whether to give up.
+        let isWanted: () -> Bool
+
+        package init(descriptor: Int32, isWanted: @escaping () -> Bool) {
+            self.descriptor = descriptor
+            self.isWanted = isWanted
+        }
+    }
+
+    /// Whether the stream is a terminal.
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Writes a text of one or more lines and waits until all of it is written.
+    @discardableResult
+    package func write(_ text: String, until interruption: Interruption? = nil) -> Outcome {
+        write(Array(PrintableText.escaped(text, keepingLines: true).utf8)[...], interruption)
+    }
+
+    /// Writes one line and its line feed. Line feeds in `sentence` are escaped.
+    @discardableResult
+    package func writeLine(_ sentence: String) -> Outcome {
+        write(Array((PrintableText.escaped(sentence) + "\n").utf8)[...], nil)
+    }
+
+    /// Occupies descriptors 0 to 2 where the program was started without them, so that no file or pipe of the program
+    /// takes their place. Writing to a stream that was missing fails with `EBADF`.
+    package static func openMissing() {
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number: those below are taken already.
+            _ = open("/dev/null", O_RDONLY)
+        }
+    }
+
+    /// What a pipe or terminal takes without blocking once poll(2) says that it has room.
+    private static let piece = 4_096
+
+    private func write(_ bytes: ArraySlice<UInt8>, _ interruption: Interruption?) -> Outcome {
+        var rest = bytes
+        while !rest.isEmpty {
+            guard waitForRoom(interruption) else { return .interrupted }
+            let count = rest.prefix(Self.piece).withUnsafeBytes { Glibc.write(rawValue, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EPIPE {
+                return .nobodyReads
+            } else if errno != EINTR, errno != EAGAIN {
+                return .failed(errno)
+            }
+        }
+        return .written
+    }
+
+    /// Returns `false` when the caller gave up.
+    private func waitForRoom(_ interruption: Interruption?) -> Bool {
+        var polled = [pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)]
+        if let interruption { polled.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
+        while true {
+            let count = poll(&polled, nfds_t(polled.count), -1)
+            if count > 0, let interruption, polled[1].revents != 0, interruption.isWanted() { return false }
+            if count > 0, polled[0].revents != 0 { return true }
+            if count < 0, errno != EINTR { return true }
+        }
+    }
+}
