@@ -34,7 +34,7 @@ struct HouseTests {
 
     @Test("no file knows where the package lies")
     func machinePaths() {
-        let all = ["Sources", "Tests", "script", "Benchmarks", "Fuzz"].flatMap(SourceTree.files)
+        let all = ["Sources", "Tests", "script", "Benchmarks", "Fuzz", "Examples", "docs"].flatMap(SourceTree.files)
         let parent = SourceTree.root.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
         let isShared = ["", "/tmp", "/run", "/var", "/usr", "/usr/src"].contains(parent)
         let homes = ["/home/", "/Users/", "/root/", SourceTree.root + "/"] + (isShared ? [] : [parent + "/"])
@@ -42,7 +42,12 @@ struct HouseTests {
         #expect(places.isEmpty, "\(places)")
     }
 
-    @Test("scripts can be run", arguments: ["script/bootstrap", "script/run", "script/test", ".ci/run", "Fuzz/run"])
+    @Test(
+        "scripts can be run",
+        arguments: [
+            "script/bootstrap", "script/build-release", "script/install", "script/package", "script/run", "script/test",
+            ".ci/run", "Fuzz/run", "Tests/Packaging/run",
+        ])
     func scripts(path: String) {
         #expect(SourceTree.isExecutable(path))
     }

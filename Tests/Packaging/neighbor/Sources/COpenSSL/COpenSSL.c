@@ -1,0 +1,2 @@
+#include "COpenSSL.h"
+int neighbor_COpenSSL(void) { return 1; }

@@ -1,0 +1,2 @@
+#include "CSystem.h"
+int neighbor_CSystem(void) { return 1; }

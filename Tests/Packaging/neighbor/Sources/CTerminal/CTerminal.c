@@ -1,0 +1,2 @@
+#include "CTerminal.h"
+int neighbor_CTerminal(void) { return 1; }

@@ -1,0 +1,1 @@
+int neighbor_CTerminal(void);
