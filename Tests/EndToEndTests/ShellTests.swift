@@ -2,6 +2,8 @@ import Glibc
 import SocketTestSupport
 import Testing
 
+@testable import SockTUI
+
 @Suite("Configuration, completions and manual", .timeLimit(.minutes(5)))
 struct ShellTests {
     private let folder: TemporaryFolder
@@ -147,6 +149,7 @@ struct ShellScreenTests {
         let (inspection, _) = try Peer.listening("--log \(folder.path)/log")
         try inspection.tmux.keys("4")
         try inspection.wait(for: "begins, 256 colours")
-        #expect(eventually { ProcessFacts.text(folder.path + "/log").contains("Z socktui 0.1 begins") })
+        let first = "Z socktui \(CommandTable.version) begins"
+        #expect(eventually { ProcessFacts.text(folder.path + "/log").contains(first) })
     }
 }

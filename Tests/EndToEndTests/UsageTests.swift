@@ -2,6 +2,8 @@ import Glibc
 import SocketTestSupport
 import Testing
 
+@testable import SockTUI
+
 @Suite("The command line", .timeLimit(.minutes(10)))
 struct UsageTests {
     @Test(
@@ -26,7 +28,7 @@ struct UsageTests {
         let help = try Program.run("--help")
         #expect(help.status == 0)
         #expect(help.output.contains("listen ADDRESS..."))
-        #expect(try Program.run("--version").output == "socktui 0.1\n")
+        #expect(try Program.run("--version").output == "socktui \(CommandTable.version)\n")
     }
 
     @Test(

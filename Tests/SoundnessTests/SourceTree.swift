@@ -43,6 +43,9 @@ enum SourceTree {
     /// Whether a file may be run.
     static func isExecutable(_ path: String) -> Bool { access("\(root)/\(path)", X_OK) == 0 }
 
+    /// Whether there is a file or folder at a path.
+    static func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
+
     private static func text(of path: String) -> String {
         guard let file = fopen("\(root)/\(path)", "r") else { return "" }
         defer { fclose(file) }

@@ -3,7 +3,8 @@ import SocketCore
 
 /// The commands and options: the one table from which the parser and --help are made.
 enum CommandTable {
-    static let version = "0.1"
+    /// The version of program and library, and the only place that has it. `-dev` means not released yet.
+    static let version = "0.2.0-dev"
 
     /// A word that says what to open.
     struct Command: Sendable {
