@@ -148,7 +148,7 @@ struct ShellScreenTests {
         let folder = try TemporaryFolder()
         let (inspection, _) = try Peer.listening("--log \(folder.path)/log")
         try inspection.tmux.keys("4")
-        try inspection.wait(for: "begins, 256 colours")
+        try inspection.wait(for: "begins, 256")
         let first = "Z socktui \(CommandTable.version) begins"
         #expect(eventually { ProcessFacts.text(folder.path + "/log").contains(first) })
     }
