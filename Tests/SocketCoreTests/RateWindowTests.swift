@@ -2,7 +2,7 @@ import SocketCore
 import Testing
 
 struct RateWindowTests {
-    @Test func thereIsNoRateBeforeTwoSamplesFiftyMillisecondsApart() {
+    @Test func thereIsNoRateBeforeTwoSamplesFiftyMillisecondsApart() throws {
         var window = RateWindow()
         #expect(window.perSecond == nil)
         window.sample(total: 0, now: .at(0))
@@ -10,12 +10,13 @@ struct RateWindowTests {
         window.sample(total: 100, now: .at(49))
         #expect(window.perSecond == nil)
         window.sample(total: 100, now: .at(50))
-        #expect(window.perSecond == 2_000)
+        let rate = try #require(window.perSecond)
+        #expect(abs(rate - 2_000 * (1 - 0.951_229_425)) < 0.001)
     }
 
     @Test func aSteadyFlowHasASteadyRate() throws {
         var window = RateWindow()
-        for tick in 0...100 { window.sample(total: UInt64(tick * 300), now: .at(Int64(tick) * 100)) }
+        for tick in 0...300 { window.sample(total: UInt64(tick * 300), now: .at(Int64(tick) * 100)) }
         let rate = try #require(window.perSecond)
         #expect(abs(rate - 3_000) < 0.001)
     }
@@ -24,12 +25,11 @@ struct RateWindowTests {
         for interval in [Int64(50), 100, 250, 500, 1_000] {
             var window = RateWindow()
             window.sample(total: 0, now: .at(0))
-            window.sample(total: 10_000, now: .at(1_000))
-            for time in stride(from: 1_000 + interval, through: 2_000, by: Int(interval)) {
-                window.sample(total: 10_000, now: .at(time))
+            for time in stride(from: interval, through: 1_000, by: Int(interval)) {
+                window.sample(total: UInt64(10 * time), now: .at(time))
             }
             let rate = try #require(window.perSecond)
-            #expect(abs(rate - 3_678.794_412) < 0.001, "every \(interval) ms")
+            #expect(abs(rate - 6_321.205_588) < 0.001, "every \(interval) ms")
         }
     }
 
@@ -55,7 +55,7 @@ struct RateWindowTests {
         var window = RateWindow()
         window.sample(total: 0, now: .at(0))
         for time in 1...99 { window.sample(total: UInt64(time), now: .at(Int64(time))) }
-        #expect(window.perSecond == 1_000)
+        #expect(window.perSecond.map { abs($0 - 1_000 * (1 - 0.951_229_425)) < 0.001 } == true, "one sample, at 50 ms")
     }
 
     @Test func aTotalThatShrinksCountsAsNoGrowth() {
@@ -77,6 +77,31 @@ struct RateWindowTests {
         sampled.sample(total: 1_000_000, now: .at(60_100))
         #expect(window.perSecond == sampled.perSecond)
         #expect(window.perSecond ?? 0 > 500_000)
+    }
+
+    /// The area under what is shown is what passed, whenever that was and however often it is sampled.
+    @Test func whatIsShownOfAYoungConnectionAddsUpToWhatPassed() {
+        for interval in [Int64(50), 100, 130, 300] {
+            var window = RateWindow(since: .at(0), now: .at(interval))
+            var area = 0.0
+            var most = 0.0
+            for time in stride(from: interval, through: 12_000, by: Int(interval)) {
+                window.sample(total: 100_000, now: .at(time))
+                area += (window.perSecond ?? 0) * Double(interval) / 1_000
+                most = max(most, window.perSecond ?? 0)
+            }
+            #expect(most <= 100_000, "every \(interval) ms")
+            // The rate is taken to be 0 once 2 seconds passed without growth, by when 13.5 % of it are left.
+            #expect(abs(area / 100_000 - 0.865) < 0.03, "every \(interval) ms: \(area)")
+        }
+    }
+
+    @Test func aConnectionThatIsOldWhenFirstSampledIsMeasuredFromThen() {
+        var window = RateWindow(since: .at(0), now: .at(3_600_000))
+        window.sample(total: 1_000_000_000, now: .at(3_600_000))
+        #expect(window.perSecond == nil)
+        window.sample(total: 1_000_000_000, now: .at(3_600_100))
+        #expect(window.perSecond == 0)
     }
 
     @Test func aRateThatIsNotZeroIsNotTouchedByAPause() {

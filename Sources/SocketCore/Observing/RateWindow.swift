@@ -1,7 +1,8 @@
 /// A rate smoothed over one second, from samples of a total that only grows.
 ///
-/// An exponential average whose weight depends on how far two samples lie apart, so that it comes to the same however
-/// often it is sampled.
+/// An exponential average that begins at 0, and whose weight depends on the time between two samples. However often it
+/// is sampled, what it shows adds up to what the total grew by: a burst of 1,000 bytes is shown as at most 1,000 bytes a
+/// second, and a steady flow is shown at 63 % after one second and at 95 % after three.
 package struct RateWindow {
     private enum State {
         case empty
@@ -11,8 +12,14 @@ package struct RateWindow {
 
     private var state = State.empty
 
-    /// Nothing sampled yet.
+    /// Nothing sampled yet: the first sample is where it begins to measure.
     package init() {}
+
+    /// Measures from the instant at which the total was 0, if that is so recent that the average would still know of it;
+    /// otherwise from the first sample on.
+    package init(since start: MonotonicTime, now: MonotonicTime) {
+        if now - start <= Self.silence { state = .sampled(total: 0, time: start) }
+    }
 
     /// How much the total grows a second; nil until there are two samples at least 50 ms apart. 0 is exact: what falls
     /// below half a unit a second counts as nothing.
@@ -50,14 +57,21 @@ package struct RateWindow {
             state = .sampled(total: total, time: now)
         case .sampled(let lastTotal, let time):
             guard now - time >= RateWindow.leastInterval else { return }
-            let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
-            measured(rate, total: total, time: now, grew: now)
+            average(0, from: lastTotal, time, to: total, now: now, grew: now)
         case .measured(let lastTotal, let time, let grew, let average):
             guard now - time >= RateWindow.leastInterval else { return }
-            let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
-            let kept = RateWindow.decay(after: (now - time).inSeconds / RateWindow.timeConstant)
-            measured(rate + (average - rate) * kept, total: total, time: now, grew: total > lastTotal ? now : grew)
+            self.average(average, from: lastTotal, time, to: total, now: now, grew: total > lastTotal ? now : grew)
         }
+    }
+
+    /// Weighs what the total grew by since the last sample into the average that held then.
+    private mutating func average(
+        _ average: Double, from lastTotal: UInt64, _ time: MonotonicTime, to total: UInt64, now: MonotonicTime,
+        grew: MonotonicTime
+    ) {
+        let rate = RateWindow.rate(from: lastTotal, to: total, in: now - time)
+        let kept = RateWindow.decay(after: (now - time).inSeconds / RateWindow.timeConstant)
+        measured(rate + (average - rate) * kept, total: total, time: now, grew: grew)
     }
 
     private static let leastInterval = Duration.milliseconds(50)

@@ -2,12 +2,18 @@ import SocketCore
 
 /// What a person wants to know of a connection's speed.
 struct ConnectionRates {
-    var receive = RateWindow()
-    var send = RateWindow()
+    var receive: RateWindow
+    var send: RateWindow
     /// Of what is queued for writing, in bytes.
-    var queue = RateWindow()
+    var queue: RateWindow
     /// Of what completes.
-    var operations = RateWindow()
+    var operations: RateWindow
+
+    /// Measures a session that began then.
+    init(since opened: MonotonicTime, now: MonotonicTime) {
+        let window = RateWindow(since: opened, now: now)
+        (receive, send, queue, operations) = (window, window, window, window)
+    }
 }
 
 extension ConnectionRates {
@@ -72,6 +78,8 @@ extension Connection {
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
             picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
+            // The only state a connected Unix-domain socket has, as ss -x shows.
+            if peer?.isUnix == true { picture.kernel?.state = "ESTAB" }
         }
         return SocketSnapshot(picture)
     }
@@ -87,7 +95,9 @@ extension Connection {
     private func measure(_ picture: inout SocketSnapshot.Facts) {
         let completed = picture.reading.completed &+ picture.writing.completed
         let queued = sent &+ UInt64(picture.writing.pendingBytes)
-        let measured = rates.change(ConnectionRates()) { rates in
+        // A connection that came from another engine has counted since it was connected there.
+        let start = min(opened, connected ?? opened)
+        let measured = rates.change(ConnectionRates(since: start, now: engine.now)) { rates in
             rates.receive.sample(total: received, now: engine.now)
             rates.send.sample(total: sent, now: engine.now)
             rates.operations.sample(total: completed, now: engine.now)

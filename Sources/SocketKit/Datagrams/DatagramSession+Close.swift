@@ -79,14 +79,22 @@ extension DatagramSession {
         picture.writing = queue.snapshot
         picture.received = received
         picture.sent = sent
-        receiveRate.sample(total: received, now: engine.now)
-        sendRate.sample(total: sent, now: engine.now)
-        picture.receiveRate = receiveRate.perSecond
-        picture.sendRate = sendRate.perSecond
+        let (receiveRate, sendRate) = measure()
+        picture.receiveRate = receiveRate
+        picture.sendRate = sendRate
         if withKernel { picture.kernel = askKernel() }
         picture.datagrams = facts
         picture.callbacks = handle?.callbacks(now: engine.now)
         return picture
+    }
+
+    private func measure() -> (receive: Double?, send: Double?) {
+        let window = RateWindow(since: opened, now: engine.now)
+        var measured = rates ?? (window, window)
+        measured.receive.sample(total: received, now: engine.now)
+        measured.send.sample(total: sent, now: engine.now)
+        rates = measured
+        return (measured.receive.perSecond, measured.send.perSecond)
     }
 
     private var phase: SocketPhase {

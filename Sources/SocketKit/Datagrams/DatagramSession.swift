@@ -76,8 +76,8 @@ final class DatagramSession {
 
     var received: UInt64 = 0
     var sent: UInt64 = 0
-    var receiveRate = RateWindow()
-    var sendRate = RateWindow()
+    /// Measured from the first snapshot on; nil: there was none.
+    var rates: (receive: RateWindow, send: RateWindow)?
     var traffic: TrafficLog?
 
     init(
