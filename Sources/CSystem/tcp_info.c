@@ -21,7 +21,8 @@ int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out) {
   out->rtt_microseconds = TAKE(tcpi_rtt);
   out->congestion_window = TAKE(tcpi_snd_cwnd);
   out->retransmits = TAKE(tcpi_total_retrans);
-  out->unacked = TAKE(tcpi_unacked);
+  out->waiting = TAKE(tcpi_unacked);
+  out->waiting_limit = TAKE(tcpi_sacked);
   out->not_sent = TAKE(tcpi_notsent_bytes);
   out->busy_microseconds = TAKE(tcpi_busy_time);
   out->receiver_limited_microseconds = TAKE(tcpi_rwnd_limited);
@@ -29,6 +30,7 @@ int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out) {
   // A bit field, which has no offset; the kernel that has the delivery rate has it.
   out->is_application_limited = FILLED(length, tcpi_delivery_rate) ? info.tcpi_delivery_rate_app_limited : -1;
   out->bytes_sent = TAKE(tcpi_bytes_sent);
+  out->bytes_acked = TAKE(tcpi_bytes_acked);
   out->bytes_received = TAKE(tcpi_bytes_received);
   out->delivery_rate = TAKE(tcpi_delivery_rate);
   return 0;

@@ -16,10 +16,12 @@ int csystem_send_queue(int descriptor);
 // The part of TCP_INFO that this project shows. Fields beyond what the kernel filled are -1.
 struct csystem_tcp_info {
   int state;
-  int64_t rtt_microseconds, congestion_window, retransmits, unacked, not_sent;
+  int64_t rtt_microseconds, congestion_window, retransmits, not_sent;
+  // Of a listener: connections that wait for accept, and how many may.
+  int64_t waiting, waiting_limit;
   int64_t busy_microseconds, receiver_limited_microseconds, buffer_limited_microseconds;
   int is_application_limited;  // -1: not known
-  int64_t bytes_sent, bytes_received, delivery_rate;
+  int64_t bytes_sent, bytes_acked, bytes_received, delivery_rate;
 };
 
 // 0, or errno.

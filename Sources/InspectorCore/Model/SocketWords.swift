@@ -40,16 +40,19 @@ extension SocketSnapshot {
         case .open: return "UNCONN"
         case .connecting, .listening, .connected, .lingering: break
         }
-        if let state = kernel?.state, !state.isEmpty { return state }
+        // A half-closed Unix-domain socket is still ESTAB to the kernel, and its FIN needs no acknowledgement.
+        let isUnix = peer?.isUnix ?? false
+        if let state = kernel?.state, !state.isEmpty, !isUnix { return state }
         switch phase {
         case .resolving, .connecting: return "SYN-SENT"
         case .listening: return "LISTEN"
-        case .lingering: return "FIN-WAIT"
+        case .lingering: return isUnix ? "FIN-WAIT-2" : "FIN-WAIT"
         case .connected, .open, .closed: break
         }
         let peerEnded = flags.contains(.socketHasReadEOF)
         if peerEnded { return isWriteShut ? "LAST-ACK" : "CLOSE-WAIT" }
-        return isWriteShut ? "FIN-WAIT" : "ESTAB"
+        guard isWriteShut else { return "ESTAB" }
+        return isUnix ? "FIN-WAIT-2" : "FIN-WAIT"
     }
 
     /// `>` it connected, `<` it was accepted, `=` it listens, `~` it exchanges datagrams.

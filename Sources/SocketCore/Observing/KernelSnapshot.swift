@@ -3,13 +3,15 @@ public struct KernelSnapshot: Hashable, Sendable, Codable {
     /// Bytes received that nobody has read (`ss`: Recv-Q). For a listener: connections that wait for accept. For a
     /// datagram socket: with the kernel's own overhead.
     public var receiveQueue: Int?
-    /// Bytes sent that the peer has not acknowledged, and bytes not sent yet (`ss`: Send-Q).
+    /// Bytes sent that the peer has not acknowledged, and bytes not sent yet (`ss`: Send-Q). For a listener: how many
+    /// connections may wait for accept. For a Unix-domain socket: bytes the peer has not read, with the kernel's own
+    /// overhead.
     public var sendQueue: Int?
     /// Of those, the bytes not sent yet (`tcpi_notsent_bytes`).
     public var notSent: Int?
     /// The connection's state in TCP's own words, as `ss` writes them: `ESTAB`, `CLOSE-WAIT`, `LISTEN`...
     public var state: String?
-    /// Smoothed round-trip time.
+    /// Smoothed round-trip time; `nil` until measured.
     public var roundTripTime: Duration?
     /// Congestion window, in segments.
     public var congestionWindow: Int?
@@ -25,7 +27,7 @@ public struct KernelSnapshot: Hashable, Sendable, Codable {
     public var bytesSent: UInt64?
     /// `tcpi_bytes_received`: data bytes received, read or not; the peer's FIN counts as one.
     public var bytesReceived: UInt64?
-    /// `tcpi_delivery_rate`, bytes a second.
+    /// `tcpi_delivery_rate`, bytes a second; `nil` until measured.
     public var deliveryRate: UInt64?
     /// Datagrams dropped for want of room in the receive buffer (SK_MEMINFO_DROPS).
     public var drops: UInt64?

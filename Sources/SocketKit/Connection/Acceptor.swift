@@ -220,10 +220,27 @@ final class Acceptor {
         picture.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
         picture.accepted = accepted
         picture.isReadingPaused = isPaused
-        if withKernel, let descriptor = sockets.first?.socket.descriptor {
-            picture.kernel = engine.kernel.describe(descriptor, isTCP: local.map { !$0.isUnix } ?? false)
-        }
+        if withKernel { picture.kernel = askKernel() }
         return picture
+    }
+
+    /// All descriptors together: a connection can wait at any of them.
+    private func askKernel() -> KernelSnapshot? {
+        let isTCP = local.map { !$0.isUnix } ?? false
+        let each = sockets.map { engine.kernel.describe($0.socket.descriptor, isTCP: isTCP) }
+        var answer = each.first
+        for one in each.dropFirst() {
+            let (waiting, limit) = (answer?.receiveQueue, answer?.sendQueue)
+            answer?.receiveQueue = Self.sum(waiting, one.receiveQueue)
+            answer?.sendQueue = Self.sum(limit, one.sendQueue)
+        }
+        if answer?.state == nil { answer?.state = "LISTEN" }
+        return answer
+    }
+
+    private static func sum(_ one: Int?, _ other: Int?) -> Int? {
+        guard let one, let other else { return one ?? other }
+        return one + other
     }
 }
 

@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import SocketCore
+import Synchronization
 
 /// Asks the kernel about sockets of any program of this host (sock_diag(7)). Each question is one system call or two;
 /// it is asked away from engine and screen.
@@ -45,6 +46,22 @@ package struct SocketDiagnosis: ~Copyable {
         guard csystem_diag_unix(descriptor, peer, &found) == 0 else { return nil }
         return Self.answer(found)
     }
+
+    /// The connections that wait at a Unix-domain listener of this process, and how many may; nil: the kernel does not
+    /// say. Where it has no such interface, it is asked once.
+    package static func backlog(ofUnixListener number: Int32) -> (waiting: Int, limit: Int?)? {
+        guard !lacksInterface.load(ordering: .relaxed) else { return nil }
+        var facts = stat()
+        guard fstat(number, &facts) == 0, let diagnosis = SocketDiagnosis() else { return nil }
+        var found = csystem_diag()
+        let failure = csystem_diag_unix(diagnosis.descriptor, UInt64(facts.st_ino), &found)
+        // ENOENT is also said where the module is missing, which must not be looked for ten times a second.
+        if failure == ENOENT { lacksInterface.store(true, ordering: .relaxed) }
+        guard failure == 0, found.receive_queue >= 0 else { return nil }
+        return (Int(found.receive_queue), found.send_queue < 0 ? nil : Int(found.send_queue))
+    }
+
+    private static let lacksInterface = Atomic(false)
 
     private static func answer(_ found: csystem_diag) -> Answer {
         Answer(inode: found.inode, unread: found.receive_queue < 0 ? nil : Int(found.receive_queue))

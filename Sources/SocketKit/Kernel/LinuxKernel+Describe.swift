@@ -1,0 +1,103 @@
+import CSystem
+import Glibc
+import SocketCore
+
+extension LinuxKernel {
+    package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
+        var answer = KernelSnapshot()
+        var memory = csystem_memory()
+        if csystem_memory(descriptor, &memory) == 0 { answer.receiveBuffer = Int(memory.receive_buffer) }
+        var info = csystem_tcp_info()
+        guard isTCP, csystem_tcp_info(descriptor, &info) == 0 else {
+            fillQueues(of: descriptor, in: &answer)
+            // SIOCINQ is refused for a listener only.
+            if answer.receiveQueue == nil { fillBacklog(of: descriptor, in: &answer) }
+            return answer
+        }
+        fillState(from: info, in: &answer)
+        // A listener has no byte queues; ss shows its backlog in their place.
+        guard answer.state != "LISTEN" else {
+            answer.receiveQueue = known(info.waiting)
+            answer.sendQueue = known(info.waiting_limit)
+            return answer
+        }
+        fillConsistently(from: &info, of: descriptor, in: &answer)
+        fill(&answer, from: info)
+        return answer
+    }
+
+    /// Reads the queues between two readings of TCP_INFO until both say the same: segments that come in between would
+    /// be counted in one and not in the other.
+    private func fillConsistently(
+        from info: inout csystem_tcp_info, of descriptor: Int32, in answer: inout KernelSnapshot
+    ) {
+        for _ in 0..<Self.mostReadings {
+            fillQueues(of: descriptor, in: &answer)
+            var again = csystem_tcp_info()
+            guard csystem_tcp_info(descriptor, &again) == 0 else { return }
+            defer { info = again }
+            if info.countsAsMuch(as: again) { break }
+        }
+        fillState(from: info, in: &answer)
+    }
+
+    /// Attempts at a consistent reading; a connection at full speed may never give one.
+    private static let mostReadings = 8
+
+    private func fillQueues(of descriptor: Int32, in answer: inout KernelSnapshot) {
+        answer.receiveQueue = known(Int64(csystem_receive_queue(descriptor)))
+        answer.sendQueue = known(Int64(csystem_send_queue(descriptor)))
+    }
+
+    /// The connections that wait at a Unix-domain listener, and how many may.
+    private func fillBacklog(of descriptor: Int32, in answer: inout KernelSnapshot) {
+        guard let backlog = SocketDiagnosis.backlog(ofUnixListener: descriptor) else { return }
+        answer.receiveQueue = backlog.waiting
+        answer.sendQueue = backlog.limit
+    }
+
+    private func fillState(from info: csystem_tcp_info, in answer: inout KernelSnapshot) {
+        answer.state = Self.stateNames.indices.contains(Int(info.state)) ? Self.stateNames[Int(info.state)] : nil
+    }
+
+    private func fill(_ answer: inout KernelSnapshot, from info: csystem_tcp_info) {
+        answer.notSent = known(info.not_sent)
+        answer.roundTripTime = measured(info.rtt_microseconds).map { .microseconds($0) }
+        answer.congestionWindow = known(info.congestion_window)
+        answer.retransmits = known(info.retransmits)
+        answer.bytesSent = known(info.bytes_sent).map(UInt64.init)
+        answer.bytesReceived = known(info.bytes_received).map(UInt64.init)
+        answer.deliveryRate = measured(info.delivery_rate).map(UInt64.init)
+        if info.busy_microseconds > 0, info.receiver_limited_microseconds >= 0 {
+            answer.receiverWindowLimited =
+                Double(info.receiver_limited_microseconds) / Double(info.busy_microseconds)
+        }
+        if info.busy_microseconds > 0, info.buffer_limited_microseconds >= 0 {
+            answer.sendBufferLimited = Double(info.buffer_limited_microseconds) / Double(info.busy_microseconds)
+        }
+        if info.is_application_limited >= 0 { answer.isApplicationLimited = info.is_application_limited != 0 }
+    }
+
+    private func known(_ value: Int64) -> Int? {
+        value < 0 ? nil : Int(value)
+    }
+
+    /// What is 0 until the kernel has measured it once; ss leaves it out then.
+    private func measured(_ value: Int64) -> Int? {
+        value <= 0 ? nil : Int(value)
+    }
+
+    /// The kernel's TCP_* states (net/tcp_states.h) in the words of ss.
+    private static let stateNames = [
+        "UNKNOWN", "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT",
+        "LAST-ACK", "LISTEN", "CLOSING",
+    ]
+}
+
+extension csystem_tcp_info {
+    /// Whether no byte was received, sent, acknowledged or queued between two readings.
+    fileprivate func countsAsMuch(as other: csystem_tcp_info) -> Bool {
+        bytes_received == other.bytes_received && bytes_sent == other.bytes_sent && bytes_acked == other.bytes_acked
+            && not_sent == other.not_sent
+    }
+}
