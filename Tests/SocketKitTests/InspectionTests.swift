@@ -82,6 +82,27 @@ struct InspectionTests {
         #expect(viewer.mirror.seen?.sockets.map(\.id) == served.engine.snapshot().sockets.map(\.id))
     }
 
+    @Test("a viewer that wants all has listings and the kernel's side of all, up to the limit, and of their ends too")
+    func wantsAll() throws {
+        let served = try Served()
+        let viewer = try served.attach()
+        var watch = InspectionWatch()
+        watch.wantsAll = true
+        viewer.watch(watch)
+        #expect(viewer.sees { $0.sockets.count == 3 && $0.sockets.allSatisfy { $0.kernel != nil } })
+        for _ in 0..<3 { served.accepted.read(ReadRequest(.length(9))) }
+        #expect(viewer.sees { $0.sockets.contains { $0.reading.pendingCount == 2 && $0.reading.pending.count == 2 } })
+        let clients = try (0..<InspectionWatch.limit).map { _ in try served.reception.connect() }
+        #expect(viewer.sees { $0.sockets.count == 2 * clients.count + 3 })
+        #expect(viewer.sees { $0.sockets.count { $0.kernel != nil } == InspectionWatch.limit })
+        #expect(viewer.mirror.seen?.sockets.prefix(InspectionWatch.limit).allSatisfy { $0.kernel != nil } == true)
+        for client in clients { client.disconnect() }
+        #expect(viewer.sees { $0.sockets.count { $0.phase == .closed } == 2 * clients.count })
+        watch.wantsAll = false
+        viewer.watch(watch)
+        #expect(viewer.sees { $0.sockets.allSatisfy { $0.kernel == nil && $0.reading.pending.isEmpty } })
+    }
+
     @Test("a connection whose program forgot to read is seen to starve")
     func starving() throws {
         let served = try Served()

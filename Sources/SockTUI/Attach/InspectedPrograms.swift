@@ -275,8 +275,11 @@ extension SnapshotRequest {
     fileprivate func watch(of ordinal: Int) -> InspectionWatch {
         let request = of(ordinal)
         var watch = InspectionWatch()
-        // To ask the kernel about all of them ten times a second would cost the program more than it does itself.
-        if case .only(let ids) = request.kernel { watch.sockets = ids.sorted() }
+        switch request.kernel {
+        case .none: break
+        case .only(let ids): watch.sockets = ids.sorted()
+        case .all: watch.wantsAll = true
+        }
         watch.traffic = request.traffic
         watch.wantsEvents = eventsFrom != nil
         return watch

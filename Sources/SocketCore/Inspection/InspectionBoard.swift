@@ -67,6 +67,8 @@ package struct InspectionBoard: Sendable {
     private var forgotten: UInt64 = 0
     private var events: [SocketEvent] = []
     private var last = Publication()
+    /// What came of the watched sessions, while a publication is put together.
+    private var watched: [SocketID: SocketSnapshot] = [:]
     private let showsPayload: Bool
     /// Where one session is encoded; its room is used again and again.
     private var scratch = WireWriter()
@@ -91,10 +93,13 @@ package struct InspectionBoard: Sendable {
             lastChanged.removeAll(keepingCapacity: true)
         }
         isComplete = !publication.isPartial
+        watched.merge(publication.watched) { $1 }
         for index in publication.changed.indices { put(&publication.changed[index]) }
         publication.changed = []
         for id in publication.gone { remove(id) }
         guard isComplete else { return }
+        swap(&publication.watched, &watched)
+        watched = [:]
         removeExpired(upTo: publication.oldestClosed)
         events += publication.events
         publication.events = []
@@ -104,7 +109,11 @@ package struct InspectionBoard: Sendable {
 
     /// By reference: a copy of a session is as dear as the rest of it.
     private mutating func put(_ socket: inout SocketSnapshot) {
-        if socket.phase == .closed { closed.append(socket.id) }
+        if socket.phase == .closed {
+            closed.append(socket.id)
+            // It may have been listed as live in an earlier piece.
+            watched[socket.id] = nil
+        }
         encode(&socket)
         // As long as it is, and not as long as an array grows to.
         entries[socket.id] = Entry(bytes: Array(scratch.bytes[...]), revision: revision)
@@ -133,6 +142,7 @@ package struct InspectionBoard: Sendable {
     }
 
     private mutating func remove(_ id: SocketID) {
+        watched[id] = nil
         guard entries.removeValue(forKey: id) != nil else { return }
         removed.append(id)
         guard removed.count > 2 * Self.removalLimit else { return }
@@ -172,7 +182,8 @@ package struct InspectionBoard: Sendable {
         }
         // Of what was removed before a viewer came it knows nothing.
         if viewer.revision == 0 { viewer.removals = forgotten + UInt64(removed.count) }
-        let watched = viewer.watch.sockets.filter { last.watched[$0] != nil }
+        let watched =
+            viewer.watch.wantsAll ? last.watched.keys.sorted() : viewer.watch.sockets.filter { last.watched[$0] != nil }
         let others = Set(watched)
         var sessions: [SocketID]
         if viewer.revision > 0, viewer.revision + 1 == revision {

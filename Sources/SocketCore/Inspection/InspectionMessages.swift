@@ -29,7 +29,7 @@ package struct InspectionHello: WireMessage, Sendable {
     /// Two sides whose major versions differ do not understand each other.
     package var major = Self.version
     /// Counts additions, which the other side skips.
-    package var minor: UInt64 = 0
+    package var minor: UInt64 = 1
     package var process = 0
     /// The program's name, as the kernel has it.
     package var program = ""
@@ -130,6 +130,9 @@ package struct InspectionWatch: WireMessage, Sendable {
     package var traffic: SocketID?
     /// Whether events are told.
     package var wantsEvents = false
+    /// Whether every session counts as one of `sockets`: listeners and datagram sockets first, then connections, oldest
+    /// first, up to `limit` in all.
+    package var wantsAll = false
 
     package static let limit = 256
 
@@ -140,6 +143,7 @@ package struct InspectionWatch: WireMessage, Sendable {
         try coder.field(1, &sockets)
         try coder.field(2, &traffic)
         try coder.field(3, &wantsEvents)
+        try coder.field(4, &wantsAll)
     }
 }
 

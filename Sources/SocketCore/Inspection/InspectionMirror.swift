@@ -18,6 +18,8 @@ package struct InspectionMirror: Sendable {
     private var trafficOf: SocketID?
     private var lastTick: InspectionTick?
     private var watched: Set<SocketID> = []
+    /// Whether all sessions count as watched.
+    private var watchesAll = false
     /// No longer watched, and not told of since.
     private var unwatched: Set<SocketID> = []
     /// Updates taken whole.
@@ -32,8 +34,9 @@ package struct InspectionMirror: Sendable {
     /// taken for new.
     package mutating func watches(_ watch: InspectionWatch) {
         let wanted = Set(watch.sockets)
-        unwatched = unwatched.union(watched).subtracting(wanted)
-        watched = wanted
+        let former = watchesAll && !watch.wantsAll ? Set(names) : watched
+        unwatched = watch.wantsAll ? [] : unwatched.union(former).subtracting(wanted)
+        (watched, watchesAll) = (wanted, watch.wantsAll)
         guard trafficOf != watch.traffic else { return }
         trafficOf = watch.traffic
         traffic = []

@@ -31,6 +31,20 @@ struct SessionTable<Session: AnyObject> {
         return sessions
     }
 
+    /// The sessions with the lowest numbers, by number, at most `limit` of them. Takes one pass, however many there are.
+    func oldest(_ limit: Int) -> [Session] {
+        if let ordered { return Array(ordered.prefix(limit)) }
+        var numbers: [UInt64] = []
+        for number in slots.lazy.map(\.number) where number != 0 {
+            if numbers.count == limit {
+                guard let last = numbers.last, number < last else { continue }
+                numbers.removeLast()
+            }
+            numbers.insert(number, at: numbers.partition(below: number))
+        }
+        return numbers.compactMap { slots[slot(of: $0)].session }
+    }
+
     /// A later session has a higher number, save one that comes from another engine.
     private mutating func keepOrder(with session: Session, _ number: UInt64) {
         guard ordered != nil else { return }
@@ -93,5 +107,17 @@ struct SessionTable<Session: AnyObject> {
         slots = Array(repeating: Slot(), count: capacity)
         shift = UInt64(64 - capacity.trailingZeroBitCount)
         for entry in former where entry.number != 0 { slots[slot(of: entry.number)] = entry }
+    }
+}
+
+extension [UInt64] {
+    /// Where a number belongs in this ascending list.
+    fileprivate func partition(below number: UInt64) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -4,6 +4,8 @@ import SocketCore
 struct PublicationRequest: Sendable {
     /// Sessions to be listed whole, with the kernel's side.
     var watched: Set<SocketID> = []
+    /// Whether every session counts as watched, up to `InspectionWatch.limit` of them.
+    var watchesAll = false
     /// Sessions whose traffic is told.
     var traffic: Set<SocketID> = []
     /// Events from this one on.
@@ -15,6 +17,8 @@ struct PublicationRequest: Sendable {
 
     /// Sessions in one piece: more would hold up the engine's queue, and take memory that is not used again.
     static let limit = 128
+    /// Sessions whose kernel side is asked for in one piece: some six system calls each.
+    static let watchedLimit = 64
 }
 
 /// The sessions that changed since the last publication, in the order in which they first did.
@@ -22,6 +26,8 @@ struct ChangeNotes {
     var sessions: [SocketID] = []
     /// How many of them, from the first one on, the publication under way has still to tell.
     var owed = 0
+    /// Watched sessions that the publication under way has still to list; nil: it has not come to them.
+    var watched: ArraySlice<SocketID>?
     /// Of those that were looked at, the ones that are over.
     var ended: Set<SocketID> = []
     /// The ending that was told of last.
@@ -47,10 +53,10 @@ extension EngineState {
             notes?.owed = notes?.sessions.count ?? 0
         }
         publishNoted(in: &publication)
-        if let owed = notes?.owed, owed > 0 {
-            publication.isPartial = true
-        } else {
+        if notes?.owed == 0, publishWatched(in: &publication, request) {
             finish(&publication, request)
+        } else {
+            publication.isPartial = true
         }
         publication.cost = ProcessorTime.ofThread - began
         return publication
@@ -77,12 +83,6 @@ extension EngineState {
         publishDatagrams(in: &publication)
         publishEndings(in: &publication)
         tap(request.traffic)
-        for id in request.watched {
-            let whole =
-                connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
-                ?? datagrams[id]?.snapshot(withKernel: true)
-            if let whole { publication.watched[id] = whole }
-        }
         for id in request.traffic {
             publication.traffic[id] =
                 connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
@@ -93,6 +93,28 @@ extension EngineState {
         let (events, _, next) = ring.read(from: max(request.eventsFrom, ring.next - min(ring.next, told)))
         publication.events = events
         publication.tick = tick(next)
+    }
+
+    /// As many of the watched sessions as go into one piece, with their listings and the kernel's side; whether that was
+    /// the last piece.
+    private func publishWatched(in publication: inout Publication, _ request: PublicationRequest) -> Bool {
+        let left = notes?.watched ?? watched(by: request)[...]
+        for id in left.prefix(PublicationRequest.watchedLimit) {
+            let whole =
+                connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
+                ?? datagrams[id]?.snapshot(withKernel: true)
+            if let whole { publication.watched[id] = whole }
+        }
+        let rest = left.dropFirst(PublicationRequest.watchedLimit)
+        notes?.watched = rest.isEmpty ? nil : rest
+        return rest.isEmpty
+    }
+
+    private func watched(by request: PublicationRequest) -> [SocketID] {
+        guard request.watchesAll else { return Array(request.watched) }
+        let few = Array((acceptors.keys.sorted() + datagrams.keys.sorted()).prefix(InspectionWatch.limit))
+        let all = few + connections.oldest(InspectionWatch.limit - few.count).map(\.id)
+        return all + request.watched.subtracting(all)
     }
 
     private func tick(_ nextEvent: UInt64) -> InspectionTick {

@@ -203,6 +203,7 @@ final class InspectionServer: Sendable {
         request.eventsFrom = state.nextEvent
         for viewer in greeted {
             request.watched.formUnion(viewer.progress.watch.sockets)
+            if viewer.progress.watch.wantsAll { request.watchesAll = true }
             if rights >= .payload, let id = viewer.progress.watch.traffic { request.traffic.insert(id) }
         }
         state.isAsked = true
