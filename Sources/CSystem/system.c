@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -23,6 +24,10 @@ int csystem_send_queue(int descriptor) {
 
 void csystem_name_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
+}
+
+const char *csystem_secure_getenv(const char *name) {
+  return secure_getenv(name);
 }
 
 int64_t csystem_peer_user(int descriptor) {

@@ -16,6 +16,12 @@ struct HouseTests {
         #expect(places.count <= 1, "\(places)")
     }
 
+    @Test("the library asks for the environment in one place, which trusts no caller of a set-uid program")
+    func environment() {
+        let places = Self.lines(holding: ["getenv("], in: SourceTree.sources("SocketKit"))
+        #expect(places.count == 1 && places.first?.contains("/ProcessEnvironment.swift:") == true, "\(places)")
+    }
+
     @Test("tests pause in one place only")
     func pauses() {
         let files = SourceTree.swift.filter {

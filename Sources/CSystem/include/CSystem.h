@@ -30,6 +30,9 @@ int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out);
 // Names the calling thread; at most 15 bytes.
 void csystem_name_thread(const char *name);
 
+// secure_getenv(3): null as well where the program runs with more rights than its caller (set-uid, set-gid, capabilities).
+const char *csystem_secure_getenv(const char *name);
+
 // The user at the other end of a Unix-domain socket (SO_PEERCRED); -1 with errno when it is not known.
 int64_t csystem_peer_user(int descriptor);
 

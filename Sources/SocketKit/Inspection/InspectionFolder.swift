@@ -6,7 +6,7 @@ import SocketCore
 package enum InspectionFolder {
     /// `$XDG_RUNTIME_DIR/socktui`; where that is not set, below `/run/user`, or in /tmp with the user's number.
     package static var standard: String {
-        if let text = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), text.hasPrefix("/") {
+        if let text = ProcessEnvironment["XDG_RUNTIME_DIR"], text.hasPrefix("/") {
             return text + "/socktui"
         }
         let user = geteuid()

@@ -54,7 +54,7 @@ public final class SocketInspection: Sendable {
 
     /// What the environment asks for.
     static func serveAsAsked(_ engine: SocketEngine) {
-        guard let value = getenv("SOCKETKIT_INSPECT").map({ String(cString: $0) }), !["", "0"].contains(value) else {
+        guard let value = ProcessEnvironment["SOCKETKIT_INSPECT"], !["", "0"].contains(value) else {
             return
         }
         let rights = value == "1" ? .watch : InspectionRights(rawValue: value)
