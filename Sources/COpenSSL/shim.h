@@ -23,6 +23,9 @@ static inline void co_ctx_set_mode(SSL_CTX *c, long mode) { SSL_CTX_set_mode(c, 
 static inline int co_ctx_set_min(SSL_CTX *c, int version) { return (int)SSL_CTX_set_min_proto_version(c, version); }
 static inline int co_ctx_set_max(SSL_CTX *c, int version) { return (int)SSL_CTX_set_max_proto_version(c, version); }
 static inline void co_ctx_set_cache(SSL_CTX *c, long mode) { SSL_CTX_set_session_cache_mode(c, mode); }
+static inline void co_ctx_set_servername_callback(SSL_CTX *c, int (*callback)(SSL *, int *, void *)) {
+  SSL_CTX_set_tlsext_servername_callback(c, callback);
+}
 static inline int co_set_sni(SSL *s, const char *name) { return (int)SSL_set_tlsext_host_name(s, name); }
 static inline void co_retry_verify(SSL *s) { SSL_set_retry_verify(s); }
 static inline const char *co_group(SSL *s) {

@@ -35,6 +35,14 @@ enum TLSCallbacks {
         return 1
     }
 
+    /// Accepts the name that a client asks for, if it asks for one. OpenSSL keeps only an accepted name with the session,
+    /// so that the name is known again when the session is resumed.
+    static let serverName:
+        @convention(c) (OpaquePointer?, UnsafeMutablePointer<CInt>?, UnsafeMutableRawPointer?) -> CInt = { ssl, _, _ in
+            let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name)
+            return name == nil ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_OK
+        }
+
     typealias Selection =
         @convention(c) (
             OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, UnsafeMutablePointer<UInt8>?,

@@ -58,16 +58,21 @@ final class TLSContext: Sendable {
             if TLSNames.isAddress(name) {
                 X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), TLSNames.withoutScope(name))
             } else {
-                SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+                // The subject's common name is no name of a server (RFC 9525, 2).
+                let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+                SSL_set_hostflags(ssl, UInt32(flags))
                 SSL_set1_host(ssl, name)
             }
         }
         guard let key = exchange.sessionKey else { return }
         let address = Int(bitPattern: ssl)
         state.withLock { state in
-            // Each is used once (RFC 8446 appendix C.4), so that nobody can link two connections by it.
-            guard let session = state.sessions.removeValue(forKey: key) else { return }
+            guard let session = state.sessions[key] else { return }
             SSL_set_session(OpaquePointer(bitPattern: address), session)
+            // A ticket of TLS 1.3 is used once, so that nobody can link two connections by it (RFC 8446, appendix C.4);
+            // the server gives new ones. Before TLS 1.3 it gives none with a resumed session, so the session is kept.
+            guard SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION else { return }
+            state.sessions[key] = nil
             SSL_SESSION_free(session)
         }
     }
@@ -117,6 +122,7 @@ extension TLSContext {
         try setTrust(context, settings)
         try setIdentity(context, settings)
         setSessions(context, settings)
+        if settings.role == .server { co_ctx_set_servername_callback(context, TLSCallbacks.serverName) }
         guard !settings.applicationProtocols.isEmpty else { return }
         if settings.role == .server {
             SSL_CTX_set_alpn_select_cb(context, TLSCallbacks.selectProtocol, nil)

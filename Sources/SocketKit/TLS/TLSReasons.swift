@@ -39,14 +39,20 @@ enum TLSReasons {
 final class KeyLogFile: Sendable {
     private let descriptor: Int32
 
-    /// Opens it to add lines, and makes it readable for its owner only. Throws `badParameter` when that cannot be done.
+    /// Opens it to add lines, and makes it readable for its owner only. Throws `badParameter` when that cannot be done,
+    /// for a symbolic link, and for a file that belongs to another user or has a second name: whoever made those could
+    /// read the secrets, or have them written into a file of the caller's.
     init(_ path: String) throws(SocketError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw TLSContext.refused("key log \(path): \(SocketError.words(errno))") }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, fchmod(descriptor, 0o600) == 0 else {
-            throw TLSContext.refused("key log \(path): must be a plain file of your own")
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
+        descriptor = open(path, flags, 0o600)
+        guard descriptor >= 0 else {
+            let why = errno == ELOOP ? "must not be a symbolic link" : SocketError.words(errno)
+            throw TLSContext.refused("key log \(path): \(why)")
         }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_nlink == 1, fchmod(descriptor, 0o600) == 0
+        else { throw TLSContext.refused("key log \(path): must be a plain file of your own") }
     }
 
     deinit {

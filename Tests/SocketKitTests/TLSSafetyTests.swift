@@ -1,0 +1,74 @@
+import Glibc
+import SocketKit
+import SocketTestSupport
+import Testing
+
+/// Names of certificates, the file of secrets, and sessions that are resumed.
+@Suite(.enabled(if: Certificates.problem == nil), .timeLimit(.minutes(5))) struct TLSSafetyTests {
+    @Test func aCommonNameIsNoNameOfAServer() throws {
+        let folder = try TemporaryFolder()
+        let made = try ChildProcess.run([
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+            "9", "-subj", "/CN=localhost", "-keyout", folder.path + "/key", "-out", folder.path + "/crt",
+        ])
+        #expect(made.status == 0)
+        let identity = TLSSettings.Identity(certificateFile: folder.path + "/crt", keyFile: folder.path + "/key")
+        let pair = try TLSPair()
+        try pair.startTLS(
+            client: .testClient("localhost", trust: .file(folder.path + "/crt")), server: .server(identity))
+        #expect(eventually { pair.clientSide.isDisconnected })
+        guard case .tls(.untrusted(_, let text))? = pair.clientSide.lastError?.reason else {
+            Issue.record("\(String(describing: pair.clientSide.lastError))")
+            return
+        }
+        #expect(text.lowercased().contains("hostname"))
+    }
+
+    @Test func theFileOfSecretsIsThisUsersOwnAndNoLink() throws {
+        let folder = try TemporaryFolder()
+        let (own, link, second) = (folder.path + "/own", folder.path + "/link", folder.path + "/second")
+        func problem(_ path: String) -> String? {
+            let pair = try? ConnectedPair()
+            do throws(SocketError) {
+                try pair?.socket.startTLS(.testClient().with { $0.keyLogFile = path })
+                return nil
+            } catch { return error.detail }
+        }
+        #expect(problem(own) == nil)
+        #expect(symlink(own, link) == 0)
+        #expect(problem(link)?.contains("symbolic link") == true)
+        #expect(Glibc.link(own, second) == 0)
+        #expect(problem(second)?.contains("plain file of your own") == true)
+        let foreign = folder.path + "/foreign"
+        #expect(close(creat(foreign, 0o666)) == 0)
+        if chown(foreign, 65_534, 65_534) == 0 {
+            #expect(problem(foreign)?.contains("plain file of your own") == true)
+            var status = stat()
+            #expect(stat(foreign, &status) == 0 && status.st_mode & 0o777 != 0o600, "it was left as it was")
+        }
+    }
+
+    @Test(arguments: [TLSSettings.Version.tls12, .tls13])
+    func everyLaterConnectionResumesAndTheServerStillKnowsTheName(version: TLSSettings.Version) throws {
+        let only = { (settings: inout TLSSettings) in
+            (settings.minimumVersion, settings.maximumVersion) = (version, version)
+        }
+        let reception = try TLSReception(.testServer().with(only))
+        let endpoint = Endpoint.tcp(host: "localhost", port: reception.port)
+        for round in 0..<4 {
+            let clientSide = Recorder()
+            let client = AsyncSocket(engine: SocketEngine(), delegate: clientSide)
+            try client.connect(to: endpoint, tls: .testClient().with(only))
+            #expect(eventually { clientSide.calls.contains(.secured) && reception.sockets.count == round + 1 })
+            let server = try #require(reception.sockets.last)
+            // What the server sends brings a client of TLS 1.3 its tickets.
+            #expect(eventually { server.isSecure })
+            server.write([1])
+            client.read(ReadRequest(.length(1)))
+            #expect(eventually { clientSide.received == [1] })
+            #expect(client.tls?.isResumed == (round > 0), "round \(round)")
+            #expect(server.tls?.isResumed == (round > 0) && server.tls?.serverName == "localhost", "round \(round)")
+            client.disconnect()
+        }
+    }
+}
