@@ -11,7 +11,7 @@ struct WebSocketPlan: Sendable {
     init(_ url: WebSocketURL, _ configuration: WebSocketConfiguration) throws(SocketError) {
         self.url = url
         self.configuration = configuration
-        if let fault = configuration.fault { throw .refused("connect", fault) }
+        if let fault = url.fault ?? configuration.fault { throw .refused("connect", fault) }
         if configuration.proxy != nil, url.host == nil {
             throw .refused("connect", "proxy: does not reach a Unix-domain socket")
         }

@@ -33,6 +33,27 @@ import Testing
         #expect(Digests.webSocketAccept(for: "dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
     }
 
+    @Test("no part of a URL begins a field or a request of its own")
+    func urlsThatWouldSplitARequest() throws {
+        let good = try WebSocketURL.parse("ws://127.0.0.1:1/")
+        let changes: [(String, (inout WebSocketURL) -> Void)] = [
+            ("url.resource", { $0.resource = "/a HTTP/1.1\r\nHost: inner\r\n\r\nGET /second" }),
+            ("url.resource", { $0.resource = "/a b" }), ("url.resource", { $0.resource = "" }),
+            ("url.resource", { $0.resource = "/a#b" }), ("url.authority", { $0.authority = "evil\r\nX-Too: yes" }),
+            ("url.authority", { $0.authority = "" }),
+            ("url.endpoint", { $0.endpoint = .tcp(host: "h:80 HTTP/1.1\r\nX-Injected: yes\r\nX:", port: 80) }),
+            ("url.credentials", { $0.credentials = HTTPCredentials(user: "a:b", password: "") }),
+        ]
+        for (name, change) in changes {
+            var url = good
+            change(&url)
+            let client = client(WebSocketRecorder()) { $0.proxy = WebSocketProxy(host: "127.0.0.1", port: 1) }
+            let error = #expect(throws: SocketError.self) { try client.connect(to: url) }
+            #expect(error?.reason == .badParameter && error?.detail.hasPrefix(name) == true, "\(name)")
+            #expect(client.session == nil)
+        }
+    }
+
     @Test("H6: a refusal fails the open, with all that the server said")
     func h6RefusedOpen() throws {
         let listener = try RawListener()

@@ -103,6 +103,21 @@ public struct WebSocketURL: Hashable, Sendable {
     }
 }
 
+extension WebSocketURL {
+    /// Why no request can be made of this URL, as `argument: sentence`; `nil` if one can. The properties can be set to
+    /// anything, and a space or a line ending in one of them would begin a field or a request of its own.
+    package var fault: String? {
+        if let fault = credentials?.fault { return "url.credentials: \(fault)" }
+        if !resource.hasPrefix("/") { return "url.resource \(HTTPText.shown(resource.utf8)): must begin with /" }
+        if authority.isEmpty { return "url.authority: must not be empty" }
+        let parts = [("resource", resource), ("authority", authority), ("endpoint", host ?? "")]
+        for (name, text) in parts where !text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            return "url.\(name) \(HTTPText.shown(text.utf8)): must be printable ASCII without spaces"
+        }
+        return resource.contains("#") ? "url.resource: a WebSocket's URL has no fragment; write # as %23" : nil
+    }
+}
+
 extension WebSocketURL: CustomStringConvertible {
     /// As `parse` reads it, without credentials.
     public var description: String {
