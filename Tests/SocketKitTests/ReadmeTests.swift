@@ -1,3 +1,4 @@
+import Dispatch
 import SocketKit
 import SocketTestSupport
 import Testing
@@ -21,4 +22,9 @@ final class Echo: SocketListenerDelegate {
         #expect(try await socket.bytes(ReadRequest(.length(12))) == Array("hello\r\nbye\r\n".utf8))
         withExtendedLifetime((echo, listener)) {}
     }
+}
+
+/// The end of the example, which never returns; no test calls it.
+private func stayAlive() -> Never {
+    dispatchMain()
 }
