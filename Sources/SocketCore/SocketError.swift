@@ -63,6 +63,12 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
     public var detail: String
     /// Every address that a failed connect tried, in order; empty elsewhere.
     public var attempts: [Attempt]
+    /// Of an awaited read or write that failed: how many of its bytes had passed. Of a write, these went out, or still go
+    /// out; `nil` elsewhere. A read whose bytes went back to the stream, for the next read, has 0.
+    public var transferred: Int?
+    /// Of an awaited read that failed with its connection: the bytes it had, which nothing else hands over. `nil`: none,
+    /// or they went back to the stream.
+    public var received: [UInt8]?
 
     /// Describes a failure.
     public init(_ reason: Reason, operation: String, detail: String, attempts: [Attempt] = []) {
@@ -105,6 +111,15 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
         case .webSocket(let problem): problem.code
         }
     }
+}
+
+/// What Foundation makes an `NSError` of: the same domain and code. Its `localizedDescription` cannot be given without
+/// Foundation; `detail` is the sentence for a person, and `description` has the operation too.
+extension SocketError {
+    /// `domain`, for `(error as NSError).domain`.
+    public var _domain: String { domain }
+    /// `code`, for `(error as NSError).code`.
+    public var _code: Int { code }
 }
 
 extension SocketError: CustomStringConvertible {

@@ -20,3 +20,25 @@ package func eventually(within limit: Duration = .seconds(30), _ condition: () t
     }
     return true
 }
+
+/// Puts a timeout around an `await` as programs do, by a task group: when the time is over, `body` is cancelled. Returns
+/// what came of `body`, so it ends only if `body` does.
+package func cancelling<R: Sendable>(
+    after time: Duration = .milliseconds(20), _ body: @escaping @Sendable () async throws -> R
+) async -> Result<R, any Error> {
+    await withTaskGroup(of: Result<R, any Error>?.self) { group in
+        group.addTask {
+            do { return .success(try await body()) } catch { return .failure(error) }
+        }
+        group.addTask {
+            try? await Task.sleep(for: time)
+            return nil
+        }
+        var result: Result<R, any Error>?
+        while let ended = await group.next() {
+            result = result ?? ended
+            group.cancelAll()
+        }
+        return result ?? .failure(CancellationError())
+    }
+}

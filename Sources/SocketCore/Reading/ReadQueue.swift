@@ -204,12 +204,14 @@ package struct ReadQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Ends the asking read, with the bytes it had, and takes the next in hand; nil, and nothing changes, when that
-    /// operation is not asking. A standing read ends for good.
+    /// Ends the asking read and takes the next in hand; nil, and nothing changes, when that operation is not asking. The
+    /// failure has the bytes it had; `givesBack`: they go back to the stream instead, for the reads that follow. A standing
+    /// read ends for good.
     package mutating func failAsking(
-        _ operation: OperationID, error: SocketError, now: MonotonicTime
+        _ operation: OperationID, error: SocketError, givesBack: Bool = false, now: MonotonicTime
     ) -> FailedOperation? {
         guard isAsking(operation) else { return nil }
+        if givesBack { inHand?.giveBack(to: &preBuffer) }
         let failed = failInHand(error)
         holdNext(now: now)
         return failed

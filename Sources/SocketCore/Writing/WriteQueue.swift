@@ -105,14 +105,32 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Ends the asking write and takes the next in hand; nil, and nothing changes, when that operation is not asking.
     ///
     /// Its unsent bytes are dropped. When some were sent already, the peer sees the next write in the middle of this
-    /// one: harmless only to a protocol that can tell.
+    /// one: harmless only to a protocol that can tell. What was handed on still goes out, and counts as done.
     package mutating func failAsking(
         _ operation: OperationID, error: SocketError, now: MonotonicTime
     ) -> FailedOperation? {
         guard isAsking(operation) else { return nil }
-        let failed = failInHand(error)
+        let handedOn = handedOn(of: operation)?.done
+        var failed = failInHand(error)
+        if let handedOn { failed?.done = handedOn }
         takeNextInHand(now: now)
         return failed
+    }
+
+    /// How many bytes of a write were handed on, of how many, and its tag; nil when it is not here any more.
+    package func handedOn(of operation: OperationID) -> (done: Int, total: Int, tag: Int)? {
+        guard let inHand else { return nil }
+        let isCurrent = inHand.write.operation == operation
+        guard
+            let index = isCurrent
+                ? 0
+                : (0..<waiting.count).first(where: { waiting[$0].operation == operation })
+                    .map({ $0 + 1 })
+        else { return nil }
+        let write = index == 0 ? inHand.write : waiting[index - 1]
+        let first = firstUnsent
+        let done = index < first.index ? write.bytes.count : index == first.index ? first.offset : 0
+        return (done, write.bytes.count, write.tag)
     }
 
     /// Ends every write, one a call, that in hand first; nil when none is left. For a connection that closes: the

@@ -209,7 +209,7 @@ final class Acceptor {
         picture.closed = CloseRecord(time: engine.now, error: error, mode: mode)
         engine.closed.append(picture, traffic: nil)
         if let handle, !isReleased { engine.outbox.append(.listener(handle, .stopped(error))) }
-        handle?.sessionEnded(id)
+        handle?.sessionEnded(id, as: picture)
     }
 
     func snapshot(withKernel: Bool) -> SocketSnapshot {

@@ -47,9 +47,9 @@ extension Connection {
             }
             record(.timeoutExtended, tag: tag ?? 0, time.wholeMilliseconds)
         case .failOperation:
-            guard failAsking(operation) != nil else { return }
+            guard failAsking(operation, by: verdict) != nil else { return }
         case .extend, .close:
-            guard let error = failAsking(operation) else { return }
+            guard let error = failAsking(operation, by: verdict) else { return }
             close(error: error)
         }
         readingChanged()
@@ -64,11 +64,14 @@ extension Connection {
         finishStep()
     }
 
-    private func failAsking(_ operation: OperationID) -> SocketError? {
+    private func failAsking(_ operation: OperationID, by verdict: TimeoutVerdict) -> SocketError? {
         let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
         let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
+        // Who awaits a read has no other way to get at what it had.
+        let isAwaited = handle?.awaits(operation) ?? false
+        let givesBack = isAwaited && verdict == .failOperation
         guard
-            let failed = machine.reading.failAsking(operation, error: read, now: engine.now)
+            let failed = machine.reading.failAsking(operation, error: read, givesBack: givesBack, now: engine.now)
                 ?? machine.writing.failAsking(operation, error: write, now: engine.now)
         else { return nil }
         fail(failed)
@@ -166,7 +169,7 @@ extension Connection {
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)
         notify(.disconnected(error))
-        handle?.sessionEnded(id, error: error)
+        handle?.sessionEnded(id, as: kept)
         leaveHandle()
     }
 

@@ -257,9 +257,24 @@ extension Connection {
     /// Ends what was asked to end.
     func cancel(_ target: SocketCommand.CancelTarget) {
         while let failed = machine.cancelNext(target, now: engine.now) { fail(failed) }
+        if case .operation(let operation) = target { releaseAwaiting(operation) }
         readingChanged()
         askForFlush()
         finishStep()
+    }
+
+    /// A task that awaits a write was cancelled when bytes of it had left: it goes on, since half of it would tear the
+    /// stream, without a timeout, since nobody is left to judge that. The task is answered now.
+    private func releaseAwaiting(_ operation: OperationID) {
+        guard let write = machine.writing.handedOn(of: operation), handle?.hasGivenUp(operation) == true else { return }
+        _ = machine.setTimeout(nil, of: operation)
+        notify(
+            .givenUp(
+                FailedOperation(
+                    operation: operation, kind: .write, tag: write.tag, done: write.done, total: write.total, bytes: [],
+                    error: SocketError(
+                        .cancelled, operation: "write",
+                        detail: "cancelled behind \(write.done) of \(write.total) bytes; the rest still goes out"))))
     }
 
     /// Takes no more bytes from the kernel, or takes them again.

@@ -42,7 +42,7 @@ extension DatagramSession {
         record(.closed)
         engine.closed.append(picture, traffic: traffic?.snapshot)
         notify(.closed(error))
-        handle?.sessionEnded(id)
+        handle?.sessionEnded(id, as: picture)
         handle = nil
     }
 
@@ -58,7 +58,7 @@ extension DatagramSession {
         isClosed = true
         end()
         engine.counters.opened -= 1
-        handle?.sessionEnded(id)
+        handle?.sessionEnded(id, as: nil)
         handle = nil
     }
 

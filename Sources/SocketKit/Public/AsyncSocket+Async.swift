@@ -4,9 +4,18 @@ import SocketCore
 ///
 /// The completion of an awaited operation goes to the one who awaits it, never to the delegate; everything else still
 /// goes to the delegate. Both may be used on one socket: operations of both kinds share its queues, in the order in
-/// which they were asked for. A cancelled task leaves no operation behind: its read or write is cancelled, and what a
-/// read had gathered goes back to the stream. Nothing is taken from the kernel while nobody awaits a read, so a slow
-/// consumer is felt by the peer.
+/// which they were asked for. Nothing is taken from the kernel while nobody awaits a read, so a slow consumer is felt by
+/// the peer.
+///
+/// A cancelled task gets its answer as soon as the engine's queue is free, whatever the peer does, and no byte is lost or
+/// repeated. What a cancelled read had goes back to the stream, for the next read. A cancelled write of which no byte has
+/// left is taken back whole; one of which bytes have left goes on to its end without a timeout, since half a write would
+/// tear the stream: close the socket to stop it. Either answer is `cancelled`, or success where that came first.
+///
+/// An error says in `SocketError.transferred` how many bytes of the operation had passed. When a read times out,
+/// `SocketConfiguration.timeoutVerdict` decides unless there is a delegate: by `failOperation` its bytes go back to the
+/// stream, by `close`, the default, the connection ends and they are in `SocketError.received`, as they are whenever a
+/// connection ends within a read.
 extension AsyncSocket {
     /// Connects and waits until bytes can pass. Throws what `connect(to:timeout:)` throws, or why the connect failed;
     /// `cancelled` when the task was cancelled, and then nothing is left of the attempt.
@@ -15,39 +24,32 @@ extension AsyncSocket {
         configuration: SocketConfiguration = SocketConfiguration()
     ) async throws(SocketError) -> AsyncSocket {
         let socket = AsyncSocket(engine: engine, configuration: configuration)
-        let error = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                socket.connect(to: endpoint, timeout: timeout) { continuation.resume(returning: $0) }
-                // Cancelled before it began: the handler below found nothing to close then.
-                if Task.isCancelled { socket.disconnect(.now) }
-            }
-        } onCancel: {
-            socket.disconnect(.now)
+        try await socket.wait(in: \.connections, "connect") { () throws(SocketError) in
+            try socket.connect(to: endpoint, timeout: timeout)
         }
-        if Task.isCancelled {
-            socket.disconnect(.now)
-            throw SocketError(.cancelled, operation: "connect", detail: "cancelled")
-        }
-        if let error { throw error }
         return socket
     }
 
-    /// Queues a read and waits for its bytes. Throws why it failed; a standing read cannot be awaited and is refused.
+    /// Queues a read and waits for its bytes. Throws why it failed; a standing read cannot be awaited and is refused. After
+    /// `cancelled`, and after `readTimeout` by the verdict `failOperation`, its bytes are in the stream again; after any
+    /// other error they are in `SocketError.received`.
     public func bytes(_ request: ReadRequest) async throws(SocketError) -> [UInt8] {
         do throws(FailedOperation) {
             return try await outcome(request).get()
         } catch {
-            throw error.error
+            throw error.thrown
         }
     }
 
-    /// Queues a write and waits until the kernel has all of it. Throws why it failed.
+    /// Queues a write and waits until the kernel has all of it. Throws why it failed; `SocketError.transferred` is how many
+    /// of its bytes went out by then. If it is 0, none does. After `cancelled` with more than 0 the others follow; after
+    /// `writeTimeout` by the verdict `failOperation` they do not, and the peer sees the next write in their place.
     public func send(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) async throws(SocketError) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
         do throws(FailedOperation) {
             _ = try await outcome { .write($0, request) }.get()
         } catch {
-            throw error.error
+            throw error.thrown
         }
     }
 
@@ -79,15 +81,20 @@ extension AsyncSocket {
         _ command: @escaping @Sendable (SocketID) -> SocketCommand
     ) async -> Result<[UInt8], FailedOperation> {
         let operation = engine.names.nextOperation()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                ask(command, as: operation) { continuation.resume(returning: $0) }
-                // Cancelled before it was asked for: the handler below found nothing to cancel then.
-                if Task.isCancelled { cancel(.operation(operation)) }
-            }
-        } onCancel: {
-            cancel(.operation(operation))
+        return await waitForAnswer(orIfCancelled: .failure(unbegun(operation, command))) {
+            ask(command, as: operation, answer: $0)
+        } onCancel: { [self] in
+            giveUp(operation)
         }
+    }
+
+    /// The failure of an operation that a cancelled task did not begin.
+    private func unbegun(_ operation: OperationID, _ command: (SocketID) -> SocketCommand) -> FailedOperation {
+        guard var failed = command(SocketID(0)).failure(as: operation) else {
+            preconditionFailure("only reads and writes are awaited")
+        }
+        failed.error = .cancelled(failed.error.operation)
+        return failed
     }
 }
 
@@ -118,9 +125,10 @@ public struct SocketReads: AsyncSequence, Sendable {
             switch await socket.outcome(request) {
             case .success(let bytes): return bytes
             case .failure(let failed):
-                isOver = true
+                // What a cancelled read had is in the stream again, so that the next one goes on with it.
+                isOver = failed.error.reason != .cancelled
                 // Between two reads the session may have ended; how it did tells an end from a loss.
-                let error = failed.error.reason == .notConnected ? socket.lastError : failed.error
+                let error = failed.error.reason == .notConnected ? socket.lastError : failed.thrown
                 if let error, error.reason != .closedByPeer { throw error }
                 return failed.bytes.isEmpty ? nil : failed.bytes
             }

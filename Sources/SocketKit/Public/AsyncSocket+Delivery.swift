@@ -28,20 +28,27 @@ extension AsyncSocket {
     func sessionBegan(_ id: SocketID) {
         state.withLock { state in
             state.session = id
-            state.lastError = nil
+            state.ended = nil
         }
     }
 
-    func sessionEnded(_ id: SocketID, error: SocketError?) {
+    /// The session is over; `snapshot` is how it was at its end.
+    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
         state.withLock { state in
             guard state.session == id else { return }
             state.session = nil
-            state.lastError = error
+            state.ended = snapshot
         }
     }
 
-    /// How the last session ended; nil: this side asked for it.
-    var lastError: SocketError? { state.withLock { $0.lastError } }
+    /// Why the last session ended; nil: this side asked for it.
+    var lastError: SocketError? { closeRecord?.error }
+
+    /// Whether somebody awaits this operation.
+    func awaits(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.operations[operation] != nil } }
+
+    /// Whether the task that awaits this operation was cancelled and has no answer yet.
+    func hasGivenUp(_ operation: OperationID) -> Bool { state.withLock { $0.awaited.isGivenUp(operation) } }
 
     /// The reads that somebody awaits.
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
@@ -142,6 +149,7 @@ extension AsyncSocket {
         case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
         case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
         case .failed(let operation): delegate?.socket(self, didFail: operation)
+        case .givenUp: break
         case .timedOut(let operation):
             let verdict = delegate?.socket(self, didTimeOut: operation) ?? configuration.timeoutVerdict
             answerTimeout(of: operation.operation, verdict)
@@ -166,25 +174,42 @@ extension AsyncSocket {
     ) {
         let isRead = if case .read = command(SocketID(0)) { true } else { false }
         let (engine, session) = state.withLock { state in
-            state.changeAwaited { awaited in
-                awaited.operations[operation] = answer
-                if isRead { awaited.reads.insert(operation) }
-            }
+            state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
             return (state.engine, state.session)
         }
         engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
     }
 
-    /// Begins to connect and calls `answer` once: connected (nil), or why not, be it at the call or later.
-    func connect(to endpoint: Endpoint, timeout: Duration?, _ answer: @escaping @Sendable (SocketError?) -> Void) {
-        // Before it begins, or the answer could come before anybody waits for it.
-        state.withLock { $0.changeAwaited { $0.connections.append(answer) } }
-        do throws(SocketError) {
-            try connect(to: endpoint, timeout: timeout)
-        } catch {
-            let refused = state.withLock { $0.changeAwaited { $0.takeConnections() } }
-            refused.forEach { $0(error) }
+    /// The task that awaits this operation was cancelled: the engine ends it and answers, or answers and lets it go on.
+    func giveUp(_ operation: OperationID) {
+        guard state.withLock({ $0.isAwaited && $0.changeAwaited { $0.giveUp(operation) } }) else { return }
+        cancel(.operation(operation))
+    }
+
+    /// Asks for the connection or for TLS, and waits for one of the two; `nil`, or why it failed, be it at the call or
+    /// later. When the task is cancelled the connection is closed, which answers.
+    func wait(
+        in list: any WritableKeyPath<AwaitedAnswers, Waiters<SocketError?>> & Sendable, _ operation: String,
+        _ begin: () throws(SocketError) -> Void
+    ) async throws(SocketError) {
+        let waiter = engine.names.nextOperation()
+        let cancelled = SocketError.cancelled(operation)
+        let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
+            // Before it begins, or the answer could come before anybody waits for it.
+            state.withLock { $0.changeAwaited { $0[keyPath: list].add(waiter, answer) } }
+            do throws(SocketError) {
+                try begin()
+            } catch {
+                let refused = state.withLock { $0.changeAwaited { $0[keyPath: list].remove(waiter) } }
+                refused?(error)
+            }
+        } onCancel: { [self] in
+            let isWaiting = state.withLock { state in
+                state.isAwaited && state.changeAwaited { $0[keyPath: list].settle(waiter, on: cancelled) }
+            }
+            if isWaiting { disconnect(.now) }
         }
+        if let error { throw error }
     }
 }
 

@@ -9,13 +9,9 @@ extension AsyncSocket {
     /// `didBecomeWritable` is called all the same.
     public func waitUntilWritable() async throws(SocketError) {
         let waiter = engine.names.nextOperation()
-        let error = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                waitForRoom(as: waiter) { continuation.resume(returning: $0) }
-                // Cancelled before it waited: the handler below found nobody then.
-                if Task.isCancelled { stopWaitingForRoom(waiter) }
-            }
-        } onCancel: {
+        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("write")) {
+            waitForRoom(as: waiter, $0)
+        } onCancel: { [self] in
             stopWaitingForRoom(waiter)
         }
         if let error { throw error }
@@ -23,6 +19,9 @@ extension AsyncSocket {
 
     /// How many wait for room now.
     package var waitersForRoom: Int { state.withLock { $0.awaited.room.count } }
+
+    /// How many wait for TLS now.
+    package var waitersForTLS: Int { state.withLock { $0.awaited.securings.count } }
 
     private func waitForRoom(as waiter: OperationID, _ answer: @escaping @Sendable (SocketError?) -> Void) {
         let refusal: SocketError?? = enter { engineState, session in
@@ -35,14 +34,14 @@ extension AsyncSocket {
                     detail: "writeWatermarks: none are set, so there is nothing to wait for")
             }
             guard connection.isAboveHighMark else { return .some(nil) }
-            state.withLock { $0.changeAwaited { $0.room[waiter] = answer } }
+            state.withLock { $0.changeAwaited { $0.room.add(waiter, answer) } }
             return nil
         }
         if let refusal { answer(refusal) }
     }
 
     private func stopWaitingForRoom(_ waiter: OperationID) {
-        let answer = state.withLock { $0.changeAwaited { $0.room.removeValue(forKey: waiter) } }
-        answer?(SocketError(.cancelled, operation: "write", detail: "cancelled"))
+        let answer = state.withLock { $0.isAwaited ? $0.changeAwaited { $0.room.remove(waiter) } : nil }
+        answer?(.cancelled("write"))
     }
 }

@@ -63,11 +63,14 @@ extension AsyncSocket {
         }.get()
     }
 
-    /// TLS as it stands; nil: not asked for, or not connected.
-    public var tls: TLSSnapshot? { fact { $0?.snapshot(withKernel: false).tls } }
+    /// TLS as it stands; `nil` if nobody asked for it in this session. After the end of the session it stays as it was
+    /// then, so that every callback can read it, until the next session begins.
+    public var tls: TLSSnapshot? { fact({ $0.snapshot(withKernel: false).tls }, ended: { $0.tls }) }
 
-    /// Whether bytes pass encrypted. GCDAsyncSocket: `isSecure`.
-    public var isSecure: Bool { fact { $0?.machine.upgrade.isSecure ?? false } }
+    /// Whether bytes pass encrypted, or did when the session ended. GCDAsyncSocket: `isSecure`.
+    public var isSecure: Bool {
+        fact({ $0.machine.upgrade.isSecure }, ended: { $0.tls?.phase == .secure }) ?? false
+    }
 
     /// Gives the verdict on the peer's certificate, from any thread; no effect when that question is not open any more.
     public func answerTrust(of question: OperationID, _ verdict: TrustVerdict) {
@@ -87,7 +90,7 @@ extension AsyncSocket {
             throw .refused("connect", "judge: nobody can be asked here; use an AsyncSocket with a delegate")
         }
         let socket = AsyncSocket(engine: engine, configuration: configuration)
-        try await socket.secured { () throws(SocketError) in
+        try await socket.wait(in: \.securings, "TLS") { () throws(SocketError) in
             try socket.connect(to: endpoint, timeout: timeout, tls: settings)
         }
         return socket
@@ -96,35 +99,6 @@ extension AsyncSocket {
     /// Asks for TLS, as `startTLS(_:)` does, and waits until it is set up. Throws why it could not be; `cancelled` when
     /// the task was cancelled, and then the connection is closed, since half a handshake is of no use.
     public func secure(_ settings: TLSSettings) async throws(SocketError) {
-        try await secured { () throws(SocketError) in try self.startTLS(settings) }
-    }
-
-    private func secured(_ begin: @Sendable () throws(SocketError) -> Void) async throws(SocketError) {
-        let error: SocketError? = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock {
-                    $0.changeAwaited { $0.securings.append { continuation.resume(returning: $0) } }
-                }
-                do throws(SocketError) {
-                    try begin()
-                } catch {
-                    let refused = state.withLock { state in
-                        state.changeAwaited { awaited in
-                            defer { awaited.securings = [] }
-                            return awaited.securings
-                        }
-                    }
-                    refused.forEach { $0(error) }
-                }
-                if Task.isCancelled { disconnect(.now) }
-            }
-        } onCancel: {
-            disconnect(.now)
-        }
-        if Task.isCancelled {
-            disconnect(.now)
-            throw SocketError(.cancelled, operation: "TLS", detail: "cancelled")
-        }
-        if let error { throw error }
+        try await wait(in: \.securings, "TLS") { () throws(SocketError) in try self.startTLS(settings) }
     }
 }

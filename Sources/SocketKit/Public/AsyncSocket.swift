@@ -84,11 +84,15 @@ public final class AsyncSocket: Sendable {
     /// Whether bytes can pass.
     public var isConnected: Bool { fact { $0?.machine.isOpen ?? false } }
 
-    /// The peer's address; nil when not connected.
-    public var peerAddress: SocketAddress? { fact { $0?.peer } }
+    /// The peer's address; `nil` before it is known. It stays after the end of the session, so that every callback can
+    /// read it, until the next session begins.
+    public var peerAddress: SocketAddress? { fact({ $0.peer }, ended: { $0.peer }) }
 
-    /// Our own address; nil when not connected.
-    public var localAddress: SocketAddress? { fact { $0?.local } }
+    /// Our own address; `nil` before there is one. It stays as `peerAddress` does.
+    public var localAddress: SocketAddress? { fact({ $0.local }, ended: { $0.local }) }
+
+    /// How the last session ended; `nil` while there is one, and before the first.
+    public var closeRecord: CloseRecord? { fact({ _ in nil }, ended: { $0.closed }) }
 
     /// Bytes queued for writing that the kernel has not taken; 0 when not connected.
     public var pendingWriteBytes: Int { fact { $0?.machine.pendingWriteBytes ?? 0 } }
@@ -108,6 +112,14 @@ public final class AsyncSocket: Sendable {
 
     func fact<R>(_ body: (Connection?) -> R) -> R {
         enter { state, session in body(session.flatMap { state.connections[$0] }) }
+    }
+
+    /// A fact of the present session; of the last one, as it was at its end, while there is none.
+    func fact<R>(_ present: (Connection) -> R?, ended: (SocketSnapshot) -> R?) -> R? {
+        enter { engineState, session in
+            if let connection = session.flatMap({ engineState.connections[$0] }) { return present(connection) }
+            return state.withLock { $0.ended }.flatMap(ended)
+        }
     }
 
     // MARK: Connecting

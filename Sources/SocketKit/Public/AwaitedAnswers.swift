@@ -1,22 +1,48 @@
 import SocketCore
 
 /// Hears how an awaited operation ended: with the bytes of a read (a write has none), or failed.
-typealias OperationAnswer = @Sendable (Result<[UInt8], FailedOperation>) -> Void
+typealias OperationAnswer = Answer<Result<[UInt8], FailedOperation>>
 
 /// Who awaits what of one socket.
 struct AwaitedAnswers {
-    var operations: [OperationID: OperationAnswer] = [:]
+    /// A read or write that was queued by an `await`.
+    struct Operation {
+        /// `nil`: the task was cancelled and has its answer, and the rest of the write still goes out.
+        var answer: OperationAnswer?
+        let isRead: Bool
+        /// Whether the task was cancelled.
+        var isGivenUp = false
+    }
+
+    private(set) var operations: [OperationID: Operation] = [:]
     /// Those of the operations that are reads.
-    var reads: Set<OperationID> = []
-    var connections: [@Sendable (SocketError?) -> Void] = []
+    private(set) var reads: Set<OperationID> = []
+    var connections = Waiters<SocketError?>()
     /// Those who wait for TLS.
-    var securings: [@Sendable (SocketError?) -> Void] = []
-    /// Those who wait for room in the write queue, by names taken from the engine.
-    var room: [OperationID: @Sendable (SocketError?) -> Void] = [:]
+    var securings = Waiters<SocketError?>()
+    /// Those who wait for room in the write queue.
+    var room = Waiters<SocketError?>()
 
     /// Whether nobody awaits anything.
     var isEmpty: Bool {
         operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty
+    }
+
+    mutating func add(_ operation: OperationID, isRead: Bool, _ answer: @escaping OperationAnswer) {
+        operations[operation] = Operation(answer: answer, isRead: isRead)
+        if isRead { reads.insert(operation) }
+    }
+
+    /// Notes that the task which awaits this was cancelled; `false` if it has its answer.
+    mutating func giveUp(_ operation: OperationID) -> Bool {
+        guard operations[operation]?.answer != nil else { return false }
+        operations[operation]?.isGivenUp = true
+        return true
+    }
+
+    /// Whether the task which awaits this was cancelled and has no answer yet.
+    func isGivenUp(_ operation: OperationID) -> Bool {
+        operations[operation].map { $0.isGivenUp && $0.answer != nil } ?? false
     }
 
     /// The answers that this notice gives; empty: nobody awaits it.
@@ -25,52 +51,38 @@ struct AwaitedAnswers {
         case .read(let operation, _, let bytes, _): answer(operation, .success(bytes))
         case .wrote(let operation, _): answer(operation, .success([]))
         case .failed(let failed): answer(failed.operation, .failure(failed))
+        case .givenUp(let failed): release(failed)
         case .readPartial(let operation, _, _), .wrotePartial(let operation, _, _):
             // Not the end of it, but not the delegate's business either.
             operations[operation] == nil ? [] : [{}]
-        case .connected: answerConnections(nil)
-        case .secured: take(&securings, nil)
-        case .writable(true): answerRoom(nil)
+        case .connected: connections.takeAll(answering: nil)
+        case .secured: securings.takeAll(answering: nil)
+        case .writable(true): room.takeAll(answering: nil)
         case .disconnected(let error):
-            answerRoom(error ?? SocketError(.disconnected, operation: "write", detail: "closed by this side"))
-                + answerConnections(
-                    error ?? SocketError(.disconnected, operation: "connect", detail: "closed by this side"))
-                + take(&securings, error ?? SocketError(.disconnected, operation: "TLS", detail: "closed by this side"))
+            room.takeAll(answering: error ?? Self.closed("write"))
+                + connections.takeAll(answering: error ?? Self.closed("connect"))
+                + securings.takeAll(answering: error ?? Self.closed("TLS"))
         case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
         }
     }
 
-    private mutating func answerRoom(_ error: SocketError?) -> [@Sendable () -> Void] {
-        guard !room.isEmpty else { return [] }
-        defer { room = [:] }
-        return room.values.map { answer in { answer(error) } }
+    private static func closed(_ operation: String) -> SocketError {
+        SocketError(.disconnected, operation: operation, detail: "closed by this side")
     }
 
     private mutating func answer(
         _ operation: OperationID, _ result: Result<[UInt8], FailedOperation>
     ) -> [@Sendable () -> Void] {
-        guard !operations.isEmpty, let answer = operations.removeValue(forKey: operation) else { return [] }
-        reads.remove(operation)
-        return [{ answer(result) }]
+        guard !operations.isEmpty, let awaited = operations.removeValue(forKey: operation) else { return [] }
+        if awaited.isRead { reads.remove(operation) }
+        return [{ awaited.answer?(result) }]
     }
 
-    private mutating func answerConnections(_ error: SocketError?) -> [@Sendable () -> Void] {
-        guard !connections.isEmpty else { return [] }
-        return takeConnections().map { answer in { answer(error) } }
-    }
-
-    private func take(
-        _ list: inout [@Sendable (SocketError?) -> Void], _ error: SocketError?
-    ) -> [@Sendable () -> Void] {
-        guard !list.isEmpty else { return [] }
-        defer { list = [] }
-        return list.map { answer in { answer(error) } }
-    }
-
-    /// Takes out those who await the connection.
-    mutating func takeConnections() -> [@Sendable (SocketError?) -> Void] {
-        defer { connections = [] }
-        return connections
+    /// Answers the cancelled task. The write stays known, so that its end is not told to the delegate, who never heard of
+    /// it.
+    private mutating func release(_ failed: FailedOperation) -> [@Sendable () -> Void] {
+        guard let answer = operations[failed.operation]?.answer.take() else { return [{}] }
+        return [{ answer(.failure(failed)) }]
     }
 }
 
@@ -78,7 +90,7 @@ extension SocketNotice {
     /// Whether this is about one operation, so that it concerns either the one who awaits it or the delegate.
     var isCompletion: Bool {
         switch self {
-        case .read, .readPartial, .wrote, .wrotePartial, .failed: true
+        case .read, .readPartial, .wrote, .wrotePartial, .failed, .givenUp: true
         case .connected, .secured, .trust, .timedOut, .closedReadStream, .peerClosed, .writable, .disconnecting,
             .disconnected:
             false

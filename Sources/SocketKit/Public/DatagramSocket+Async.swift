@@ -10,14 +10,10 @@ extension DatagramSocket {
     ) async throws(SocketError) {
         let operation = engine.names.nextOperation()
         let request = DatagramRequest(bytes, to: destination, timeout: timeout)
-        let error = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock { $0.awaitedSends[operation] = { continuation.resume(returning: $0) } }
-                engine.post(.datagram(.send(self, request, operation)))
-                // Cancelled before it was asked for: the handler below found nothing to cancel then.
-                if Task.isCancelled { cancel(operation) }
-            }
-        } onCancel: {
+        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
+            state.withLock { $0.awaitedSends[operation] = answer }
+            engine.post(.datagram(.send(self, request, operation)))
+        } onCancel: { [self] in
             cancel(operation)
         }
         if let error { throw error }
@@ -36,49 +32,40 @@ extension DatagramSocket {
 
     /// Keeps a batch for the one who iterates; how many found no room. nil: nobody iterates.
     func keep(_ batch: DatagramBatch) -> Int? {
-        let (answer, first, dropped): (KeptDatagrams.Answer?, Datagram?, Int?) = state.withLock { state in
-            guard state.kept != nil else { return (nil, nil, nil) }
-            return state.kept?.add(batch) ?? (nil, nil, nil)
-        }
-        if let first { answer?(.success(first)) }
-        return dropped
+        let kept = state.withLock { $0.kept?.add(batch) }
+        for (answer, datagram) in zip(kept?.answers ?? [], batch) { answer(.success(datagram)) }
+        return kept?.dropped
     }
 
     func endKept(_ error: SocketError?) {
         let ending: Result<Datagram?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-        let answer = state.withLock { state in
+        let answers = state.withLock { state in
             state.kept?.ending = ending
-            return state.kept?.answer.take()
+            return state.kept?.waiters.takeAll() ?? []
         }
-        answer?(ending)
+        for answer in answers { answer(ending) }
     }
 
     // MARK: For the one who iterates
 
     func nextDatagram() async -> Result<Datagram?, SocketError> {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                fetch { continuation.resume(returning: $0) }
-                if Task.isCancelled { giveUpFetching() }
-            }
-        } onCancel: {
-            giveUpFetching()
+        let waiter = engine.names.nextOperation()
+        return await waitForAnswer(orIfCancelled: .success(nil)) {
+            fetch(as: waiter, $0)
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.kept?.waiters.remove(waiter) }
+            answer?(.success(nil))
         }
     }
 
-    private func fetch(_ answer: @escaping KeptDatagrams.Answer) {
+    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>) {
         let result: Result<Datagram?, SocketError>? = state.withLock { state in
             if let first = state.kept?.popFirst() { return .success(first) }
             if state.session == nil || state.kept?.ending != nil { return state.kept?.ending ?? .success(nil) }
-            state.kept?.answer = answer
+            state.kept?.waiters.add(waiter, answer)
             return nil
         }
         if let result { answer(result) }
-    }
-
-    private func giveUpFetching() {
-        let answer = state.withLock { $0.kept?.answer.take() }
-        answer?(.success(nil))
     }
 }
 
@@ -111,14 +98,12 @@ public struct Datagrams: AsyncSequence, Sendable {
 
 /// Datagrams that were received and that nobody has fetched yet, and who waits for one.
 struct KeptDatagrams {
-    typealias Answer = @Sendable (Result<Datagram?, SocketError>) -> Void
-
     private let limit: Int
     /// Batches as they came, with how many of each were fetched.
     private var batches = OperationDeque<DatagramBatch>()
     private var fetched = 0
     private var count = 0
-    var answer: Answer?
+    var waiters = Waiters<Result<Datagram?, SocketError>>()
     /// How the session ended.
     var ending: Result<Datagram?, SocketError>?
 
@@ -126,17 +111,20 @@ struct KeptDatagrams {
         self.limit = limit
     }
 
-    /// Takes a batch in: the first datagram for the one who waits, and how many found no room.
-    mutating func add(_ batch: DatagramBatch) -> (answer: Answer?, first: Datagram?, dropped: Int) {
-        let waiting = answer.take()
-        let skipped = waiting == nil ? 0 : 1
+    /// Takes a batch in: who waits for its first datagrams, one each, and how many of the others found no room.
+    mutating func add(
+        _ batch: DatagramBatch
+    ) -> (answers: [Answer<Result<Datagram?, SocketError>>], dropped: Int) {
+        var answers: [Answer<Result<Datagram?, SocketError>>] = []
+        while answers.count < batch.count, let waiting = waiters.popFirst() { answers.append(waiting) }
+        let skipped = answers.count
         let room = limit - count
         let kept = Swift.min(room, batch.count - skipped)
         if kept > 0 {
             batches.append(kept == batch.count ? batch : batch.keeping { $0 >= skipped && $0 < skipped + kept })
             count += kept
         }
-        return (waiting, waiting == nil ? nil : batch[0], batch.count - skipped - kept)
+        return (answers, batch.count - skipped - kept)
     }
 
     mutating func popFirst() -> Datagram? {

@@ -3,6 +3,8 @@ import SocketCore
 /// What a datagram handle holds, from whatever thread it is asked.
 struct DatagramHandleState {
     var session: SocketID?
+    /// The last session as it was at its end, until the next one begins.
+    var ended: SocketSnapshot?
     weak var delegate: (any DatagramSocketDelegate)?
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
@@ -33,12 +35,18 @@ extension DatagramSocket {
     func sessionBegan(_ id: SocketID) {
         state.withLock { state in
             state.session = id
+            state.ended = nil
             state.kept?.ending = nil
         }
     }
 
-    func sessionEnded(_ id: SocketID) {
-        state.withLock { if $0.session == id { $0.session = nil } }
+    /// The session is over; `snapshot` is how it was at its end, `nil` if it never was.
+    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot?) {
+        state.withLock { state in
+            guard state.session == id else { return }
+            state.session = nil
+            state.ended = snapshot
+        }
     }
 
     /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel; `caughtUp` is posted

@@ -78,16 +78,24 @@ public final class DatagramSocket: Sendable {
     /// Whether it has one peer.
     public var isConnected: Bool { fact { $0?.peer != nil } }
 
-    /// The one peer; nil when it is not connected.
-    public var peerAddress: SocketAddress? { fact { $0?.peer } }
+    /// The one peer; `nil` when it is not connected. It stays after the end of the session, so that `didClose` can read it,
+    /// until the next session begins.
+    public var peerAddress: SocketAddress? { fact { $0 == nil ? state.withLock { $0.ended?.peer } : $0?.peer } }
 
-    /// Our own address, the IPv4 one where there are two; nil before it is bound, by `bind` or by its first send.
+    /// Our own address, the IPv4 one where there are two; `nil` before it is bound, by `bind` or by its first send. It
+    /// stays as `peerAddress` does.
     public var localAddress: SocketAddress? { localAddresses.first }
 
-    /// Our own addresses: one, or one for each family.
+    /// Our own addresses: one, or one for each family. They stay as `peerAddress` does.
     public var localAddresses: [SocketAddress] {
-        fact { $0?.links.compactMap(\.local).filter { $0.port != 0 && $0 != .unnamed } ?? [] }
+        let all = fact { session in
+            session?.links.compactMap(\.local) ?? state.withLock { $0.ended?.datagrams?.locals } ?? []
+        }
+        return all.filter { $0.port != 0 && $0 != .unnamed }
     }
+
+    /// How the last session ended; `nil` while there is one, and before the first.
+    public var closeRecord: CloseRecord? { fact { $0 == nil ? state.withLock { $0.ended?.closed } : nil } }
 
     /// Datagrams that are queued and not with the kernel yet.
     public var pendingCount: Int { fact { $0?.queue.count ?? 0 } }

@@ -6,7 +6,8 @@ import SocketCore
 /// the end of its turn; then they must not block. The order of one session: `didConnectTo` first; reads complete in the
 /// order in which they were queued, and so do writes, with no order between the two; all partial reports of an
 /// operation come before its completion; every operation ends in exactly one completion, `didRead`, `didWrite` or
-/// `didFail`; `didDisconnect` is last, and comes when the descriptor is closed.
+/// `didFail`; `didDisconnect` is last, and comes when the descriptor is closed. In every callback the socket's addresses
+/// and TLS can be read, also when the session is over by then; `closeRecord` says how it ended.
 ///
 /// Completions of operations that were queued by an `await` go to the one who awaits them and to nobody else; all other
 /// calls come here, whoever else waits for them.
@@ -120,6 +121,8 @@ enum SocketNotice: Sendable {
     case wrote(OperationID, tag: Int)
     case wrotePartial(OperationID, tag: Int, increment: Int)
     indirect case failed(FailedOperation)
+    /// To a cancelled task alone: its write goes on without it.
+    indirect case givenUp(FailedOperation)
     indirect case timedOut(TimedOutOperation)
     case closedReadStream
     case peerClosed

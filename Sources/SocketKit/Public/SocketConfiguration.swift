@@ -32,7 +32,9 @@ public struct SocketConfiguration: Sendable {
     /// Whether the connection stays open for writing after the peer's FIN (GCDAsyncSocket:
     /// `autoDisconnectOnClosedReadStream`, reversed).
     public var allowsHalfOpen = false
-    /// The verdict on an operation that timed out, where no delegate gives one.
+    /// The verdict on an operation that timed out, where no delegate gives one, as for sockets that are only awaited. The
+    /// default closes the connection; after `failOperation` the bytes of an awaited read are in the stream again, and of a
+    /// write those that left stay sent, so that the peer sees the next write in the middle of this one.
     public var timeoutVerdict = TimeoutVerdict.close
     /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never.
     public var idleTimeout: Duration?

@@ -29,20 +29,18 @@ public struct SocketConnections: AsyncSequence, Sendable {
 
 /// Connections that were taken and that nobody has fetched yet, and who waits for one.
 struct ConnectionBacklog<Socket: Sendable> {
-    typealias Answer = @Sendable (Result<Socket?, SocketError>) -> Void
-
     /// Connections held before the listener leaves the rest to the kernel's own backlog.
     static var limit: Int { 16 }
 
     var sockets: [Socket] = []
-    var answer: Answer?
+    var waiters = Waiters<Result<Socket?, SocketError>>()
     var isPaused = false
     /// How the listener ended.
     var ending: Result<Socket?, SocketError>?
 
     /// Takes a connection in; true when the listener has to pause.
-    mutating func add(_ socket: Socket) -> (answer: Answer?, mustPause: Bool) {
-        if let waiting = answer.take() { return (waiting, false) }
+    mutating func add(_ socket: Socket) -> (answer: Answer<Result<Socket?, SocketError>>?, mustPause: Bool) {
+        if let waiting = waiters.popFirst() { return (waiting, false) }
         sockets.append(socket)
         guard sockets.count >= Self.limit, !isPaused else { return (nil, false) }
         isPaused = true
@@ -67,14 +65,6 @@ extension SocketListener {
         return SocketConnections(listener: self)
     }
 
-    func nextConnection() async -> Result<AsyncSocket?, SocketError> {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                fetch { continuation.resume(returning: $0) }
-                if Task.isCancelled { giveUpFetching() }
-            }
-        } onCancel: {
-            giveUpFetching()
-        }
-    }
+    /// How many tasks wait for a connection.
+    package var waiters: Int { state.withLock { $0.backlog?.waiters.count ?? 0 } }
 }

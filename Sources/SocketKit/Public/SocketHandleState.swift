@@ -9,6 +9,8 @@ struct SocketHandleState {
     var pump: DelegatePump?
     var configuration: Shared<SocketConfiguration>
     var userData: (any Sendable)?
+    /// The last session as it was at its end, until the next one begins.
+    var ended: SocketSnapshot?
     private var rare = Rare<RareHandleState>()
     /// Bytes of completed reads that wait in the pump.
     var undelivered = 0
@@ -41,19 +43,9 @@ struct SocketHandleState {
     mutating func changeAwaited<R>(_ body: (inout AwaitedAnswers) -> R) -> R {
         rare.change(RareHandleState()) { body(&$0.awaited) }
     }
-
-    /// How the last session ended; nil: this side asked for it, or none has ended yet.
-    var lastError: SocketError? {
-        get { rare.present?.lastError }
-        set {
-            guard newValue != nil || rare.present != nil else { return }
-            rare.change(RareHandleState()) { $0.lastError = newValue }
-        }
-    }
 }
 
 /// What most handles never hold.
 private struct RareHandleState {
     var awaited = AwaitedAnswers()
-    var lastError: SocketError?
 }

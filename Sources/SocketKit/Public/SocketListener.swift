@@ -8,10 +8,12 @@ import SocketCore
 public final class SocketListener: Sendable {
     /// The engine that it lives on, and on which the connections it takes live.
     public let engine: SocketEngine
-    private let state: Lock<HandleState>
+    let state: Lock<HandleState>
 
-    private struct HandleState {
+    struct HandleState {
         var session: SocketID?
+        /// The last session as it was at its end, until the next one begins.
+        var ended: SocketSnapshot?
         weak var delegate: (any SocketListenerDelegate)?
         var pump: DelegatePump?
         var configuration: SocketConfiguration
@@ -54,10 +56,17 @@ public final class SocketListener: Sendable {
     /// The present session; nil when not listening.
     public var session: SocketID? { state.withLock { $0.session } }
 
-    /// Where it listens, with the port that the kernel chose for port 0; nil when not listening.
+    /// Where it listens, with the port that the kernel chose for port 0; `nil` before it does. It stays after the end, so
+    /// that `didStop` can read it, until it listens again.
     public var localAddress: SocketAddress? {
-        engine.enter { state in session.flatMap { state.acceptors[$0]?.snapshot(withKernel: false).local } }
+        engine.enter { engineState in
+            let acceptor = session.flatMap { engineState.acceptors[$0] }
+            return (acceptor?.snapshot(withKernel: false) ?? state.withLock { $0.ended })?.local
+        }
     }
+
+    /// How it stopped listening; `nil` while it listens, and before the first time.
+    public var closeRecord: CloseRecord? { engine.enter { _ in state.withLock { $0.ended?.closed } } }
 
     /// Begins to listen; when this returns, peers can connect.
     ///
@@ -91,13 +100,19 @@ public final class SocketListener: Sendable {
     func sessionBegan(_ id: SocketID) {
         state.withLock { state in
             state.session = id
+            state.ended = nil
             state.backlog?.ending = nil
             state.backlog?.isPaused = false
         }
     }
 
-    func sessionEnded(_ id: SocketID) {
-        state.withLock { if $0.session == id { $0.session = nil } }
+    /// The session is over; `snapshot` is how it was at its end.
+    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
+        state.withLock { state in
+            guard state.session == id else { return }
+            state.session = nil
+            state.ended = snapshot
+        }
     }
 
     func deliver(_ notice: ListenerNotice) {
@@ -127,44 +142,49 @@ public final class SocketListener: Sendable {
     }
 
     private func fill(_ notice: ListenerNotice) {
-        let (answer, result): (ConnectionBacklog<AsyncSocket>.Answer?, Result<AsyncSocket?, SocketError>)
+        let (answers, result): ([Answer<Result<AsyncSocket?, SocketError>>], Result<AsyncSocket?, SocketError>)
         switch notice {
         case .accepted(let socket):
             result = .success(socket)
-            answer = state.withLock { state in
+            answers = state.withLock { state in
                 let outcome = state.backlog?.add(socket)
                 // Posted under the lock: pauses and resumptions reach the engine in the order of their causes.
                 if outcome?.mustPause == true, let session = state.session {
                     engine.post(.pauseReading(session, true))
                 }
-                return outcome?.answer
+                return outcome?.answer.map { [$0] } ?? []
             }
         case .stopped(let error):
             let ending: Result<AsyncSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
             result = ending
-            answer = state.withLock { state in
+            answers = state.withLock { state in
                 state.backlog?.ending = ending
-                return state.backlog?.answer.take()
+                return state.backlog?.waiters.takeAll() ?? []
             }
         }
-        answer?(result)
+        for answer in answers { answer(result) }
     }
 
-    func fetch(_ answer: @escaping ConnectionBacklog<AsyncSocket>.Answer) {
+    func nextConnection() async -> Result<AsyncSocket?, SocketError> {
+        let waiter = engine.names.nextOperation()
+        return await waitForAnswer(orIfCancelled: .success(nil)) {
+            fetch(as: waiter, $0)
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.backlog?.waiters.remove(waiter) }
+            answer?(.success(nil))
+        }
+    }
+
+    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<AsyncSocket?, SocketError>>) {
         let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
                 if first.mayResume, let session = state.session { engine.post(.pauseReading(session, false)) }
                 return .success(first.socket)
             }
             if state.session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
-            state.backlog?.answer = answer
+            state.backlog?.waiters.add(waiter, answer)
             return nil
         }
         if let result { answer(result) }
-    }
-
-    func giveUpFetching() {
-        let answer = state.withLock { $0.backlog?.answer.take() }
-        answer?(.success(nil))
     }
 }

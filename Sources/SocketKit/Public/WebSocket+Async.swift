@@ -18,40 +18,34 @@ extension WebSocket {
 
     /// Opens this one, as the call above does.
     public func open(_ url: WebSocketURL) async throws(SocketError) {
-        let error: SocketError? = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock { $0.awaited.openings.append { continuation.resume(returning: $0) } }
-                do throws(SocketError) {
-                    try connect(to: url)
-                } catch {
-                    let refused = state.withLock { state in
-                        defer { state.awaited.openings = [] }
-                        return state.awaited.openings
-                    }
-                    for answer in refused { answer(error) }
-                }
-                // Cancelled before it began: the handler below found nothing to end then.
-                if Task.isCancelled { abort() }
+        let waiter = engine.names.nextOperation()
+        let cancelled = SocketError.cancelled("connect")
+        let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
+            state.withLock { $0.awaited.openings.add(waiter, answer) }
+            do throws(SocketError) {
+                try connect(to: url)
+            } catch {
+                let refused = state.withLock { $0.awaited.openings.remove(waiter) }
+                refused?(error)
             }
-        } onCancel: {
-            abort()
-        }
-        if Task.isCancelled {
-            abort()
-            throw SocketError(.cancelled, operation: "connect", detail: "cancelled")
+        } onCancel: { [self] in
+            if state.withLock({ $0.awaited.openings.settle(waiter, on: cancelled) }) { abort() }
         }
         if let error { throw error }
     }
 
     // MARK: Sending
 
-    /// Queues a message and waits until the kernel has all of it. Throws why it could not be sent. A cancelled task does
-    /// not take it back: half a message cannot be.
+    /// Queues a message and waits until the kernel has all of it. Throws why it could not be sent, and `cancelled` at once
+    /// when the task is cancelled; a message that was queued by then still goes out, since half a message cannot.
     public func send(_ message: WebSocketMessage) async throws(SocketError) {
-        let error: SocketError? = await withCheckedContinuation { continuation in
-            let operation = engine.names.nextOperation()
-            state.withLock { $0.awaited.operations[operation] = { continuation.resume(returning: $0) } }
+        let operation = engine.names.nextOperation()
+        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
+            state.withLock { $0.awaited.operations[operation] = answer }
             engine.post(.webSocket(self, socket.session, .message(message), operation))
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.awaited.giveUp(operation) }
+            answer?(.cancelled("send"))
         }
         if let error { throw error }
     }
@@ -63,68 +57,53 @@ extension WebSocket {
     public func send(_ bytes: [UInt8]) async throws(SocketError) { try await send(.binary(bytes)) }
 
     /// Sends a ping and waits for its pong; the answer is how long that took. `payload` is at most 125 bytes; nil: eight
-    /// that no other ping has. Throws why it was not sent, and why the WebSocket ended when that comes first.
+    /// that no other ping has. Throws why it was not sent, why the WebSocket ended when that comes first, and `cancelled`
+    /// at once when the task is cancelled; the delegate still hears of a pong that comes later.
     public func ping(_ payload: [UInt8]? = nil) async throws(SocketError) -> Duration {
         let operation = engine.names.nextOperation()
         let payload = payload ?? withUnsafeBytes(of: operation.number.bigEndian) { Array($0) }
-        let result: Result<Duration, SocketError> = await withCheckedContinuation { continuation in
-            state.withLock { $0.awaited.pings.append((operation, payload, { continuation.resume(returning: $0) })) }
+        return try await waitForAnswer(orIfCancelled: .failure(.cancelled("ping"))) { answer in
+            state.withLock { $0.awaited.pings.append((operation, payload, answer)) }
             engine.post(.webSocket(self, socket.session, .ping(payload), operation))
-        }
-        return try result.get()
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.awaited.takePing(operation) }
+            answer?(.failure(.cancelled("ping")))
+        }.get()
     }
 
     /// Waits until no more is queued for sending than the low watermark allows, if more than the high one allowed is
     /// queued now; else returns at once. Throws `notConnected` without a session, `cancelled` when the task is cancelled,
     /// and why the WebSocket ended when that comes first.
     public func waitUntilWritable() async throws(SocketError) {
-        try await wait { state, name, answer in
-            state.awaited.room[name] = answer
-        } unless: { layer in
-            layer.machine?.isWritable ?? true
-        } giveUp: { state, name in
-            state.awaited.room.removeValue(forKey: name)
-        }
+        try await wait(in: \.room) { $0.machine?.isWritable ?? true }
     }
 
-    /// Says Close, as `close(_:reason:)` does, and waits until it is over. The answer is how it ended; nil: it never was
-    /// open.
+    /// Says Close, as `close(_:reason:)` does, and waits until it is over. The answer is how it ended; `nil` if it never was
+    /// open, and if the task was cancelled before the end: the Close stays queued.
     @discardableResult
     public func finish(_ code: WebSocketCloseCode? = .normal, reason: String = "") async -> WebSocketCloseReport? {
         close(code, reason: reason)
         // Without a session it is over already.
-        try? await wait { state, name, answer in
-            state.awaited.ends[name] = answer
-        } unless: { _ in
-            false
-        } giveUp: { state, name in
-            state.awaited.ends.removeValue(forKey: name)
-        }
+        try? await wait(in: \.ends) { _ in false }
         return closeReport
     }
 
     private func wait(
-        _ enter:
-            @escaping @Sendable (inout WebSocketHandleState, OperationID, @escaping WebSocketAnswers.Answer) -> Void,
-        unless isOver: @escaping @Sendable (WebSocketLayer) -> Bool,
-        giveUp: @escaping @Sendable (inout WebSocketHandleState, OperationID) -> WebSocketAnswers.Answer?
+        in list: any WritableKeyPath<WebSocketAnswers, Waiters<SocketError?>> & Sendable,
+        unless isOver: (WebSocketLayer) -> Bool
     ) async throws(SocketError) {
-        let name = engine.names.nextOperation()
-        let cancelled = SocketError(.cancelled, operation: "send", detail: "cancelled")
-        let error: SocketError? = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer: WebSocketAnswers.Answer = { continuation.resume(returning: $0) }
-                let early: SocketError?? = layer { layer, _ in
-                    guard let layer else { return .some(WebSocketLayer.notOpen) }
-                    if isOver(layer) { return .some(nil) }
-                    state.withLock { enter(&$0, name, answer) }
-                    return nil
-                }
-                if let early { return answer(early) }
-                if Task.isCancelled { state.withLock { giveUp(&$0, name) }?(cancelled) }
+        let waiter = engine.names.nextOperation()
+        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
+            let early: SocketError?? = layer { layer, _ in
+                guard let layer else { return .some(WebSocketLayer.notOpen) }
+                if isOver(layer) { return .some(nil) }
+                state.withLock { $0.awaited[keyPath: list].add(waiter, answer) }
+                return nil
             }
-        } onCancel: {
-            state.withLock { giveUp(&$0, name) }?(cancelled)
+            if let early { answer(early) }
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.awaited[keyPath: list].remove(waiter) }
+            answer?(.cancelled("send"))
         }
         if let error { throw error }
     }
@@ -145,15 +124,13 @@ extension WebSocket {
                 .badConfiguration, operation: "receive",
                 detail: "settings.delivery: is not \(delivery.rawValue), so iterate the other sequence")
         }
-        let result: Result<WebSocketInbox.Item?, SocketError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                fetch { continuation.resume(returning: $0) }
-                if Task.isCancelled { giveUpFetching() }
-            }
-        } onCancel: {
-            giveUpFetching()
-        }
-        return try result.get()
+        let waiter = engine.names.nextOperation()
+        if Task.isCancelled { close(.goingAway) }
+        return try await waitForAnswer(orIfCancelled: .failure(.cancelled("receive"))) {
+            fetch(as: waiter, $0)
+        } onCancel: { [self] in
+            giveUpFetching(waiter)
+        }.get()
     }
 }
 

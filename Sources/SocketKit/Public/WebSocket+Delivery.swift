@@ -4,6 +4,8 @@ import SocketCore
 extension WebSocket {
     /// A client asks its proxy again over a new connection; false when that could not be begun.
     func reconnect(_ layer: WebSocketLayer, to endpoint: Endpoint, in engineState: EngineState) -> Bool {
+        // The user gave up while the former connection closed.
+        if state.withLock({ $0.isAborted }) { return false }
         do throws(SocketError) {
             try engineState.connect(socket, to: endpoint, timeout: nil)
             guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return false }
@@ -90,29 +92,28 @@ extension WebSocket {
 
     // MARK: For a task that reads
 
-    /// Hands the next item to the task that waits, or tells it the end.
+    /// Hands the next items to the tasks that wait, or tells them the end.
     private func settleInbox() {
-        let (answer, result, cost, isEndSeen) = state.withLock { $0.settle() }
+        let (settled, cost, isEndSeen) = state.withLock { $0.settle() }
         delivered(cost)
         if isEndSeen { acknowledgeEnd() }
-        if let answer, let result { answer(result) }
+        for (answer, result) in settled { answer(result) }
     }
 
     /// Asks for the next item; `answer` is called once.
-    func fetch(_ answer: @escaping WebSocketInbox.Answer) {
+    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocketInbox.Item?, SocketError>>) {
         state.withLock { state in
             state.inbox.isRead = true
-            state.inbox.answer = answer
+            state.inbox.waiters.add(waiter, answer)
         }
         settleInbox()
     }
 
-    /// The task that waits is cancelled.
-    func giveUpFetching() {
-        let answer = state.withLock { $0.inbox.answer.take() }
-        guard let answer else { return }
+    /// A task that waits is cancelled.
+    func giveUpFetching(_ waiter: OperationID) {
+        guard let answer = state.withLock({ $0.inbox.waiters.remove(waiter) }) else { return }
         close(.goingAway)
-        answer(.failure(SocketError(.cancelled, operation: "receive", detail: "cancelled")))
+        answer(.failure(.cancelled("receive")))
     }
 
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
@@ -141,7 +142,8 @@ extension WebSocketNotice {
 extension WebSocketHandleState {
     /// A session begins.
     mutating func begin() {
-        inbox = WebSocketInbox()
+        inbox.begin()
+        isAborted = false
         (undelivered, isHeldBack) = (0, false)
         (agreement, report) = (nil, nil)
     }
@@ -153,15 +155,12 @@ extension WebSocketHandleState {
         case .chunk(let chunk): return ([], keep(.chunk(chunk), cost: notice.cost))
         case .opened(let agreement):
             self.agreement = agreement
-            defer { awaited.openings = [] }
-            return (Self.calls(awaited.openings, nil), false)
+            return (awaited.openings.takeAll(answering: nil), false)
         case .sent(let operation): return answer(operation, nil)
         case .failed(let operation, let error): return answer(operation, error)
         case .pong(let payload, let time):
             return (awaited.takePings(payload).map { answer in { answer(.success(time ?? .zero)) } }, false)
-        case .writable:
-            defer { awaited.room = [:] }
-            return (Self.calls(Array(awaited.room.values), nil), false)
+        case .writable: return (awaited.room.takeAll(answering: nil), false)
         case .inputEnded:
             guard mustKeep else { return ([], false) }
             inbox.hasUnseenEnd = true
@@ -199,18 +198,9 @@ extension WebSocketHandleState {
         _ operation: OperationID, _ error: SocketError?
     ) -> (answers: [@Sendable () -> Void], isTaken: Bool) {
         guard !awaited.operations.isEmpty || !awaited.pings.isEmpty else { return ([], false) }
-        if let answer = awaited.operations.removeValue(forKey: operation) { return ([{ answer(error) }], true) }
-        guard let error, let index = awaited.pings.firstIndex(where: { $0.operation == operation }) else {
-            return ([], false)
-        }
-        let answer = awaited.pings.remove(at: index).answer
+        if let answer = awaited.operations.removeValue(forKey: operation) { return ([{ answer?(error) }], true) }
+        guard let error, let answer = awaited.takePing(operation) else { return ([], false) }
         return ([{ answer(.failure(error)) }], true)
-    }
-
-    private static func calls(
-        _ answers: [WebSocketAnswers.Answer], _ error: SocketError?
-    ) -> [@Sendable () -> Void] {
-        answers.map { answer in { answer(error) } }
     }
 
     /// Everybody hears that it is over.
@@ -219,31 +209,46 @@ extension WebSocketHandleState {
         let lost = error ?? SocketError(.disconnected, operation: "WebSocket", detail: "closed by this side")
         inbox.ending = WebSocketInbox.ending(report, error)
         inbox.hasUnseenEnd = false
-        let reader = inbox.isEmpty ? inbox.answer.take() : nil
         let ending = inbox.ending ?? .success(nil)
-        let asked = awaited
+        // While items wait, no task does.
+        let readers = inbox.waiters.takeAll().map { reader -> @Sendable () -> Void in { reader(ending) } }
+        var asked = awaited
         awaited = WebSocketAnswers()
         let pings = asked.pings.map { ping -> @Sendable () -> Void in { ping.answer(.failure(lost)) } }
-        let others = asked.openings + asked.operations.values + asked.room.values
-        return (reader.map { reader in [{ reader(ending) }] } ?? []) + pings + Self.calls(others, lost)
-            + Self.calls(Array(asked.ends.values), nil)
+        let sends = asked.operations.values.map { answer -> @Sendable () -> Void in { answer?(lost) } }
+        return readers + pings + sends + asked.openings.takeAll(answering: lost) + asked.room.takeAll(answering: lost)
+            + asked.ends.takeAll(answering: nil)
     }
 
-    /// What the task that waits is given now, what that cost, and whether it has come to the end of input.
-    mutating func settle() -> (WebSocketInbox.Answer?, Result<WebSocketInbox.Item?, SocketError>?, Int, Bool) {
-        if !inbox.isEmpty {
-            guard let answer = inbox.answer.take(), let next = inbox.popFirst() else { return (nil, nil, 0, false) }
-            return (answer, .success(next.item), next.cost, false)
+    /// What the tasks that wait are given now, what that cost, and whether one has come to the end of input.
+    mutating func settle() -> (
+        settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)],
+        cost: Int, isEndSeen: Bool
+    ) {
+        var settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)] =
+            []
+        var cost = 0
+        while !inbox.isEmpty, let answer = inbox.waiters.popFirst(), let next = inbox.popFirst() {
+            settled.append((answer, .success(next.item)))
+            cost += next.cost
         }
+        guard inbox.isEmpty else { return (settled, cost, false) }
         // Who never reads need not be waited for.
-        let isEndSeen = inbox.hasUnseenEnd && (inbox.answer != nil || !inbox.isRead)
+        let isEndSeen = inbox.hasUnseenEnd && (!inbox.waiters.isEmpty || !inbox.isRead)
         if isEndSeen { inbox.hasUnseenEnd = false }
-        guard let ending = inbox.ending else { return (nil, nil, 0, isEndSeen) }
-        return (inbox.answer.take(), ending, 0, isEndSeen)
+        if let ending = inbox.ending { settled += inbox.waiters.takeAll().map { ($0, ending) } }
+        return (settled, cost, isEndSeen)
     }
 }
 
 extension WebSocketInbox {
+    /// A session begins: what came in the one before goes, and who waits goes on waiting.
+    mutating func begin() {
+        let waiting = waiters
+        self = WebSocketInbox()
+        (waiters, isRead) = (waiting, !waiting.isEmpty)
+    }
+
     /// How a reader hears of the end: 1000 and 1001 end its messages in order, as does this side's own wish.
     static func ending(_ report: WebSocketCloseReport?, _ error: SocketError?) -> Result<Item?, SocketError> {
         if let error { return .failure(error) }

@@ -43,7 +43,10 @@ extension WebSocket {
     }
 
     /// Ends the connection at once, without a Close; the peer sees code 1006.
-    public func abort() { socket.disconnect(.now) }
+    public func abort() {
+        state.withLock { $0.isAborted = true }
+        socket.disconnect(.now)
+    }
 }
 
 /// A message that is sent part by part.
@@ -65,7 +68,8 @@ public struct WebSocketStream: Sendable {
         webSocket.ask(.append(operation, bytes, isLast: true))
     }
 
-    /// Queues a part and waits until there is room for the next. Throws what `WebSocket.waitUntilWritable()` throws.
+    /// Queues a part and waits until there is room for the next. Throws what `WebSocket.waitUntilWritable()` throws; the
+    /// part stays queued, also when the task is cancelled.
     public func send(_ bytes: [UInt8]) async throws(SocketError) {
         write(bytes)
         try await webSocket.waitUntilWritable()

@@ -121,16 +121,22 @@ public final class WebSocket: Sendable {
     }
 
     /// The last round-trip time that a ping measured; nil: none yet.
-    public var roundTripTime: Duration? { layer { layer, _ in layer?.machine?.snapshot().roundTrip } }
+    public var roundTripTime: Duration? { picture?.traffic?.roundTrip }
 
-    /// The peer's address; nil when not connected.
+    /// The peer's address; `nil` before it is known. It stays after the end, so that every callback can read it, until this
+    /// WebSocket is opened again.
     public var peerAddress: SocketAddress? { socket.peerAddress }
 
-    /// Our own address; nil when not connected.
+    /// Our own address; `nil` before there is one. It stays as `peerAddress` does.
     public var localAddress: SocketAddress? { socket.localAddress }
 
-    /// Messages and all, at this instant; nil when there is no session.
-    public var picture: WebSocketPicture? { layer { layer, _ in layer?.snapshot(isConnecting: false) } }
+    /// TLS as it stands; `nil` if there is none. It stays as `peerAddress` does.
+    public var tls: TLSSnapshot? { socket.tls }
+
+    /// Messages and all, at this instant; `nil` before there was a session. It stays as `peerAddress` does.
+    public var picture: WebSocketPicture? {
+        socket.fact({ $0.webSocket?.snapshot(isConnecting: false) }, ended: { $0.webSocket })
+    }
 
     func layer<R>(_ body: (WebSocketLayer?, Connection?) -> R) -> R {
         socket.fact { connection in body(connection?.webSocket, connection) }

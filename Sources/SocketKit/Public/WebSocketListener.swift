@@ -53,8 +53,12 @@ public final class WebSocketListener: Sendable {
     /// The present session; nil when not listening.
     public var session: SocketID? { socket.session }
 
-    /// Where it listens, with the port that the kernel chose for port 0; nil when not listening.
+    /// Where it listens, with the port that the kernel chose for port 0; `nil` before it does. It stays after the end, so
+    /// that `didStop` can read it, until it listens again.
     public var localAddress: SocketAddress? { socket.localAddress }
+
+    /// How it stopped listening; `nil` while it listens, and before the first time.
+    public var closeRecord: CloseRecord? { socket.closeRecord }
 
     /// How many connections have not done their handshake yet.
     public var openingCount: Int { state.withLock { $0.opening.count } }
@@ -141,42 +145,36 @@ public final class WebSocketListener: Sendable {
             answer?(.success(webSocket))
         case .stopped(let error):
             let ending: Result<WebSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-            let answer = state.withLock { state in
+            let answers = state.withLock { state in
                 state.backlog?.ending = ending
-                return state.backlog?.answer.take()
+                return state.backlog?.waiters.takeAll() ?? []
             }
-            answer?(ending)
+            for answer in answers { answer(ending) }
         case .refused: break
         }
     }
 
     fileprivate func next() async -> Result<WebSocket?, SocketError> {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                fetch { continuation.resume(returning: $0) }
-                if Task.isCancelled { giveUpFetching() }
-            }
-        } onCancel: {
-            giveUpFetching()
+        let waiter = engine.names.nextOperation()
+        return await waitForAnswer(orIfCancelled: .success(nil)) {
+            fetch(as: waiter, $0)
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.backlog?.waiters.remove(waiter) }
+            answer?(.success(nil))
         }
     }
 
-    private func fetch(_ answer: @escaping ConnectionBacklog<WebSocket>.Answer) {
+    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocket?, SocketError>>) {
         let result: Result<WebSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
                 if first.mayResume, let session { engine.post(.pauseReading(session, false)) }
                 return .success(first.socket)
             }
             if session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
-            state.backlog?.answer = answer
+            state.backlog?.waiters.add(waiter, answer)
             return nil
         }
         if let result { answer(result) }
-    }
-
-    private func giveUpFetching() {
-        let answer = state.withLock { $0.backlog?.answer.take() }
-        answer?(.success(nil))
     }
 }
 

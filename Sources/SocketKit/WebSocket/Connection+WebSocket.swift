@@ -31,7 +31,8 @@ extension Connection {
         case .read:
             webSocket.gatheredReads += 1
             engine.outbox.append(.webSocketStep(self, notice))
-        case .connected, .readPartial, .failed, .timedOut, .closedReadStream, .peerClosed, .writable, .secured,
+        case .connected, .readPartial, .failed, .givenUp, .timedOut, .closedReadStream, .peerClosed, .writable,
+            .secured,
             .trust, .disconnecting, .disconnected:
             engine.outbox.append(.webSocketStep(self, notice))
         }

@@ -18,6 +18,8 @@ struct WebSocketHandleState {
     var agreement: WebSocketAgreement?
     /// How it ended.
     var report: WebSocketCloseReport?
+    /// Whether it is to end without a Close, so that nothing begins anew for it.
+    var isAborted = false
 
     /// What may be undelivered before no more is taken from the kernel.
     static let undeliveredLimit = 128 << 10
@@ -25,8 +27,6 @@ struct WebSocketHandleState {
 
 /// Messages for a task that reads them.
 struct WebSocketInbox {
-    typealias Answer = @Sendable (Result<Item?, SocketError>) -> Void
-
     /// What a task is given.
     enum Item: Sendable {
         case message(WebSocketMessage)
@@ -36,8 +36,8 @@ struct WebSocketInbox {
     /// Whether a task has begun to read: from then on messages do not go to the delegate.
     var isRead = false
     private var items = OperationDeque<(item: Item, cost: Int)>()
-    /// The task that waits.
-    var answer: Answer?
+    /// Tasks that wait for an item.
+    var waiters = Waiters<Result<Item?, SocketError>>()
     /// Whether input is over, and nobody has come to see that yet.
     var hasUnseenEnd = false
     /// How it ended; nil: it has not.
@@ -52,21 +52,31 @@ struct WebSocketInbox {
 
 /// Who awaits what of one WebSocket.
 struct WebSocketAnswers {
-    typealias Answer = @Sendable (SocketError?) -> Void
-
     /// Those who wait until it is open.
-    var openings: [Answer] = []
-    /// Those who wait until something is sent.
-    var operations: [OperationID: Answer] = [:]
-    /// Those who wait for room, and for the end, by names taken from the engine.
-    var room: [OperationID: Answer] = [:]
-    var ends: [OperationID: Answer] = [:]
+    var openings = Waiters<SocketError?>()
+    /// Those who wait until something is sent. `nil`: the task was cancelled and has its answer, and the message still
+    /// goes out.
+    var operations: [OperationID: Answer<SocketError?>?] = [:]
+    /// Those who wait for room, and for the end.
+    var room = Waiters<SocketError?>()
+    var ends = Waiters<SocketError?>()
     /// Those who wait for the pong to these bytes, in the order of their pings.
-    var pings: [(operation: OperationID, payload: [UInt8], answer: @Sendable (Result<Duration, SocketError>) -> Void)] =
-        []
+    var pings: [(operation: OperationID, payload: [UInt8], answer: Answer<Result<Duration, SocketError>>)] = []
+
+    /// The task that awaits this message was cancelled; `nil` if it has its answer.
+    mutating func giveUp(_ operation: OperationID) -> Answer<SocketError?>? {
+        guard let answer = operations[operation] ?? nil else { return nil }
+        operations[operation] = .some(nil)
+        return answer
+    }
+
+    /// Takes out the one that awaits the pong to this ping; `nil` if it has its answer.
+    mutating func takePing(_ operation: OperationID) -> Answer<Result<Duration, SocketError>>? {
+        pings.firstIndex { $0.operation == operation }.map { pings.remove(at: $0).answer }
+    }
 
     /// Who hears of a pong: whoever waits for these bytes, and all before them, since pongs may answer several pings.
-    mutating func takePings(_ payload: [UInt8]) -> [@Sendable (Result<Duration, SocketError>) -> Void] {
+    mutating func takePings(_ payload: [UInt8]) -> [Answer<Result<Duration, SocketError>>] {
         guard let index = pings.lastIndex(where: { $0.payload == payload }) else { return [] }
         defer { pings.removeFirst(index + 1) }
         return pings[...index].map(\.answer)

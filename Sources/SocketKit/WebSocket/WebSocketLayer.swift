@@ -133,7 +133,8 @@ final class WebSocketLayer {
         case .closedReadStream: receiveEnd(on: connection)
         case .trust(let trust): tell(.trust(trust), on: connection)
         case .disconnected(let error): transportEnded(error, on: connection)
-        case .connected, .secured, .readPartial, .wrote, .wrotePartial, .failed, .timedOut, .peerClosed, .writable,
+        case .connected, .secured, .readPartial, .wrote, .wrotePartial, .failed, .givenUp, .timedOut, .peerClosed,
+            .writable,
             .disconnecting:
             break
         }
