@@ -30,6 +30,12 @@ struct ExamplesTests {
         #expect(try run("partial-read", "demo").contains("/4096"))
     }
 
+    @Test("the tour that the picture in README was recorded from")
+    func tour() throws {
+        let screens = try run("tour", "demo")
+        for mark in ["/4096", "length 4096", "READ", "KIND"] { #expect(screens.contains(mark), "\(mark)") }
+    }
+
     @Test("talk HTTP to nginx by hand", .enabled(if: Peer.isUsable("nginx"), "nginx is missing"))
     func http() throws {
         let nginx = try Peer.nginx()

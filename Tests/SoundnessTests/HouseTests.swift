@@ -51,8 +51,8 @@ struct HouseTests {
     @Test(
         "scripts can be run",
         arguments: [
-            "script/bootstrap", "script/build-release", "script/install", "script/package", "script/run", "script/test",
-            ".ci/run", "Fuzz/run", "Tests/Packaging/run",
+            "script/bootstrap", "script/build-release", "script/install", "script/package", "script/picture",
+            "script/run", "script/test", ".ci/run", "Fuzz/run", "Tests/Packaging/run",
         ])
     func scripts(path: String) {
         #expect(SourceTree.isExecutable(path))
