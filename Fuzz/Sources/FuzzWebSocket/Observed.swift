@@ -22,17 +22,25 @@ struct Observed {
         let limited = seen(bytes, piece: piece, inflatedLimit: 64)
         require(limited.longest <= max(64, bytes.count), "\(limited.longest) bytes of a message over the limit")
         require(limited.messages >= whole.messages, "\(limited) was seen under a limit, \(whole) without")
+        // Under an allowance for all of it: so many bytes in and out, and one more.
+        let allowed = seen(bytes, piece: piece, allowance: 200)
+        require(allowed.longest <= max(200, bytes.count), "\(allowed.longest) bytes of a message over what was allowed")
+        require(allowed.messages >= whole.messages, "\(allowed) was seen under an allowance, \(whole) without")
+        require(allowed.left >= -1, "\(allowed.left) left of what was allowed")
     }
 
     private struct Sight: Equatable {
         var traffic: WebSocketSnapshot
         var messages = 0
         var longest = 0
+        /// What was left of the allowance.
+        var left = Int.max
 
         /// Without what a matter is of how the bytes came: how much of a frame passed before it was found to be wrong.
         var steady: Sight {
             var sight = self
             sight.longest = 0
+            sight.left = 0
             guard traffic.failure != nil else { return sight }
             sight.traffic.discardedBytes = 0
             (sight.traffic.received.payloadBytes, sight.traffic.received.messageBytes) = (0, 0)
@@ -40,7 +48,10 @@ struct Observed {
         }
     }
 
-    private func seen(_ bytes: [UInt8], piece: Int, inflatedLimit: Int = .max) -> Sight {
+    private func seen(
+        _ bytes: [UInt8], piece: Int, inflatedLimit: Int = .max, allowance: Int = .max
+    ) -> Sight {
+        var allowance = allowance
         var observer = WebSocketObserver(role: role, keepsTraffic: true, inflatedLimit: inflatedLimit, now: .zero) {
             _ in
             "accepted"
@@ -54,7 +65,9 @@ struct Observed {
             + "\(fields)\r\n"
         for (text, ofClient) in [(request, true), (answer, false)] {
             let isSent = ofClient == (role == .client)
-            let plain = Array(text.utf8).withUnsafeBytes { observer.see($0, isSent: isSent, now: .zero) }
+            let plain = Array(text.utf8).withUnsafeBytes {
+                observer.see($0, isSent: isSent, now: .zero, allowance: &allowance)
+            }
             require(plain == text.utf8.count, "\(plain) bytes of a head")
         }
         require(observer.isOpen, "it did not open")
@@ -62,11 +75,14 @@ struct Observed {
         while !rest.isEmpty {
             let frames = Array(rest.prefix(piece))
             rest = rest.dropFirst(piece)
-            let plain = frames.withUnsafeBytes { observer.see($0, isSent: false, now: .zero) }
+            let plain = frames.withUnsafeBytes {
+                observer.see($0, isSent: false, now: .zero, allowance: &allowance)
+            }
             require(plain == 0, "\(plain) bytes are no frames")
         }
         guard let traffic = observer.picture()?.traffic else { fatalError("no traffic of an open WebSocket") }
         var sight = Sight(traffic: traffic)
+        sight.left = allowance
         observer.end(by: .peer, now: .zero)
         for item in observer.takeItems() {
             require(item.bytes.count <= item.length, "\(item.bytes.count) of \(item.length) bytes")

@@ -62,6 +62,9 @@ extension Connection {
         }
     }
 
+    /// Receives at a time where frames are looked at: a megabyte can hold hundreds of thousands of them. `nil`: none are.
+    var watchBudget: Int? { watch?.isOpen == true ? 1 : nil }
+
     /// The most bytes to take from the kernel now.
     private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
 
@@ -89,7 +92,7 @@ extension Connection {
         guard machine.isOpen, !machine.hasEndOfStream else { return }
         guard !isWireEncrypted else { return receiveRecords() }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
-        for pass in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
+        for pass in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
             let wanted = wanted
             guard wanted > 0 else {
                 // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is

@@ -34,7 +34,7 @@ extension Connection {
     func receiveRecords() {
         guard let tls, machine.isOpen else { return }
         decryptMore()
-        for _ in 0..<(isHungUp ? Int.max : Self.receiveBudget) {
+        for _ in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return }
             guard wantsRecords else { return noTaker() }
             guard receiveRecordsOnce(tls) else { return }
@@ -140,7 +140,7 @@ extension Connection {
             var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
             machine.writing.withUnsent(buffers: 16) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
-                watch?.sent($0, encrypted.count, now: engine.now)
+                watch?.sent($0, encrypted.count, in: engine)
             }
             machine.writing.commit(encrypted.count)
             if case .failed(let failure) = encrypted.outcome { return failTLS(failure, failure.sentence) }

@@ -65,7 +65,7 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
-            if let watch, case .bytes(let count) = result { watch.sent(buffers, count, now: engine.now) }
+            if let watch, case .bytes(let count) = result { watch.sent(buffers, count, in: engine) }
         }
         switch result {
         case .bytes(let count):

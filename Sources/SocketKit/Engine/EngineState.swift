@@ -59,6 +59,8 @@ final class EngineState {
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
     /// Memory of large messages that went out, for those that come.
     @exclusivity(unchecked) var spares = SpareArrays()
+    /// What may be spent on the compressed messages of others.
+    @exclusivity(unchecked) var inflation: InflationBudget
     /// Keys for WebSockets.
     var maskKeys = MaskKeys()
     /// Datagrams are received here, many at a time.
@@ -76,6 +78,7 @@ final class EngineState {
         self.names = names
         self.configuration = configuration
         now = clock.now
+        inflation = .ofEngine(now: now)
         ring = EventRing(capacity: configuration.eventCapacity)
         closed = ClosedSockets(limit: configuration.closedLimit, retention: configuration.closedRetention)
         capturesTraffic = configuration.capturesTraffic

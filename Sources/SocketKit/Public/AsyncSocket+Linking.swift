@@ -23,3 +23,8 @@ extension AsyncSocket {
         if let session { engine.post(.holdBack(session, hold)) }
     }
 }
+
+extension SocketEngine {
+    /// What was spent on the compressed messages of others.
+    package var inflation: InflationBudget { enter { $0.inflation } }
+}

@@ -4,6 +4,8 @@ import SocketCore
 /// changes, holds and answers nothing, and lives on the engine's queue.
 final class WebSocketWatch {
     @exclusivity(unchecked) private var observer: WebSocketObserver
+    /// What this connection may inflate; its engine has a limit too.
+    private var budget: InflationBudget
     /// The first write that is looked at, and bytes of completed ones from there on.
     private let firstWrite: OperationID
     private var completed = 0
@@ -16,6 +18,7 @@ final class WebSocketWatch {
         observer = WebSocketObserver(
             role: role, keepsTraffic: connection.keepsTraffic, now: connection.engine.now,
             accept: { Digests.webSocketAccept(for: $0) })
+        budget = .ofConnection(now: connection.engine.now)
         firstWrite = connection.engine.names.nextOperation()
         unseen = connection.machine.writing.unsentBytes
     }
@@ -24,11 +27,21 @@ final class WebSocketWatch {
 
     /// Bytes came; how many of the first of them are no frames.
     func received(_ bytes: [UInt8], on connection: Connection) -> Int {
-        bytes.withUnsafeBytes { observer.see($0, isSent: false, now: connection.engine.now) }
+        bytes.withUnsafeBytes { see($0, isSent: false, in: connection.engine) }
+    }
+
+    private func see(_ bytes: UnsafeRawBufferPointer, isSent: Bool, in engine: EngineState) -> Int {
+        let allowed = min(budget.left(now: engine.now), engine.inflation.left(now: engine.now))
+        var left = allowed
+        defer {
+            budget.spend(allowed - left)
+            engine.inflation.spend(allowed - left)
+        }
+        return observer.see(bytes, isSent: isSent, now: engine.now, allowance: &left)
     }
 
     /// The first `count` bytes of these went to the kernel, or to TLS.
-    func sent(_ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, now: MonotonicTime) {
+    func sent(_ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, in engine: EngineState) {
         var left = count
         for buffer in buffers where left > 0 {
             let part = buffer.prefix(left)
@@ -36,7 +49,7 @@ final class WebSocketWatch {
             let skipped = min(unseen, part.count)
             unseen -= skipped
             guard skipped < part.count else { continue }
-            _ = observer.see(UnsafeRawBufferPointer(rebasing: part.dropFirst(skipped)), isSent: true, now: now)
+            _ = see(UnsafeRawBufferPointer(rebasing: part.dropFirst(skipped)), isSent: true, in: engine)
         }
     }
 

@@ -13,6 +13,8 @@ final class WebSocketObserverBench {
     var now = MonotonicTime.zero
     /// The most bytes that pass at a time.
     var cut = Int.max
+    /// What may be inflated.
+    var allowance = Int.max
 
     init(_ role: WebSocketRole = .server, keepsTraffic: Bool = true, inflatedLimit: Int = 1 << 20) {
         self.role = role
@@ -52,7 +54,9 @@ final class WebSocketObserverBench {
         while !rest.isEmpty {
             let part = Array(rest.prefix(cut))
             rest = rest.dropFirst(part.count)
-            plain += part.withUnsafeBytes { observer.see($0, isSent: ofClient == (role == .client), now: now) }
+            plain += part.withUnsafeBytes {
+                observer.see($0, isSent: ofClient == (role == .client), now: now, allowance: &allowance)
+            }
             items += observer.takeItems()
         }
     }

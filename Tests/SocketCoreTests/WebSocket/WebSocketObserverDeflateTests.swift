@@ -85,6 +85,35 @@ struct WebSocketObserverDeflateTests {
         }
     }
 
+    @Test("what may be inflated is a limit for all messages, and what is beyond it is counted")
+    func allowance() throws {
+        let texts = (0..<10).map { _ in String(repeating: "x", count: 100_000) }
+        for forgets in [false, true] {
+            let parameters = PerMessageDeflateParameters(serverNoContextTakeover: forgets)
+            let wire = try Self.compressed(texts, parameters)
+            let agreed =
+                "Sec-WebSocket-Extensions: permessage-deflate" + (forgets ? "; server_no_context_takeover" : "")
+                + "\r\n"
+            for cut in [7, 100, Int.max] {
+                let bench = Bench()
+                bench.open(agreed, agreed)
+                bench.cut = cut
+                bench.allowance = 250_000
+                for message in wire { bench.server(message) }
+                // One byte more tells that there is more.
+                #expect(bench.allowance >= -1 && bench.allowance < 250_000 - 200_000)
+                #expect(bench.items.map(\.length).filter { $0 > 0 } == [100_000, 100_000])
+                #expect(bench.items[2].traffic.problem == "not inflated: too much to inflate at once")
+                #expect(bench.items.count == 10 && bench.picture?.observation?.sentSkipped == 8)
+                #expect(bench.picture?.traffic?.sent.messages == 10)
+                // Where nothing builds on what was skipped, it goes on as soon as more may be inflated.
+                bench.allowance = 1 << 20
+                for message in try Self.compressed(["later"], parameters) { bench.server(message) }
+                #expect(bench.items.last?.length == (forgets ? 5 : 0))
+            }
+        }
+    }
+
     @Test("an uncompressed message may be longer than that")
     func uncompressed() {
         let bench = Bench(inflatedLimit: 100)

@@ -57,6 +57,10 @@ struct MessageAssembler: ~Copyable {
     private(set) var messageBytes: UInt64 = 0
     /// Those of them that were delivered.
     private(set) var delivered = 0
+    /// Bytes that went into the inflater and came out of it, those of messages that were given up included.
+    private(set) var inflation = 0
+    /// The most that a call of `take` may inflate, if that is less than the message may come to.
+    var allowance = Int.max
 
     /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
     /// `inflatedLimit`: what a compressed message may come to, if that is less than any may.
@@ -81,6 +85,12 @@ struct MessageAssembler: ~Copyable {
 
     /// Whether nothing is made of the message of the last data frame.
     var isSkipped: Bool { message.isSkipped }
+
+    /// Whether the next payload is inflated.
+    var inflates: Bool { isReceiving && message.isCompressed && !message.isSkipped }
+
+    /// What the message may still inflate to.
+    var inflatedRoom: Int { inflatedLimit - message.bytes }
 
     /// The message that the last frame belongs to.
     var id: WebSocketMessageID { WebSocketMessageID(begun) }
@@ -140,6 +150,11 @@ struct MessageAssembler: ~Copyable {
         if isFinal, missing == 0 { deliver(isOver: true, into: &events) }
     }
 
+    /// Takes payload of the frame at hand and makes nothing of it; `skip` has to follow.
+    mutating func pass(_ count: Int) {
+        missing -= count
+    }
+
     /// Takes payload of the frame at hand, unmasks it on the way, and delivers what it makes; also the empty payload of
     /// an empty frame.
     mutating func take(
@@ -195,12 +210,15 @@ struct MessageAssembler: ~Copyable {
         guard !message.isSkipped else { return }
         let start = whole.count
         var target = whole.handOver()
+        defer { inflation += bytes.count }
         do throws(WebSocketFailure) {
-            try inflate(bytes, key: key, isOver: isOver, into: &target, room: inflatedLimit - message.bytes)
+            try inflate(bytes, key: key, isOver: isOver, into: &target, room: min(inflatedRoom, allowance))
         } catch {
+            inflation += target.count - start
             if message.type == .text { try message.check(target, from: start, isASCII: false, isOver: false) }
             throw error
         }
+        inflation += target.count - start
         whole = target
     }
 

@@ -9,6 +9,8 @@ struct FrameObserver: ~Copyable {
 
     /// Bytes kept of a message: as many as are kept of an item of traffic.
     private static let keptBytes = 16_384
+    /// Why a message is not inflated when an engine has spent what it may.
+    private static let tooMuch = "not inflated: too much to inflate at once"
 
     private let isSent: Bool
     private let keepsMessages: Bool
@@ -20,6 +22,8 @@ struct FrameObserver: ~Copyable {
     private var control: [UInt8] = []
     private var message: Message?
     private var chunks: [WebSocketEvent] = []
+    /// What may still be inflated of the bytes at hand.
+    private var allowance = Int.max
     private var counted = WebSocketCounters()
     /// The Close that ended it; behind it nothing is a frame.
     private(set) var close: WebSocketCloseFrame?
@@ -45,8 +49,17 @@ struct FrameObserver: ~Copyable {
             inflatedLimit: inflatedLimit)
     }
 
-    /// Looks at the next bytes, and appends what they made whole.
+    /// Looks at the next bytes, and appends what they made whole. It inflates no more than `allowance`, and takes from
+    /// that what it does.
     mutating func receive(
+        _ input: UnsafeRawBufferPointer, now: MonotonicTime, allowance: inout Int, into items: inout [ObservedItem]
+    ) {
+        self.allowance = allowance
+        receive(input, now: now, into: &items)
+        allowance = self.allowance
+    }
+
+    private mutating func receive(
         _ input: UnsafeRawBufferPointer, now: MonotonicTime, into items: inout [ObservedItem]
     ) {
         counted.wireBytes += UInt64(input.count)
@@ -100,20 +113,48 @@ struct FrameObserver: ~Copyable {
             return
         }
         chunks.removeAll(keepingCapacity: true)
-        var spares = SpareArrays()
-        do throws(WebSocketFailure) {
-            try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
-        } catch {
-            guard case .messageTooBig(let limit) = error else { throw error }
-            assembler.skip(into: &chunks)
-            message?.traffic.problem = "not inflated: over \(limit) bytes"
-        }
+        try assemble(bytes, key: key)
         for case .chunk(let chunk) in chunks { keep(chunk.bytes) }
         guard isLast else { return }
         counted.payloadBytes += UInt64(frame.length)
         let record = record(assembler.id, now: now)
         message?.traffic.add(record)
         if frame.isFinal { endMessage(into: &items) }
+    }
+
+    /// Makes what there is to make of payload. What would take more than is allowed is skipped.
+    private mutating func assemble(_ bytes: UnsafeRawBufferPointer, key: UInt32?) throws(WebSocketFailure) {
+        guard assembler.inflates else {
+            var spares = SpareArrays()
+            return try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
+        }
+        let room = max(0, allowance - bytes.count)
+        let isShort = room < assembler.inflatedRoom
+        guard room > 0 || !isShort else {
+            assembler.pass(bytes.count)
+            return skip(Self.tooMuch)
+        }
+        try inflate(bytes, key: key, room: room, isShort: isShort)
+    }
+
+    private mutating func inflate(
+        _ bytes: UnsafeRawBufferPointer, key: UInt32?, room: Int, isShort: Bool
+    ) throws(WebSocketFailure) {
+        let before = assembler.inflation
+        defer { allowance -= assembler.inflation - before }
+        var spares = SpareArrays()
+        assembler.allowance = room
+        do throws(WebSocketFailure) {
+            try assembler.take(bytes, key: key, spares: &spares, into: &chunks)
+        } catch {
+            guard case .messageTooBig(let limit) = error else { throw error }
+            skip(isShort ? Self.tooMuch : "not inflated: over \(limit) bytes")
+        }
+    }
+
+    private mutating func skip(_ problem: String) {
+        assembler.skip(into: &chunks)
+        message?.traffic.problem = problem
     }
 
     private mutating func keep(_ bytes: [UInt8]) {

@@ -45,15 +45,17 @@ package struct WebSocketObserver: ~Copyable {
     private(set) var closeBegan: MonotonicTime?
     var report: WebSocketCloseReport?
     private var items: [ObservedItem] = []
+    /// What may still be inflated of the bytes at hand.
+    private var allowance = 0
     /// Bytes that went out before the first frame; nil: no frame can have, so far.
     package private(set) var sentHead: Int?
     private var sentSoFar = 0
 
     /// `accept` makes of a client's key what a server answers (RFC 6455, 4.2.2); `keepsTraffic`: messages are wanted, and
     /// not only what is known of them; `inflatedLimit`: what a compressed message may come to before nothing more is made
-    /// of it, since whoever inflates holds up what passes.
+    /// of it, since whoever inflates holds up what passes. Much less of it is kept.
     package init(
-        role: WebSocketRole, keepsTraffic: Bool, inflatedLimit: Int = 16 << 20, now: MonotonicTime,
+        role: WebSocketRole, keepsTraffic: Bool, inflatedLimit: Int = 1 << 20, now: MonotonicTime,
         accept: @escaping @Sendable (_ key: String) -> String
     ) {
         self.role = role
@@ -91,8 +93,17 @@ package struct WebSocketObserver: ~Copyable {
 
     // MARK: What passes
 
-    /// Looks at bytes that came, or that went out. The answer is how many of the first of them are no frames.
-    package mutating func see(_ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime) -> Int {
+    /// Looks at bytes that came, or that went out. The answer is how many of the first of them are no frames. Compressed
+    /// messages are inflated as far as `allowance` goes, which becomes smaller by the bytes in and out.
+    package mutating func see(
+        _ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime, allowance: inout Int
+    ) -> Int {
+        self.allowance = allowance
+        defer { allowance = self.allowance }
+        return see(bytes, isSent: isSent, now: now)
+    }
+
+    private mutating func see(_ bytes: UnsafeRawBufferPointer, isSent: Bool, now: MonotonicTime) -> Int {
         let isOfClient = isSent == (role == .client)
         let plain: Int
         switch stage {
@@ -225,9 +236,9 @@ package struct WebSocketObserver: ~Copyable {
         guard !bytes.isEmpty else { return }
         let first = items.count
         if isSent {
-            sent.receive(bytes, now: now, into: &items)
+            sent.receive(bytes, now: now, allowance: &allowance, into: &items)
         } else {
-            received.receive(bytes, now: now, into: &items)
+            received.receive(bytes, now: now, allowance: &allowance, into: &items)
         }
         note(from: first, now: now)
     }
