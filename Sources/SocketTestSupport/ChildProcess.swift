@@ -102,3 +102,22 @@ public struct ChildProcess {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+/// A program that does nothing but hold a descriptor, until it is killed.
+package struct HoldingProcess {
+    private let process: pid_t
+
+    /// Starts it; the caller's descriptor stays open.
+    package init(_ descriptor: Int32) throws {
+        let sink = try ChildProcess.scratchFile()
+        defer { close(sink) }
+        process = try ChildProcess.spawn(["sleep", "1000"], [:], input: descriptor, [sink, sink])
+    }
+
+    /// Kills it by SIGKILL, and waits until it is gone.
+    package func kill() {
+        Glibc.kill(process, SIGKILL)
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+    }
+}

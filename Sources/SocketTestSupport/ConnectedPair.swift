@@ -111,4 +111,6 @@ package final class ConnectedPair {
 package struct PeerFailure: Error {
     /// Why.
     package let errno: Int32
+
+    package init(errno: Int32) { self.errno = errno }
 }

@@ -175,6 +175,18 @@ extension Provocation {
         } relieved: {
             $0.drain()
         },
+        Provocation("write-orphaned") { bench in
+            let other = AsyncSocket(engine: bench.socket.engine)
+            let (near, far) = try ConnectedPair.tcpPair()
+            defer { close(far) }
+            try other.adopt(descriptor: near)
+            bench.socket.link(to: other, passesCuts: false)
+            other.disconnect(.now)
+            bench.fillUp()
+            bench.pass(3)
+        } relieved: {
+            $0.drain()
+        },
         Provocation("write-backlog", { $0.fillUp() }, relieved: { $0.drain() }),
         Provocation("tiny-ops") { bench in
             _ = bench.finds("tiny-ops")

@@ -7,6 +7,10 @@ extension Lint {
             "write-stalled", "the write in hand got nothing out for 2 seconds and the kernel's send buffer is full",
             remedy: "the peer does not read; wait for it, or close (x)", writeStalled),
         Lint(
+            "write-orphaned",
+            "the same on a leg of a relay whose other leg is gone: its sender will not hear of what becomes of it",
+            remedy: "close it (x) if the peer does not read: nobody waits for these bytes to arrive", writeOrphaned),
+        Lint(
             "write-backlog", "more is queued for writing than goes out, or than is good",
             remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog),
         Lint(
@@ -18,6 +22,15 @@ extension Lint {
     ]
 
     private static func writeStalled(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        socket.relay?.isOtherGone == true ? nil : stalled(socket, now)
+    }
+
+    private static func writeOrphaned(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        guard let linked = socket.linked, socket.relay?.isOtherGone == true else { return nil }
+        return stalled(socket, now).map { "\($0); \(linked), where it came from, is gone" }
+    }
+
+    private static func stalled(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
         guard socket.phase == .connected, let write = socket.writing.current, !write.isAsking,
             !socket.flags.contains(.socketCanAcceptBytes),
             let moved = [write.lastProgress, write.started, socket.writing.since].compactMap({ $0 }).max(),

@@ -95,10 +95,21 @@ extension SocketSnapshot {
     }
 
     /// How it ended, in one sentence; nil: it lives.
-    package var ending: String? { closed.map { WebSocketWords.ending(self) ?? CloseWords.sentence($0) } }
+    package var ending: String? {
+        closed.map { (WebSocketWords.ending(self) ?? CloseWords.sentence($0)) + (lossWords.map { "; " + $0 } ?? "") }
+    }
 
-    /// The same in few words, for a row of the list.
+    /// `lost 15M`: bytes for this leg of a relay that could not be delivered; `nil` if there are none.
+    package var lossWords: String? {
+        relay.flatMap { $0.lostBytes > 0 ? "lost \(Format.size($0.lostBytes))" : nil }
+    }
+
+    /// How it ended, in few words, for a row of the list.
     package func shortEnding(timeout: TimeoutNote?) -> String? {
+        shortCause(timeout: timeout).map { $0 + (lossWords.map { ", " + $0 } ?? "") }
+    }
+
+    private func shortCause(timeout: TimeoutNote?) -> String? {
         guard let closed else { return nil }
         guard let facts = webSocket, let report = facts.report else {
             return CloseWords.short(closed, timeout: timeout)

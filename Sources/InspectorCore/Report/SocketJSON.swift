@@ -34,7 +34,8 @@ package struct SocketJSON {
             "activity": listens ? .null : activity(socket.activity), "peer_end": end.map(peerEnd) ?? .null,
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
-            "websocket": socket.webSocket.map(webSocket) ?? .null, "closed": socket.closed.map(closed) ?? .null,
+            "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),
+            "closed": socket.closed.map(closed) ?? .null,
         ]
     }
 
@@ -45,6 +46,12 @@ package struct SocketJSON {
 
     private func flags(_ flags: SocketFlags) -> JSON {
         .array(SocketFlags.names.filter { flags.contains($0.flag) }.map { JSON($0.name) })
+    }
+
+    /// A leg of a relayed connection; null for other sockets.
+    private func relay(_ socket: SocketSnapshot) -> JSON {
+        guard let facts = socket.relay else { return .null }
+        return ["lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone)]
     }
 
     private func queue(_ queue: QueueSnapshot) -> JSON {

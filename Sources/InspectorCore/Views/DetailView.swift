@@ -110,6 +110,8 @@ struct DetailBuilder {
         if let linked = socket.linked {
             let other = model.shown?.socket(linked)?.peerText
             words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
+            if socket.relay?.isOtherGone == true, socket.isLive { words.append(Line("which is gone", Style(.warn))) }
+            if let lost = socket.lossWords, socket.isLive { words.append(Line(lost, Style(.warn))) }
         }
         if let program = model.peers[socket.id]?.program {
             words.append(safe("peer \(program.title) fd \(program.descriptor)"))

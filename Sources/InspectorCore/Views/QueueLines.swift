@@ -186,6 +186,7 @@ package struct QueueLines {
     /// Why nothing more is taken from the kernel.
     var heldBack: Line {
         guard let linked = socket.linked else { return Line("held back: its delegate is behind", Style(.warn)) }
+        if socket.relay?.isOtherGone == true { return Line("held back: \(linked) is gone", Style(.warn)) }
         return Line("held back: \(linked) takes no more", Style(.warn))
     }
 

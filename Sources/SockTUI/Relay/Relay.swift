@@ -14,9 +14,13 @@ final class Relay: SocketListenerDelegate {
     /// A turn of the engine may bring up to a megabyte on top of it.
     static let highWatermark = 256 << 10
 
-    init(engine: SocketEngine, request: RelayRequest) {
+    /// How long a client of a proxy may take to say where it wants to go.
+    private let patience: Duration
+
+    init(engine: SocketEngine, request: RelayRequest, patience: Duration = .seconds(30)) {
         self.engine = engine
         self.request = request
+        self.patience = patience
     }
 
     /// Begins to listen. Throws what the listener throws.
@@ -45,7 +49,9 @@ final class Relay: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         let target = AsyncSocket(engine: engine, configuration: configuration(name: ""))
-        let pair = RelayedPair(client: socket, target: target, request: request) { @Sendable [weak self] pair in
+        let pair = RelayedPair(
+            client: socket, target: target, request: request, patience: patience
+        ) { @Sendable [weak self] pair in
             _ = self?.pairs.withLock { $0.removeValue(forKey: ObjectIdentifier(pair)) }
         }
         pairs.withLock { $0[ObjectIdentifier(pair)] = pair }

@@ -5,11 +5,17 @@ import SocketKit
 /// One relayed connection and its leg to the target: it hands bytes over, and performs what `RelayMachine` decides.
 ///
 /// All of it runs on the engine's queue, where its sockets call it. A leg with TLS counts as connected when its handshake
-/// is done; from then on it differs in nothing: close_notify is its FIN, and a stream that is cut off, or an alert, is a
-/// failure, which the other leg is told by a reset.
+/// is done. From then on close_notify is its FIN. A stream that was cut off is passed on as such if both legs have TLS;
+/// otherwise, and after an alert, see `RelayMachine`.
 final class RelayedPair: AsyncSocketDelegate {
     private struct State {
-        var machine = RelayMachine()
+        var machine: RelayMachine
+        /// The sessions of client and target, which say what they lost even when they are over.
+        var sessions: [RelayMachine.Leg: SocketID] = [:]
+        /// Bytes that could not be delivered to the peer of each leg.
+        var lost: [RelayMachine.Leg: Int] = [:]
+        /// When the client must have said where it wants to go.
+        var deadline: ContinuousClock.Instant?
         /// While the client says where it wants to go, and until it is told how that went.
         var handshake: ProxyHandshake?
         /// What the client sent behind that, ahead of the answer.
@@ -19,20 +25,24 @@ final class RelayedPair: AsyncSocketDelegate {
     private let client: AsyncSocket
     private let target: AsyncSocket
     private let request: RelayRequest
-    private let state = Lock(State())
+    /// How long a client may take to say where it wants to go, and to take a refusal.
+    private let patience: Duration
+    private let state: Lock<State>
     private let finished: @Sendable (RelayedPair) -> Void
 
-    /// A client that does not say in time where it wants to go.
-    private static let patience = Duration.seconds(30)
-
     init(
-        client: AsyncSocket, target: AsyncSocket, request: RelayRequest,
+        client: AsyncSocket, target: AsyncSocket, request: RelayRequest, patience: Duration,
         finished: @escaping @Sendable (RelayedPair) -> Void
     ) {
         self.client = client
         self.target = target
         self.request = request
+        self.patience = patience
         self.finished = finished
+        var secure: Set<RelayMachine.Leg> = []
+        if request.listenTLS != nil { secure.insert(.client) }
+        if request.targetTLS != nil { secure.insert(.target) }
+        state = Lock(State(machine: RelayMachine(secure: secure)))
     }
 
     /// The client is there, and secured where that is asked for: now it is its target's turn.
@@ -51,9 +61,13 @@ final class RelayedPair: AsyncSocketDelegate {
             } else {
                 try target.connect(to: endpoint, timeout: request.timeout)
             }
-            client.link(to: target)
+            client.link(to: target, passesCuts: request.listenTLS != nil && request.targetTLS != nil)
             target.watchForWebSocket(as: .client)
-            state.withLock { $0.early = early }
+            state.withLock { state in
+                state.early = early
+                state.sessions[.client] = client.session
+                state.sessions[.target] = target.session
+            }
             if !early.isEmpty { target.write(early) }
         } catch {
             targetFailed(error)
@@ -64,12 +78,17 @@ final class RelayedPair: AsyncSocketDelegate {
 
     /// Asks the client where it wants to go.
     private func negotiate(_ handshake: ProxyHandshake) {
-        state.withLock { $0.handshake = handshake }
+        state.withLock { state in
+            state.handshake = handshake
+            state.deadline = .now + patience
+        }
         readRequest()
     }
 
+    /// Reads on. All reads of a handshake share one deadline, or a client could make it last by single bytes.
     private func readRequest() {
-        client.read(ReadRequest(.available(limit: 4_096), timeout: Self.patience))
+        let left = state.withLock { $0.deadline.map { $0 - .now } ?? patience }
+        client.read(ReadRequest(.available(limit: 4_096), timeout: max(.zero, left)))
     }
 
     private func heard(_ bytes: [UInt8]) {
@@ -81,7 +100,7 @@ final class RelayedPair: AsyncSocketDelegate {
             heard([])
         case .open(let endpoint, let early): open(endpoint, early: early)
         case .refuse(let bytes):
-            if !bytes.isEmpty { client.write(bytes) }
+            if !bytes.isEmpty { client.write(bytes, timeout: patience) }
             client.disconnect(.afterWriting)
         }
     }
@@ -92,8 +111,8 @@ final class RelayedPair: AsyncSocketDelegate {
             defer { state.handshake = nil }
             return state.handshake?.failed(error.proxyFailure)
         }
-        if let answer { client.write(answer) }
-        perform(state.withLock { $0.machine.lost(.target, failed: answer == nil, pending: 0) })
+        if let answer { client.write(answer, timeout: patience) }
+        perform(state.withLock { $0.machine.lost(.target, answer == nil ? .reset : .closed, pending: 0, lost: 0) })
     }
 
     // MARK: What the sockets tell
@@ -122,9 +141,29 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.targetConnected() })
     }
 
+    /// Where bytes go that came from a leg.
+    private enum Way { case handshake, across, nowhere }
+
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
-        if socket === client, state.withLock({ $0.handshake != nil }) { return heard(bytes) }
-        self.socket(leg(socket).other).write(bytes)
+        let leg = leg(socket)
+        let way = state.withLock { state -> Way in
+            if leg == .client, state.handshake != nil { return .handshake }
+            return state.machine.isAlone(leg) ? .nowhere : .across
+        }
+        switch way {
+        case .handshake: heard(bytes)
+        case .across: self.socket(leg.other).write(bytes)
+        case .nowhere:
+            lose(bytes.count, of: leg.other)
+            perform(state.withLock { $0.machine.receivedForNobody(leg) })
+        }
+    }
+
+    /// A leg ends in an error. What had arrived before goes on, as far as the other leg takes it at once.
+    func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
+        let leg = leg(socket)
+        guard !unread.isEmpty, state.withLock({ $0.handshake == nil }) else { return }
+        self.socket(leg.other).write(unread)
     }
 
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {
@@ -137,16 +176,43 @@ final class RelayedPair: AsyncSocketDelegate {
         perform(state.withLock { $0.machine.drained(leg) })
     }
 
+    /// A write that did not go out whole: its session ended, or was over already.
+    func socket(_ socket: AsyncSocket, didFail operation: FailedOperation) {
+        guard operation.kind == .write, let total = operation.total else { return }
+        lose(total - operation.done, of: leg(socket))
+    }
+
+    /// Counts bytes for the peer of a leg that nobody will send.
+    private func lose(_ count: Int, of leg: RelayMachine.Leg) {
+        let session = state.withLock { state in
+            state.lost[leg, default: 0] += count
+            return state.sessions[leg]
+        }
+        if let session { client.engine.addLost(count, of: session) }
+    }
+
     func socketDidCloseReadStream(_ socket: AsyncSocket) {
-        perform(state.withLock { $0.machine.ended(leg(socket)) })
+        let isCut = socket.wasCutOff
+        perform(state.withLock { $0.machine.ended(leg(socket), isCut: isCut) })
     }
 
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
         if socket === target, let error, state.withLock({ $0.handshake != nil }) { return targetFailed(error) }
         let leg = leg(socket)
-        let failed = error.map { $0.reason != .closedByPeer } ?? false
         let pending = self.socket(leg.other).pendingWriteBytes
-        perform(state.withLock { $0.machine.lost(leg, failed: failed, pending: pending) })
+        perform(
+            state.withLock { state in
+                state.machine.lost(leg, Self.loss(error), pending: pending, lost: state.lost[leg] ?? 0)
+            })
+    }
+
+    private static func loss(_ error: SocketError?) -> RelayMachine.Loss {
+        switch error?.reason {
+        case nil: .closed
+        case .closedByPeer: .finished
+        case .tls: .cut
+        default: .reset
+        }
     }
 
     private func perform(_ actions: [RelayMachine.Action]) {
@@ -155,19 +221,20 @@ final class RelayedPair: AsyncSocketDelegate {
             case .begin:
                 for leg in [client, target] { leg.read(ReadRequest(.available(limit: nil), isStanding: true)) }
             case .hold(let leg, let hold): socket(leg).holdBack(hold)
-            case .shutWrite(let leg): socket(leg).closeWrite()
-            case .close(let leg): close(leg, .afterWriting)
-            case .reset(let leg): close(leg, .reset)
+            case .shutWrite(let leg, isCut: true): socket(leg).cutOff()
+            case .shutWrite(let leg, isCut: false): socket(leg).closeWrite()
+            case .close(let leg): end(leg) { $0.disconnect(.afterWriting) }
+            case .reset(let leg): end(leg) { $0.resetAfterFlush() }
             case .finished: finished(self)
             }
         }
     }
 
     /// A leg that never had a session cannot end, so it counts as over at once.
-    private func close(_ leg: RelayMachine.Leg, _ mode: CloseMode) {
+    private func end(_ leg: RelayMachine.Leg, _ close: (AsyncSocket) -> Void) {
         let socket = socket(leg)
-        guard socket.session == nil else { return socket.disconnect(mode) }
-        perform(state.withLock { $0.machine.lost(leg, failed: false, pending: 0) })
+        guard socket.session == nil else { return close(socket) }
+        perform(state.withLock { $0.machine.lost(leg, .closed, pending: 0, lost: 0) })
     }
 }
 

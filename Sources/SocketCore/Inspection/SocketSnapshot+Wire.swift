@@ -40,6 +40,16 @@ extension SocketSnapshot: WireMessage {
         try coder.field(32, &tls)
         try coder.field(33, &datagrams)
         try coder.field(34, &webSocket)
+        try coder.field(35, &relay)
+    }
+}
+
+extension RelaySnapshot: WireMessage {
+    package static var blank: RelaySnapshot { RelaySnapshot() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &lostBytes)
+        try coder.field(2, &isOtherGone)
     }
 }
 

@@ -66,6 +66,8 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package var writing = WriteQueue()
     /// Whether the connection stays open for writing after the peer's end of stream.
     package var allowsHalfOpen: Bool
+    /// Whether it also stays open when that end was no orderly one; how it ended is said when it closes.
+    package var passesCuts = false
     private(set) var state = State.connecting { didSet { stateChanged() } }
     private var input = Input.open { didSet { inputChanged() } }
     private var output = Output.open
@@ -206,7 +208,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
             state = .lingering
             return .linger
         }
-        if input == .reported, output == .shut { return .close(Self.endOfStream) }
+        if input == .reported, output == .shut { return .close(endErrors.first ?? Self.endOfStream) }
         return input == .ended ? nextAfterEndOfStream() : .none
     }
 
@@ -229,7 +231,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     private mutating func nextAfterEndOfStream() -> Action {
         if reading.prebuffered > 0 { return .none }
         if drain.contains(.writes), !writing.isEmpty { return .none }
-        guard allowsHalfOpen, endErrors.isEmpty, output != .shut else {
+        guard allowsHalfOpen, endErrors.isEmpty || passesCuts, output != .shut else {
             return .close(endErrors.first ?? Self.endOfStream)
         }
         input = .reported

@@ -65,6 +65,12 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].linked }
     }
 
+    /// What only a leg of a relay has; `nil` for others.
+    public var relay: RelaySnapshot? {
+        get { shared[0].relay }
+        _modify { yield &shared[0].relay }
+    }
+
     /// Where in its life it is.
     public var phase: SocketPhase {
         get { shared[0].phase }
@@ -257,6 +263,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         package var role: SocketRole
         package var parent: SocketID?
         package var linked: SocketID?
+        package var relay: RelaySnapshot?
         package var phase: SocketPhase
         package var target: String
         package var name = ""

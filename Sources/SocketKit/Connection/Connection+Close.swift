@@ -165,6 +165,7 @@ extension Connection {
         leaveReactor()
         socket = nil
         engine.connections[id] = nil
+        tellOtherLeg()
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)

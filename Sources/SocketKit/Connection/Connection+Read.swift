@@ -68,6 +68,9 @@ extension Connection {
     /// The most bytes to take from the kernel now.
     private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
 
+    /// Whether bytes from the kernel have no use now.
+    var takesNothing: Bool { isWireEncrypted ? !wantsRecords : wanted == 0 }
+
     var isHeld: Bool { isHeldBack || isHeldByLink }
 
     /// What this connection is linked to takes no more for now, or takes it again.

@@ -119,8 +119,10 @@ extension Connection {
         decryptMore()
     }
 
-    /// FIN without close_notify: whoever cut the line, it was not the peer's TLS.
+    /// FIN without close_notify: the line was cut, unless both sides were done already. Many servers answer our
+    /// close_notify with FIN alone.
     private func truncated() {
+        if tls?.session?.hasSentCloseNotify == true { return machine.didReachEndOfStream() }
         let subject = peer?.description ?? target
         machine.didReachEndOfStream(
             SocketError(
@@ -201,7 +203,9 @@ extension Connection {
 
     /// Says close_notify where a connection closes at once; not where the line is broken, nor behind half a stream.
     func sayGoodbye(_ error: SocketError?) {
-        guard let session = tls?.session, machine.isOpen, machine.upgrade.isSecure, closeMode != .reset else { return }
+        guard let session = tls?.session, machine.isOpen, machine.upgrade.isSecure, closeMode != .reset,
+            tls?.withholdsCloseNotify != true
+        else { return }
         switch error?.reason {
         case .system, .tls: return
         default: session.sendCloseNotify()
@@ -213,8 +217,10 @@ extension Connection {
     /// Says close_notify; false while it, or what comes before it, is not with the kernel: FIN follows later then.
     func sendCloseNotify() -> Bool {
         guard let tls, let session = tls.session, machine.upgrade.isSecure else { return true }
-        session.sendCloseNotify()
-        recordAlerts(session)
+        if !tls.withholdsCloseNotify {
+            session.sendCloseNotify()
+            recordAlerts(session)
+        }
         if flushRecords(session) || !machine.isOpen && !machine.isLingering { return true }
         tls.owesFIN = true
         return false

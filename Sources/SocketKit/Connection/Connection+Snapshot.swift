@@ -57,6 +57,7 @@ extension Connection {
         picture.flags = flags
         picture.isReadingPaused = machine.reading.isPausedByHand
         picture.linked = linked
+        picture.relay = relayFacts
         picture.isHeldBack = isHeldBack || isHeldByLink
         picture.isWriteShut = machine.isWriteShut
         let listing = lists ? QueueSnapshot.listingLimit : 0

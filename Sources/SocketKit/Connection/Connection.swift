@@ -65,6 +65,8 @@ final class Connection {
     @exclusivity(unchecked) var isHeldBack = false
     /// The connection that this one's bytes are passed on to.
     @exclusivity(unchecked) var linked: SocketID?
+    /// Bytes for its peer that its relay could not deliver.
+    @exclusivity(unchecked) var lost: UInt64 = 0
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
@@ -148,7 +150,11 @@ final class Connection {
         guard !machine.isConnecting else { return attemptIsReady(readiness) }
         // A report of an attempt that lost in this very batch says nothing about the one that won.
         guard readiness.token == token else { return }
-        if readiness.hungUp { isHungUp = true }
+        if readiness.hungUp {
+            isHungUp = true
+            endIfReset()
+            guard !machine.isClosed else { return }
+        }
         if readiness.peerClosed { peerClosedIsKnown() }
         // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
         if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }

@@ -30,6 +30,13 @@ struct ClosedSockets {
         return sockets[head...]
     }
 
+    /// Corrects what is kept of a session that has just ended; false when nothing is.
+    mutating func change(_ id: SocketID, _ change: (inout SocketSnapshot) -> Void) -> Bool {
+        guard let index = sockets[head...].lastIndex(where: { $0.id == id }) else { return false }
+        change(&sockets[index])
+        return true
+    }
+
     func traffic(of id: SocketID) -> TrafficSnapshot? {
         traffic[id]
     }

@@ -160,12 +160,9 @@ extension EngineState {
         switch letter {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
-        case .link(let one, let other):
-            connections[one]?.linked = other
-            connections[one]?.noteChange()
         case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
-        case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
+        case .leg(let id, let command): perform(command, onLeg: id)
         case .caughtUp(let id):
             connections[id]?.delegateCaughtUp()
             datagrams[id]?.delegateCaughtUp()

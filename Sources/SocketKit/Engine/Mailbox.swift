@@ -26,10 +26,8 @@ enum Letter: Sendable {
     case datagram(DatagramLetter)
     /// The handle of this session is gone: close it without telling anybody.
     case released(SocketID)
-    /// Two connections belong together: what comes by one goes out by the other.
-    case link(SocketID, SocketID)
-    /// Take nothing from the kernel, since what this one is linked to cannot take it (true), or take it again (false).
-    case holdBack(SocketID, Bool)
+    /// Something for a leg of a relay.
+    case leg(SocketID, LegCommand)
     /// Publish what changed; the answer is called at once, on the queue, and is no user code.
     case publish(PublicationRequest, @Sendable (Publication) -> Void)
     case stopPublishing

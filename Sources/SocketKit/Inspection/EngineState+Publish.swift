@@ -32,6 +32,8 @@ struct ChangeNotes {
     var ended: Set<SocketID> = []
     /// The ending that was told of last.
     var lastClosed: SocketID?
+    /// Endings that changed after they were told of.
+    var amended: Set<SocketID> = []
     /// Datagram sockets that were told of last.
     var datagrams: Set<SocketID> = []
     /// Sessions whose traffic is kept only since a viewer wants to see it.
@@ -161,6 +163,8 @@ extension EngineState {
     private func publishEndings(in publication: inout Publication) {
         let kept = closed.list(now: now)
         let told = kept.lastIndex { $0.id == notes?.lastClosed }.map { $0 + 1 } ?? kept.startIndex
+        publication.changed += kept[..<told].filter { notes?.amended.contains($0.id) == true }
+        notes?.amended = []
         publication.changed += kept[told...]
         notes?.lastClosed = kept.last?.id
         guard var gone = notes?.ended, !gone.isEmpty else { return }

@@ -1,13 +1,14 @@
 import SocketCore
 
-/// For relays: two connections of one engine whose bytes go from one to the other.
+/// For relays: two connections of one engine, the bytes of each forwarded to the other.
 extension AsyncSocket {
-    /// Notes in snapshots of both that they belong together. Nothing else comes of it. No effect on a socket without a
-    /// session, or where they live on two engines.
-    package func link(to other: AsyncSocket) {
+    /// Notes on both that they are the legs of one relayed connection. From then on a reset of one ends it at once, also
+    /// while it is held back. `passesCuts`: the peer's end without close_notify is reported as an end, of which
+    /// `wasCutOff` tells, and not as an error. No effect on a socket without a session, or on two engines.
+    package func link(to other: AsyncSocket, passesCuts: Bool) {
         guard let mine = session, let theirs = other.session, engine === other.engine else { return }
-        engine.post(.link(mine, theirs))
-        engine.post(.link(theirs, mine))
+        engine.post(.leg(mine, .link(theirs, passesCuts: passesCuts)))
+        engine.post(.leg(theirs, .link(mine, passesCuts: passesCuts)))
     }
 
     /// Looks from now on, for snapshots and for the traffic that is kept, at what passes in clear, and shows a WebSocket
@@ -19,12 +20,32 @@ extension AsyncSocket {
 
     /// Takes nothing more from the kernel, so that the peer feels it, or takes it again. Unlike `pauseReading` it is no
     /// act of a person, and does not undo one. No effect without a session.
-    package func holdBack(_ hold: Bool) {
-        if let session { engine.post(.holdBack(session, hold)) }
+    package func holdBack(_ hold: Bool) { command(.holdBack(hold)) }
+
+    /// Whether the peer's FIN came without the close_notify of its TLS.
+    package var wasCutOff: Bool {
+        fact { connection in
+            guard let tls = connection?.tls, let session = tls.session else { return false }
+            return tls.hasWireEnded && !session.hasReceivedCloseNotify
+        }
+    }
+
+    /// Sends FIN after the queued bytes, without close_notify where there is TLS. No effect without a session.
+    package func cutOff() { command(.cutOff) }
+
+    /// Sends what the kernel takes at once of what is queued, drops the rest, and closes with RST. No effect without a
+    /// session.
+    package func resetAfterFlush() { command(.reset) }
+
+    private func command(_ command: LegCommand) {
+        if let session { engine.post(.leg(session, command)) }
     }
 }
 
 extension SocketEngine {
     /// What was spent on the compressed messages of others.
     package var inflation: InflationBudget { enter { $0.inflation } }
+
+    /// Counts bytes that could not be delivered to the peer of a relay's leg, which may be over.
+    package func addLost(_ count: Int, of leg: SocketID) { post(.leg(leg, .lost(count))) }
 }

@@ -25,6 +25,8 @@ final class TLSLayer {
     var hasWireEnded = false
     /// FIN goes out when the encrypted bytes before it are with the kernel.
     var owesFIN = false
+    /// FIN goes out without close_notify, since a relay passes on a stream that was cut off.
+    var withholdsCloseNotify = false
     var plaintextReceived: UInt64 = 0
     var plaintextSent: UInt64 = 0
 

@@ -183,7 +183,7 @@ struct InspectionWireTests {
     @Test("whoever gives a block a new field is reminded to put it on the wire")
     func completeness() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
-        #expect(count(SocketSnapshot.blank) == 34)
+        #expect(count(SocketSnapshot.blank) == 35)
         #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
         #expect(count(KernelSnapshot.blank) == 15)

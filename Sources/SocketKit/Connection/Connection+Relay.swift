@@ -1,0 +1,70 @@
+import SocketCore
+
+/// What a relay asks of one of its two legs.
+enum LegCommand: Sendable {
+    /// What this leg receives goes out by the other one. `passesCuts`: an end without close_notify is passed on as such,
+    /// so it does not end the session.
+    case link(SocketID, passesCuts: Bool)
+    /// Take nothing from the kernel, since the other leg cannot take it (true), or take it again (false).
+    case holdBack(Bool)
+    /// Send FIN after the queued bytes, without close_notify.
+    case cutOff
+    /// Send what the kernel takes at once, then close with RST.
+    case reset
+    /// So many bytes for the peer of this leg were dropped.
+    case lost(Int)
+}
+
+extension EngineState {
+    /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over.
+    func perform(_ command: LegCommand, onLeg id: SocketID) {
+        if let connection = connections[id] { return connection.perform(command) }
+        guard case .lost(let count) = command,
+            closed.change(id, { $0.relay?.lostBytes &+= UInt64(max(0, count)) })
+        else { return }
+        notes?.amended.insert(id)
+    }
+}
+
+extension Connection {
+    func perform(_ command: LegCommand) {
+        switch command {
+        case .link(let other, let passesCuts):
+            linked = other
+            machine.passesCuts = passesCuts
+            noteChange()
+        case .holdBack(let hold): holdBack(hold)
+        case .cutOff:
+            tls?.withholdsCloseNotify = true
+            halfClose()
+        case .reset:
+            sendPending()
+            askToClose(.reset)
+        case .lost(let count):
+            lost &+= UInt64(max(0, count))
+            noteChange()
+        }
+    }
+
+    /// The leg that this one belongs to is told of, as long as there are two.
+    var relayFacts: RelaySnapshot? {
+        linked.map { RelaySnapshot(lostBytes: lost, isOtherGone: engine.connections[$0] == nil) }
+    }
+
+    /// A reset is noticed on a leg from which nothing is taken for now, whatever lies unread before it: the other peer
+    /// is to hear of it at once. Elsewhere the bytes before it are received first.
+    func endIfReset() {
+        guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return }
+        let errno = engine.kernel.pendingError(descriptor)
+        guard errno != 0 else { return }
+        close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+    }
+
+    /// The other leg shows that this one is gone, be it over itself.
+    func tellOtherLeg() {
+        guard let linked else { return }
+        if let other = engine.connections[linked] { return other.noteChange() }
+        guard engine.closed.change(linked, { $0.relay?.isOtherGone = true }) else { return }
+        engine.notes?.amended.insert(linked)
+    }
+}
