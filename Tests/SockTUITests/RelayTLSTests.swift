@@ -122,17 +122,21 @@ struct RelayTLSTests {
         #expect(world.served.lastError?.reason == .system(errno: ECONNRESET))
     }
 
-    @Test("a target that refuses by an alert after its handshake is a reset for the client")
+    @Test("a target's alert after its handshake is a reset for the client, with TLS a stream that is cut off")
     func alert() throws {
+        for sides in [Sides.target, .both] { try alert(sides) }
+    }
+
+    private func alert(_ sides: Sides) throws {
         let world = try World(
-            .target, choices: Self.choices(.target),
+            sides, choices: Self.choices(sides),
             server: .testServer().with {
                 $0.trust = .file(Certificates.path("ca.crt"))
                 $0.clientCertificate = .required
             })
         world.client.read(Self.any)
         #expect(eventually { world.told.isDisconnected })
-        #expect(world.told.lastError?.reason == .system(errno: ECONNRESET))
+        #expect(world.told.lastError?.reason == (sides == .both ? .tls(.closedAbort) : .system(errno: ECONNRESET)))
         guard case .tls(.alert(let number, _))? = world.targetEnd?.error?.reason else {
             Issue.record("\(String(describing: world.targetEnd))")
             return
