@@ -201,7 +201,7 @@ struct WebSocketPassingPictures {
         let json = SocketJSON(clock: WallClock())
         let text = JSON.object(json.members(Self.legs[1])).text
         #expect(text.contains(#""sending":{"opcode":"continuation","message":13,"done_bytes":1038"#))
-        #expect(text.contains(#""passing":{"sending":{"message":13,"type":"binary","compressed":true,"frames":2"#))
+        #expect(text.contains(#""observed":{"sending":{"message":13,"type":"binary","compressed":true,"frames":2"#))
         let broken = JSON.object(json.members(Self.broken[0])).text
         #expect(broken.contains(#""received_failure":"opcode 0x7 has no meaning","sent_failure":null"#))
     }
