@@ -165,9 +165,12 @@ extension EngineState {
             connections[one]?.noteChange()
         case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
-        case .holdBack(let id, let hold): connections[id]?.holdBack(hold)
+        case .holdBack(let id, let hold):
+            connections[id]?.holdBack(hold)
+            acceptors[id]?.holdBack(hold)
         case .caughtUp(let id):
             connections[id]?.delegateCaughtUp()
+            acceptors[id]?.delegateCaughtUp()
             datagrams[id]?.delegateCaughtUp()
         case .webSocket(let handle, let id, let command, let operation):
             perform(command, of: handle, id, as: operation)

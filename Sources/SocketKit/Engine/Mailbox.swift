@@ -28,7 +28,8 @@ enum Letter: Sendable {
     case released(SocketID)
     /// Two connections belong together: what comes by one goes out by the other.
     case link(SocketID, SocketID)
-    /// Take nothing from the kernel, since what this one is linked to cannot take it (true), or take it again (false).
+    /// Take nothing from the kernel, since what this one is linked to or the task that iterates its connections cannot
+    /// take it (true), or take it again (false).
     case holdBack(SocketID, Bool)
     /// Publish what changed; the answer is called at once, on the queue, and is no user code.
     case publish(PublicationRequest, @Sendable (Publication) -> Void)
