@@ -5,13 +5,14 @@ import SocketKit
 package final class FaultyKernel: Kernel {
     /// A call whose answer can be forced.
     package enum Call: Hashable, Sendable {
-        case openStream, accept, receive, send, openDatagram, receiveDatagrams, sendDatagrams
+        case openStream, accept, receive, send, openDatagram, receiveDatagrams, sendDatagrams, bind
     }
 
     private struct State {
         var faults: [Call: [Int32]] = [:]
         var counts: [Call: Int] = [:]
         var longestSend = Int.max
+        var longestReceive = Int.max
         var open: Set<Int32> = []
     }
 
@@ -20,7 +21,7 @@ package final class FaultyKernel: Kernel {
 
     package init() {}
 
-    /// Makes the next calls of this kind fail with these errnos, one each.
+    /// Makes the next calls of this kind fail with these errnos, one each; 0 lets a bind pass.
     package func fail(_ call: Call, with errnos: [Int32]) {
         state.withLock { $0.faults[call, default: []] += errnos }
     }
@@ -28,6 +29,11 @@ package final class FaultyKernel: Kernel {
     /// Lets one send take at most so many bytes.
     package func limitSends(to bytes: Int) {
         state.withLock { $0.longestSend = bytes }
+    }
+
+    /// Lets one receive give so many bytes at most.
+    package func limitReceives(to bytes: Int) {
+        state.withLock { $0.longestReceive = bytes }
     }
 
     /// How often a call was made.
@@ -62,7 +68,9 @@ package final class FaultyKernel: Kernel {
     package func receive(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
     ) -> IOResult {
-        fault(.receive).map { .failed(errno: $0) } ?? real.receive(descriptor, into: buffer, peek: peek)
+        if let errno = fault(.receive) { return .failed(errno: errno) }
+        let short = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(state.withLock { $0.longestReceive }))
+        return real.receive(descriptor, into: short, peek: peek)
     }
 
     package func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult {
@@ -94,7 +102,10 @@ package final class FaultyKernel: Kernel {
 
     private static func result(_ errno: Int32) -> IOResult { errno == EAGAIN ? .wouldBlock : .failed(errno: errno) }
 
-    package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 { real.bind(descriptor, to: address) }
+    package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        if let errno = fault(.bind), errno != 0 { return errno }
+        return real.bind(descriptor, to: address)
+    }
     package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 { real.listen(descriptor, backlog: backlog) }
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         real.connect(descriptor, to: address)
@@ -110,6 +121,7 @@ package final class FaultyKernel: Kernel {
     package func makeNonBlocking(_ descriptor: Int32) -> Int32 { real.makeNonBlocking(descriptor) }
     package func localAddress(_ descriptor: Int32) -> SocketAddress? { real.localAddress(descriptor) }
     package func peerAddress(_ descriptor: Int32) -> SocketAddress? { real.peerAddress(descriptor) }
+    package func isStream(_ descriptor: Int32) -> Bool { real.isStream(descriptor) }
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
         real.describe(descriptor, isTCP: isTCP)
     }

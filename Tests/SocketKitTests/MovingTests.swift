@@ -72,7 +72,7 @@ import Testing
             clients.append(client)
         }
         let id = try #require(listener.session)
-        #expect(await eventually { engine.snapshot().sockets.first { $0.id == id }?.isReadingPaused == true })
+        #expect(await eventually { engine.snapshot().sockets.first { $0.id == id }?.isHeldBack == true })
         #expect(engine.snapshot(SnapshotRequest(kernel: .all)).sockets.filter { $0.role == .accepted }.count < 200)
         var taken: [AsyncSocket] = []
         for try await socket in connections {

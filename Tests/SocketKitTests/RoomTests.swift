@@ -53,6 +53,16 @@ import Testing
         #expect(later?.reason == .notConnected)
     }
 
+    @Test func whoWaitsGoesOnWhenTheMarksAreTakenAway() async throws {
+        let pair = try fullPair()
+        let socket = pair.socket
+        let waiting = Task { try await socket.waitUntilWritable() }
+        #expect(await eventually { pair.socket.waitersForRoom == 1 })
+        pair.engine.post(.setWatermarks(try #require(socket.session), nil))
+        try await waiting.value
+        #expect(pair.picture?.isAboveHighMark == false)
+    }
+
     @Test func aCancelledTaskLeavesNobodyWaiting() async throws {
         let pair = try fullPair()
         let socket = pair.socket

@@ -20,6 +20,14 @@ import Testing
         print("torture of \(scenario): \(whole.calls.count) calls, \(run) pairs of call and fault")
     }
 
+    @Test("out of descriptors from any call on, all ends as well", arguments: TortureScenario.all)
+    func droughts(scenario: TortureScenario) {
+        for point in TortureMachine.droughts(of: scenario) {
+            let outcome = TortureMachine.run(scenario, failing: point)
+            #expect(outcome.hasStruck && outcome.findings.isEmpty, "\(point): \(outcome.findings.prefix(3))")
+        }
+    }
+
     @Test("every call of the seam is tortured")
     func everyCall() {
         let pairs = TortureScenario.all.flatMap { scenario in

@@ -81,6 +81,8 @@ package struct QueueLines {
         first.append(safe(socket.peerText))
         if socket.isReadingPaused {
             first.append("  accepting is paused (P)", Style(.warn))
+        } else if socket.isHeldBack {
+            first.append("  held back: the program can't keep up", Style(.warn))
         } else {
             first.append("  waiting for connections", Style(.dim))
         }

@@ -35,9 +35,13 @@ package struct ConnectPlan {
     private var attempts: [Attempt] = []
     private var state = State.racing(next: MonotonicTime(nanoseconds: .min))
 
-    /// Plans to try these addresses, one more each `attemptDelay`.
+    /// The most addresses of one name that are tried, which takes four minutes where nobody answers.
+    package static let mostAddresses = 1_000
+
+    /// Plans to try these addresses, the first thousand of them, one more each `attemptDelay`.
     package init(_ addresses: [SocketAddress], prefersIPv6: Bool, attemptDelay: Duration = .milliseconds(250)) {
-        self.addresses = AddressOrder.interleaved(addresses, prefersIPv6: prefersIPv6)
+        let ordered = AddressOrder.interleaved(addresses, prefersIPv6: prefersIPv6)
+        self.addresses = Array(ordered.prefix(Self.mostAddresses))
         self.attemptDelay = attemptDelay
     }
 

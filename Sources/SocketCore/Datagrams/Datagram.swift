@@ -106,12 +106,45 @@ public struct DatagramBatch: Sendable, RandomAccessCollection {
     /// Bytes of all payloads, as far as they were kept.
     public var byteCount: Int { entries.reduce(0) { $0 + Int($1.count) } }
 
-    /// The same batch with only those datagrams for which `keeps` holds.
+    /// The memory that it takes up, in bytes: all payloads that it holds, and what each datagram takes besides.
+    package var weight: Int { payload.count + entries.count * Self.datagramWeight }
+
+    /// What one of its datagrams takes up.
+    package func weight(at index: Int) -> Int { Int(entries[index].count) + Self.datagramWeight }
+
+    /// What one datagram takes up besides its payload.
+    package static let datagramWeight = 64
+
+    /// The same batch with only those datagrams for which `keeps` holds. It shares the memory of this one, unless most
+    /// of that would be kept alive for nothing.
     package func keeping(_ keeps: (Int) -> Bool) -> DatagramBatch {
-        var kept = self
         let indices = entries.indices.filter(keeps)
-        kept.entries = indices.map { entries[$0] }
+        var kept = self
+        let bytes = indices.reduce(0) { $0 + Int(entries[$1].count) }
+        if bytes * 2 < payload.count || indices.count * 2 < entries.count {
+            kept = copy(of: indices)
+        } else {
+            kept.entries = indices.map { entries[$0] }
+        }
         if !contexts.isEmpty { kept.contexts = indices.map { contexts[$0] } }
         return kept
+    }
+
+    /// Some of the datagrams in memory of their own, without their contexts.
+    private func copy(of indices: [Int]) -> DatagramBatch {
+        var (entries, payload): ([Entry], [UInt8]) = ([], [])
+        var (sources, arrivals): ([SocketAddress], [Arrival]) = ([], [])
+        for index in indices {
+            let former = self.entries[index]
+            let (source, arrival) = (self.sources[Int(former.source)], self.arrivals[Int(former.arrival)])
+            if sources.last != source { sources.append(source) }
+            if arrivals.last != arrival { arrivals.append(arrival) }
+            entries.append(
+                Entry(
+                    offset: UInt32(payload.count), count: former.count, length: former.length,
+                    source: UInt16(sources.count - 1), arrival: UInt16(arrivals.count - 1)))
+            payload += self.payload[Int(former.offset)..<Int(former.offset + former.count)]
+        }
+        return DatagramBatch(entries: entries, payload: payload, sources: sources, arrivals: arrivals)
     }
 }

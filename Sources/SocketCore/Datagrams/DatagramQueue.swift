@@ -203,7 +203,7 @@ package struct DatagramQueue: Sendable {
     /// Takes one entry out before its turn; nil when it is not here any more.
     package mutating func remove(_ operation: OperationID, now: MonotonicTime) -> QueuedDatagram? {
         if queued.count > 0, queued[0].operation == operation { return takeFirst(now) }
-        guard let entry = queued.remove(where: { $0.operation == operation }) else { return nil }
+        guard let entry = queued.removeOnly(where: { $0.operation == operation }) else { return nil }
         left(entry)
         return entry
     }

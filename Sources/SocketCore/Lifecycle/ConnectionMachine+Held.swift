@@ -18,13 +18,12 @@ extension ConnectionMachine {
     private mutating func cancelHeld(
         _ target: SocketCommand.CancelTarget, read: SocketError, write: SocketError
     ) -> FailedOperation? {
-        let cancelled = held.remove { operation in
-            switch (operation, target) {
-            case (.read(_, let id), .operation(let wanted)), (.write(_, let id), .operation(let wanted)): id == wanted
-            case (.read, .reads), (.write, .writes): true
-            case (.read, .writes), (.write, .reads), (.barrier, _): false
+        let cancelled =
+            switch target {
+            case .operation(let wanted): held.removeOnly { $0.operation == wanted }
+            case .reads: held.remove { if case .read = $0 { true } else { false } }
+            case .writes: held.remove { if case .write = $0 { true } else { false } }
             }
-        }
         guard let cancelled else { return nil }
         return if case .read = cancelled {
             Self.failure(of: cancelled, error: read)
@@ -117,12 +116,7 @@ extension ConnectionMachine {
     }
 
     /// Bytes queued that the kernel has not taken, those held back included.
-    package var pendingWriteBytes: Int {
-        guard !held.isEmpty else { return writing.pendingBytes }
-        return (0..<held.count).reduce(writing.pendingBytes) { sum, index in
-            if case .write(let request, _) = held[index] { sum + request.bytes.count } else { sum }
-        }
-    }
+    package var pendingWriteBytes: Int { writing.pendingBytes + held.writeBytes }
 
     private func with(
         _ held: (ahead: [OperationSnapshot], behind: [OperationSnapshot]), in queue: QueueSnapshot, listing: Int

@@ -79,7 +79,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package private(set) var isClosed = false
     package private(set) var hasEndOfStream = false
     package private(set) var hasReportedEndOfStream = false
-    var held = OperationDeque<Held>()
+    var held = HeldOperations()
     package var upgrade = TLSUpgrade()
     /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
     private var endErrors: [SocketError] = []

@@ -55,14 +55,32 @@ package struct OperationDeque<Operation> {
         return last
     }
 
-    /// Takes the last for which `matches` holds out of its place; nil when there is none. It looks from the end, so
-    /// that taking all out by their ends is not quadratic.
+    /// Removes the last for which `matches` holds; nil when there is none. It looks from the end, so that removing all
+    /// from the end is not quadratic.
     package mutating func remove(where matches: (Operation) -> Bool) -> Operation? {
-        guard let index = slots.indices.last(where: { $0 >= head && slots[$0].map(matches) == true }) else {
-            return nil
+        slots.indices.last { $0 >= head && slots[$0].map(matches) == true }.flatMap { remove(at: $0) }
+    }
+
+    /// Removes the only one for which `matches` holds; nil when there is none. It looks from both ends at once, so that
+    /// removing all from either end is not quadratic.
+    package mutating func removeOnly(where matches: (Operation) -> Bool) -> Operation? {
+        var (first, last) = (head, slots.count - 1)
+        while first <= last {
+            if slots[first].map(matches) == true { return remove(at: first) }
+            if slots[last].map(matches) == true { return remove(at: last) }
+            first += 1
+            last -= 1
         }
-        let removed = slots.remove(at: index)
-        shrinkWhenEmpty()
+        return nil
+    }
+
+    /// Closes the gap from the side where fewer have to move.
+    private mutating func remove(at index: Int) -> Operation? {
+        defer { shrinkWhenEmpty() }
+        guard index - head < slots.count - index else { return slots.remove(at: index) }
+        let removed = slots[index].take()
+        for place in stride(from: index, to: head, by: -1) { slots.swapAt(place, place - 1) }
+        head += 1
         return removed
     }
 

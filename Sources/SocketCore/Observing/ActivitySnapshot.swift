@@ -31,7 +31,8 @@ public struct CallbackSnapshot: Hashable, Sendable, Codable {
     public var lag: Duration?
     /// When the last batch began; nil: one waits now, or none has come yet.
     public var ran: MonotonicTime?
-    /// Bytes of completed reads that wait for the delegate's queue.
+    /// The memory that callbacks take up which wait for the delegate's queue, in bytes: their payloads, and about 100 for
+    /// each callback.
     public var undelivered: Int
 
     /// Describes how callbacks arrive.

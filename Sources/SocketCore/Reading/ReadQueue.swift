@@ -230,7 +230,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// nothing changes, when it is not here any more.
     package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
         guard inHand?.read.operation == operation else {
-            return waiting.remove { $0.operation == operation }?.failed(error)
+            return waiting.removeOnly { $0.operation == operation }?.failed(error)
         }
         inHand?.giveBack(to: &preBuffer)
         let failed = failInHand(error)

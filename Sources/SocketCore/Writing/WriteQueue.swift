@@ -156,7 +156,7 @@ package struct WriteQueue: ~Copyable, Sendable {
             takeNextInHand(now: now)
             return failed
         }
-        guard let write = waiting.remove(where: { $0.operation == operation }) else { return nil }
+        guard let write = waiting.removeOnly(where: { $0.operation == operation }) else { return nil }
         pendingBytes -= write.bytes.count
         return write.failed(error, done: 0)
     }
@@ -187,8 +187,11 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     /// Whether no byte of this write was handed on yet, while some of others were.
     private func isBehindCommitted(_ operation: OperationID) -> Bool {
-        guard let index = (0..<waiting.count).first(where: { waiting[$0].operation == operation }) else { return false }
-        return index + 1 > firstUnsent.index || index + 1 == firstUnsent.index && firstUnsent.offset == 0
+        let (index, offset) = firstUnsent
+        // The first ones, of which some bytes were handed on; they are few.
+        let touched = offset == 0 ? index : index + 1
+        guard inHand?.write.operation != operation else { return touched == 0 }
+        return !(0..<max(0, touched - 1)).contains { waiting[$0].operation == operation }
     }
 
     private func isAsking(_ operation: OperationID) -> Bool {

@@ -37,6 +37,8 @@ final class Acceptor {
     private var answered: UInt64 = 0
     private var resumes: MonotonicTime?
     private var isPaused = false
+    /// The user is so far behind that no more connections are accepted.
+    private var isHeldBack = false
     /// Whether it is among the sessions that changed since viewers were last told.
     var isNoted = false
 
@@ -71,7 +73,7 @@ final class Acceptor {
 
     /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
     func watch() -> Int32 {
-        if isPaused { return 0 }
+        if isIdle { return 0 }
         for (index, listening) in sockets.enumerated() {
             let failure = engine.reactor.add(listening.socket.descriptor, .read, ReactorToken(id, UInt16(index)))
             if failure != 0 { return failure }
@@ -81,13 +83,16 @@ final class Acceptor {
 
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func isReady() {
-        guard resumes == nil, !isPaused else { return }
+        guard resumes == nil, !isIdle else { return }
         for listening in sockets {
             for _ in 0..<Self.acceptBudget {
                 guard acceptOnce(listening) else { break }
             }
         }
     }
+
+    /// Whether connections are left in the kernel's backlog.
+    private var isIdle: Bool { isPaused || isHeldBack }
 
     /// Takes or refuses the first connection that waits at any of the descriptors.
     private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
@@ -161,11 +166,30 @@ final class Acceptor {
     /// Leaves connections in the kernel's backlog, or takes them again.
     private func pauseAccepting(_ pause: Bool) {
         guard pause != isPaused else { return }
+        let wasIdle = isIdle
         isPaused = pause
         noteChange()
         engine.record(pause ? .readingPaused : .readingResumed, id)
-        guard resumes == nil else { return }
-        if pause { unwatch() } else { watchAgain() }
+        updateWatch(wasIdle)
+    }
+
+    /// The user can take no more connections for now, or takes them again. Unlike a pause, it is no act of a person.
+    func holdBack(_ hold: Bool) {
+        guard hold != isHeldBack else { return }
+        let wasIdle = isIdle
+        isHeldBack = hold
+        noteChange()
+        updateWatch(wasIdle)
+    }
+
+    /// The delegate's queue has caught up, unless it fell behind again since.
+    func delegateCaughtUp() {
+        if handle?.backPressure.isHolding != true { holdBack(false) }
+    }
+
+    private func updateWatch(_ wasIdle: Bool) {
+        guard resumes == nil, isIdle != wasIdle else { return }
+        if isIdle { unwatch() } else { watchAgain() }
     }
 
     private func unwatch() {
@@ -179,7 +203,7 @@ final class Acceptor {
 
     /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
     private func backOff() {
-        if !isPaused { unwatch() }
+        if !isIdle { unwatch() }
         noteChange()
         let time = engine.now + Self.backOff
         resumes = time
@@ -190,7 +214,7 @@ final class Acceptor {
         guard let time = resumes, time <= engine.now else { return }
         resumes = nil
         noteChange()
-        if !isPaused { watchAgain() }
+        if !isIdle { watchAgain() }
     }
 
     /// Stops listening. Connections that were accepted go on.
@@ -220,6 +244,7 @@ final class Acceptor {
         picture.flags = resumes == nil ? [.socketStarted] : [.socketStarted, .readSourceSuspended]
         picture.accepted = accepted
         picture.isReadingPaused = isPaused
+        picture.isHeldBack = isHeldBack
         if withKernel { picture.kernel = askKernel() }
         return picture
     }

@@ -139,7 +139,8 @@ extension Connection {
     /// Reads and throws away what comes while lingering.
     func discardAvailable() {
         guard let descriptor = socket?.descriptor else { return }
-        for _ in 0..<16 {
+        // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
+        for _ in 0..<(isHungUp ? Int.max : 16) {
             switch engine.kernel.receive(descriptor, into: engine.scratch, peek: false) {
             case .bytes(0), .failed: return close(error: nil)
             case .bytes(let count):

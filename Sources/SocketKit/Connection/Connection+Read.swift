@@ -66,7 +66,7 @@ extension Connection {
     var watchBudget: Int? { watch?.isOpen == true ? 1 : nil }
 
     /// The most bytes to take from the kernel now.
-    private var wanted: Int { isHeld ? 0 : machine.reading.wanted }
+    private var wanted: Int { isHeld || waitsForDelivery ? 0 : machine.reading.wanted }
 
     /// Whether bytes from the kernel have no use now.
     var takesNothing: Bool { isWireEncrypted ? !wantsRecords : wanted == 0 }
@@ -83,7 +83,10 @@ extension Connection {
 
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
-        guard isHeldBack, webSocket?.mayReceive(on: self) != false else { return }
+        // It may have fallen behind again since.
+        guard isHeldBack, handle?.backPressure.isHolding != true, webSocket?.mayReceive(on: self) != false else {
+            return
+        }
         isHeldBack = false
         readingChanged()
         finishStep()
@@ -237,9 +240,9 @@ extension Connection {
         notify(.peerClosed)
     }
 
-    /// Performs what the read queue asks for, until it asks for nothing.
+    /// Performs what the read queue asks for, until it asks for nothing, or the user has not kept up.
     func performReads() {
-        while machine.isOpen {
+        while machine.isOpen, !isHeldBack, !waitsForDelivery {
             switch machine.reading.advance(now: engine.now) {
             case .none:
                 return
@@ -249,10 +252,12 @@ extension Connection {
                 notify(
                     .read(
                         delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
+                weigh(delivery.bytes.count)
             case .partial(let operation, let tag, let increment, let done):
                 record(.readPartial, tag: tag, increment, done)
                 if keepsTraffic { logPartialRead(operation) }
                 notify(.readPartial(operation, tag: tag, increment: increment))
+                weigh(0)
             case .exceeded(let failed):
                 fail(failed)
                 close(error: failed.error)
@@ -260,9 +265,30 @@ extension Connection {
         }
     }
 
+    /// Counts what a read gave. One receive may hold tens of thousands of items, and whoever is behind must not get them
+    /// all at once.
+    private func weigh(_ count: Int) {
+        completedWeight += count + BackPressure.noticeWeight
+        guard completedWeight > BackPressure.limit else { return }
+        waitsForDelivery = true
+        engine.outbox.append(.delivered(self))
+    }
+
+    /// All that had completed is delivered, or waits for the delegate's queue.
+    func wasDelivered() {
+        (completedWeight, waitsForDelivery) = (0, false)
+        guard !machine.isClosed else { return }
+        readingChanged()
+        finishStep()
+    }
+
     /// Ends what was asked to end.
     func cancel(_ target: SocketCommand.CancelTarget) {
-        while let failed = machine.cancelNext(target, now: engine.now) { fail(failed) }
+        while let failed = machine.cancelNext(target, now: engine.now) {
+            fail(failed)
+            // There was one of that name.
+            if case .operation = target { break }
+        }
         if case .operation(let operation) = target { releaseAwaiting(operation) }
         readingChanged()
         askForFlush()

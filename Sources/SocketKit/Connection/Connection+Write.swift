@@ -111,7 +111,12 @@ extension Connection {
     /// Sets the marks of the write queue.
     func setWatermarks(_ marks: Watermarks?) {
         watermarks = marks
-        if marks == nil { isAboveHighMark = false }
+        if marks == nil, isAboveHighMark {
+            // Whoever waits for room has none to wait for any more.
+            isAboveHighMark = false
+            record(.belowLowMark, machine.pendingWriteBytes)
+            notify(.writable(true))
+        }
         finishStep()
     }
 

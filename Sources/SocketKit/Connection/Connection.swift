@@ -63,6 +63,10 @@ final class Connection {
     @exclusivity(unchecked) private(set) var unreadSince: MonotonicTime?
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldBack = false
+    /// What reads weigh that completed since it last waited for their delivery.
+    @exclusivity(unchecked) var completedWeight = 0
+    /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
+    @exclusivity(unchecked) var waitsForDelivery = false
     /// The connection that this one's bytes are passed on to.
     @exclusivity(unchecked) var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.

@@ -35,8 +35,10 @@ extension DatagramSession {
             _ = engine.kernel.set(option, on: socket.descriptor)
         }
         configuration.prepareDescriptor?(socket.descriptor)
+        // A session may open any number of them; a few are open at a time.
+        while links.contains(where: { $0.index == nextLink }) { nextLink &+= 1 }
         let link = Link(socket, family: address, index: nextLink)
-        nextLink += 1
+        nextLink &+= 1
         links.append(link)
         return link
     }
@@ -47,16 +49,13 @@ extension DatagramSession {
     func bind(to endpoint: DatagramEndpoint) throws(SocketError) {
         try checkUnbound()
         let addresses = try engine.bindAddresses(endpoint, configuration.families)
-        for attempt in 1... {
-            do {
-                try bind(to: addresses)
-                break
-            } catch {
-                links = []
-                // Of two families that share a port of the kernel's choice, the second may find it taken.
-                let isUnlucky = addresses.count > 1 && addresses[0].port == 0 && error.code == Int(EADDRINUSE)
-                guard isUnlucky, attempt < 16 else { throw error }
-            }
+        // What is queued may have waited for a descriptor that is gone now.
+        defer { askForFlush() }
+        do throws(SocketError) {
+            try EngineState.withSharedPort(of: addresses) { () throws(SocketError) in try bind(to: addresses) }
+        } catch {
+            links = []
+            throw error
         }
         isBound = true
         if case .unix(let path) = endpoint { self.path = path }

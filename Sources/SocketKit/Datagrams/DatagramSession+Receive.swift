@@ -16,15 +16,19 @@ extension DatagramSession {
 
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func receive(_ link: Link) {
-        if handle?.mustHoldBack() == true { isHeldBack = true }
+        if handle?.backPressure.isHolding == true { isHeldBack = true }
         let limit = configuration.receiveLength(isUnix: link.family.isUnix)
+        var weight = 0
         for _ in 0..<Self.receiveBudget {
             let most = isHeldBack ? 0 : reception.wanted(most: DatagramInbox.most)
-            guard most > 0, !isClosed else { return }
+            // Whether the user keeps up is known when these are delivered.
+            guard most > 0, !isClosed, weight <= BackPressure.limit else { return }
             switch engine.kernel.receiveDatagrams(link.socket.descriptor, into: engine.inbox, most: most, limit: limit)
             {
             case .bytes(let count):
-                take(engine.inbox.batch(count, port: link.local?.port ?? 0))
+                let batch = engine.inbox.batch(count, port: link.local?.port ?? 0)
+                weight += batch.weight
+                take(batch)
                 // Fewer than asked for: there are no more. Of long ones, fewer have room.
                 if count < most, limit <= 65_535 { return }
             case .wouldBlock: return

@@ -5,6 +5,8 @@ import SocketCore
 extension DatagramSession {
     /// Batches before other sockets get their share of the turn.
     private static let sendBudget = 16
+    /// Datagrams that are refused, or judged by a filter, before that: they cost no system call.
+    private static let answerBudget = 1_024
     /// Datagrams that one system call carries.
     private static let batchLimit = 64
     /// How long to wait where the kernel does not say that there is room.
@@ -107,7 +109,7 @@ extension DatagramSession {
     /// The turn's end: sends what can be sent.
     func flush() {
         isQueuedForFlush = false
-        guard !isClosed, !isSendBudgetSpent else { return }
+        guard !isClosed, !waitsForOthers else { return }
         send()
         finishStep()
     }
@@ -118,9 +120,15 @@ extension DatagramSession {
         record(.writeUnblocked)
     }
 
+    /// Whether a descriptor is going to report that it is this socket's turn again.
+    private var waitsForOthers: Bool { isSendBudgetSpent && canReportRoom }
+
+    private var canReportRoom: Bool { links.contains { !$0.isBlocked } }
+
     /// Performs what the queue asks for, until it waits, or it is others' turn.
     func send() {
-        for _ in 0..<Self.sendBudget {
+        var (batches, answers) = (0, 0)
+        while batches < Self.sendBudget, answers < Self.answerBudget {
             guard !isClosed else { return }
             let filter = handle?.sendFilter
             switch queue.next(peer: peer, isFiltered: filter != nil) {
@@ -128,11 +136,19 @@ extension DatagramSession {
             case .refuse(let error): refuse(error)
             case .judge(let datagram): judge(datagram, filter)
             case .connect(let address): performConnect(to: address)
-            case .send: guard sendBatch(isFiltered: filter != nil) else { return }
+            case .send:
+                batches += 1
+                guard sendBatch(isFiltered: filter != nil) else { return }
             }
+            answers += 1
         }
-        // The budget is used up: write interest makes the reactor come back, behind everybody else.
-        if queue.count > 0 { isSendBudgetSpent = true }
+        if queue.count > 0 { comeBackLater() }
+    }
+
+    /// The budget is used up: write interest makes the reactor come back after all other sockets. Where no descriptor can
+    /// report that there is room, the timer does, in the next turn.
+    private func comeBackLater() {
+        if canReportRoom { isSendBudgetSpent = true } else { retryTime = engine.now + .nanoseconds(1) }
     }
 
     private func refuse(_ error: SocketError) {

@@ -131,6 +131,7 @@ final class DatagramSession {
 
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
+        guard isHeldBack, handle?.backPressure.isHolding != true else { return }
         isHeldBack = false
         finishStep()
     }

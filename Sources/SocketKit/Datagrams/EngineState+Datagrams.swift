@@ -6,6 +6,8 @@ enum DatagramLetter: Sendable {
     case send(DatagramSocket, DatagramRequest, OperationID)
     /// A handle takes back what it queued.
     case cancel(DatagramSocket, OperationID)
+    /// A handle closes once all that it queued is sent.
+    case closeAfterSending(DatagramSocket)
     /// A name was resolved, or could not be.
     case resolved(SocketID, OperationID, Result<[SocketAddress], SocketError>)
     /// The send filter has judged a datagram.
@@ -22,6 +24,9 @@ extension EngineState {
             session(of: handle).queue(request, as: operation)
         case .cancel(let handle, let operation):
             handle.session.flatMap { datagrams[$0] }?.cancel(.operation(operation))
+        case .closeAfterSending(let handle):
+            counters.commands += 1
+            handle.session.flatMap { datagrams[$0] }?.askToClose(.afterWriting)
         case .resolved(let id, let operation, let result): datagrams[id]?.resolved(operation, result)
         case .sendJudged(let id, let operation, let passes): datagrams[id]?.judged(operation, passes: passes)
         case .receiveJudged(let id, let batch): datagrams[id]?.judged(batch)

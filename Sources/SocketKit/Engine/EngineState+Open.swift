@@ -7,6 +7,7 @@ extension EngineState {
         let configuration = handle.configuration
         let plan = try connectPlan(endpoint, configuration)
         try checkIdle(handle.session, operation: "connect")
+        if let fault = configuration.fault { throw .refused("connect", fault) }
         if let timeout, timeout < .zero {
             throw .refused("connect", "timeout \(timeout): must not be negative; nil means none")
         }
@@ -56,8 +57,12 @@ extension EngineState {
 
     func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
         try checkIdle(handle.session, operation: "adopt")
+        if let fault = handle.configuration.fault { throw .refused("adopt", fault) }
         guard let peer = kernel.peerAddress(descriptor) else {
             throw SocketError(.other, operation: "adopt", detail: "descriptor \(descriptor): not a connected socket")
+        }
+        guard kernel.isStream(descriptor) else {
+            throw SocketError(.other, operation: "adopt", detail: "descriptor \(descriptor): not a stream socket")
         }
         let failure = kernel.makeNonBlocking(descriptor)
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
@@ -78,17 +83,10 @@ extension EngineState {
     func listen(_ handle: SocketListener, on endpoint: Endpoint, tls: TLSContext?) throws(SocketError) {
         let configuration = handle.configuration
         try checkIdle(handle.session, operation: "listen")
+        if let fault = configuration.fault { throw .refused("listen", fault) }
         let addresses = try listenAddresses(endpoint, configuration)
-        var sockets: [Acceptor.Listening] = []
-        for address in addresses {
-            let port = sockets.first.flatMap { kernel.localAddress($0.socket.descriptor)?.port }
-            do {
-                sockets.append(try open(address.withPort(port), configuration))
-            } catch {
-                // A machine without IPv6 still has its IPv4 half.
-                let isOptional = !sockets.isEmpty && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
-                if !isOptional { throw error }
-            }
+        let sockets = try Self.withSharedPort(of: addresses) { () throws(SocketError) in
+            try open(addresses, configuration)
         }
         let path: String? = if case .unix(let path) = endpoint { path } else { nil }
         let acceptor = Acceptor(
@@ -101,6 +99,39 @@ extension EngineState {
             acceptor.close(error: nil, mode: nil, isReleased: true)
             throw .system(failure, operation: "epoll_ctl", subject: endpoint.description)
         }
+    }
+
+    /// Opens what shares one port. Where the kernel chooses it for the first family, the second may find it taken; then
+    /// `open` is called again, a few times.
+    static func withSharedPort<R>(
+        of addresses: [SocketAddress], _ open: () throws(SocketError) -> R
+    ) throws(SocketError) -> R {
+        for _ in 1..<16 {
+            do throws(SocketError) {
+                return try open()
+            } catch {
+                let isUnlucky = addresses.count > 1 && addresses[0].port == 0 && error.code == Int(EADDRINUSE)
+                guard isUnlucky else { throw error }
+            }
+        }
+        return try open()
+    }
+
+    private func open(
+        _ addresses: [SocketAddress], _ configuration: SocketConfiguration
+    ) throws(SocketError) -> [Acceptor.Listening] {
+        var sockets: [Acceptor.Listening] = []
+        for address in addresses {
+            let port = sockets.first.flatMap { kernel.localAddress($0.socket.descriptor)?.port }
+            do throws(SocketError) {
+                sockets.append(try open(address.withPort(port), configuration))
+            } catch {
+                // A machine without IPv6 still has its IPv4 half.
+                let isOptional = !sockets.isEmpty && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
+                if !isOptional { throw error }
+            }
+        }
+        return sockets
     }
 
     private func open(
@@ -186,6 +217,8 @@ extension EngineState {
 
     func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
         if path.isEmpty { throw .refused(operation, "path: must not be empty") }
+        // The kernel would take another path than this one, or an abstract name.
+        if path.utf8.contains(0) { throw .refused(operation, "path: must not contain a NUL byte") }
         if path.utf8.count > Endpoint.longestUnixPath {
             throw .refused(
                 operation, "unix:\(path): \(path.utf8.count) bytes; a path has at most \(Endpoint.longestUnixPath)")

@@ -163,8 +163,10 @@ extension EngineState {
         case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
         case .leg(let id, let command): perform(command, onLeg: id)
+        case .holdAccepts(let id, let hold): acceptors[id]?.holdBack(hold)
         case .caughtUp(let id):
             connections[id]?.delegateCaughtUp()
+            acceptors[id]?.delegateCaughtUp()
             datagrams[id]?.delegateCaughtUp()
         case .webSocket(let handle, let id, let command, let operation):
             perform(command, of: handle, id, as: operation)

@@ -24,3 +24,16 @@ package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
         }
     }
 }
+
+extension Lock {
+    /// Replaces one member of the value. The old member is destroyed after the lock is released: it may be an object of
+    /// the user's, and its deinit may take this lock or wait for a thread that does.
+    package func replace<Member: Sendable>(_ member: any WritableKeyPath<Value, Member> & Sendable, with new: Member) {
+        let old = withLock { value in
+            let old = value[keyPath: member]
+            value[keyPath: member] = new
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}

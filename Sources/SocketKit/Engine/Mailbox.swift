@@ -28,6 +28,8 @@ enum Letter: Sendable {
     case released(SocketID)
     /// Something for a leg of a relay.
     case leg(SocketID, LegCommand)
+    /// Accept no connection, since the task that iterates them cannot keep up (true), or accept again (false).
+    case holdAccepts(SocketID, Bool)
     /// Publish what changed; the answer is called at once, on the queue, and is no user code.
     case publish(PublicationRequest, @Sendable (Publication) -> Void)
     case stopPublishing

@@ -12,6 +12,8 @@ enum Callback: ~Copyable {
     case webSocketListener(WebSocketListener, WebSocketListenerNotice)
     /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
     case webSocketStep(Connection, SocketNotice?)
+    /// No user code: the callbacks before it are made, for which this connection waits.
+    case delivered(Connection)
     /// Big or rare: whatever it is, it knows itself.
     case other(() -> Void)
 
@@ -19,12 +21,15 @@ enum Callback: ~Copyable {
         switch consume self {
         case .socket(let call): call.connection.deliver(call.notice)
         case .missed(let socket, let notice): _ = socket.deliver(notice)
-        case .listener(let listener, let notice): listener.deliver(notice)
+        case .listener(let listener, let notice):
+            if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
         case .webSocketInbox(let webSocket): webSocket.deliverInbox()
-        case .webSocketListener(let listener, let notice): listener.deliver(notice)
+        case .webSocketListener(let listener, let notice):
+            if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
         case .webSocketStep(let connection, let notice): connection.stepWebSocket(notice)
+        case .delivered(let connection): connection.wasDelivered()
         case .other(let call): call()
         }
     }
@@ -40,6 +45,7 @@ enum Callback: ~Copyable {
         case .webSocketInbox: nil
         case .webSocketListener: nil
         case .webSocketStep: nil
+        case .delivered: nil
         case .other: nil
         }
     }

@@ -23,6 +23,8 @@ extension Resolver {
     /// The index of an interface that is named by its name or by one of its addresses; nil: there is none.
     package func index(ofInterface name: String) -> UInt32? {
         let own = name == "localhost" || name == "loopback" ? "127.0.0.1" : name
+        // The C library would read a part of it, and take that for the whole.
+        guard !own.utf8.contains(0) else { return nil }
         let index = if_nametoindex(own)
         if index != 0 { return index }
         var first: UnsafeMutablePointer<ifaddrs>?

@@ -69,6 +69,8 @@ package protocol Kernel: AnyObject, Sendable {
     func makeNonBlocking(_ descriptor: Int32) -> Int32
     func localAddress(_ descriptor: Int32) -> SocketAddress?
     func peerAddress(_ descriptor: Int32) -> SocketAddress?
+    /// Whether it is a stream socket (SO_TYPE).
+    func isStream(_ descriptor: Int32) -> Bool
     /// socket(2) for the family of `address`, for datagrams; the descriptor, or the errno as a failure.
     func openDatagram(for address: SocketAddress) -> IOResult
     /// Receives at most `most` datagrams, of each no more than `limit` bytes, into `inbox`; how many.

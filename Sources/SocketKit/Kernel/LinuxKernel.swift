@@ -108,6 +108,12 @@ package final class LinuxKernel: Kernel {
         name(getpeername, of: descriptor)
     }
 
+    package func isStream(_ descriptor: Int32) -> Bool {
+        var type: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM.rawValue
+    }
+
     private func name(
         _ call: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, of descriptor: Int32
     ) -> SocketAddress? {

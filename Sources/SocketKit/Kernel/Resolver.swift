@@ -31,12 +31,19 @@ package final class SystemResolver: Resolver {
     /// The one address that a numeric host stands for; nil for a name. Does not block.
     static func numeric(host: String, port: UInt16) -> SocketAddress? {
         var plain = in_addr()
+        // The C library would read a part of it, and take that for the whole.
+        if host.utf8.contains(0) { return nil }
         // What inet_pton reads is in its usual form already.
         if inet_pton(AF_INET, host, &plain) == 1 { return .v4(host: host, port: port) }
         return try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
     }
 
     private static func lookUp(host: String, port: UInt16, flags: Int32) -> Result<[SocketAddress], SocketError> {
+        guard !host.utf8.contains(0) else {
+            return .failure(
+                SocketError(
+                    .resolver(code: EAI_NONAME), operation: "getaddrinfo", detail: "a host name has no NUL byte"))
+        }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_protocol = Int32(IPPROTO_TCP)

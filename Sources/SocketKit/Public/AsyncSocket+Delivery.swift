@@ -55,15 +55,21 @@ extension AsyncSocket {
 
     /// Whether there is a delegate, where callbacks come on the engine's queue and nobody awaits anything; nil elsewhere.
     var hearsHere: Bool? {
-        state.withLock { $0.pump == nil && !$0.isAwaited ? $0.delegate != nil : nil }
+        let (hearsHere, delegate) = state.withLock { state in
+            let hearsHere = state.pump == nil && !state.isAwaited
+            return (hearsHere, hearsHere ? state.delegate : nil)
+        }
+        return hearsHere ? delegate != nil : nil
     }
 
     /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
     func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
-        var (snapshot, pump) = state.withLock { state in
-            let isHeard = state.delegate != nil || reading.map { state.awaited.operations[$0] != nil } ?? true
-            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
+        // The delegate leaves the lock before it is released: this may be its last reference.
+        let (isAwaited, pump, delegate) = state.withLock { state in
+            (reading.map { state.awaited.operations[$0] != nil } ?? true, state.pump, state.delegate)
         }
+        var snapshot = CallbackSnapshot(
+            isHeard: delegate != nil || isAwaited, undelivered: backPressure.weight)
         if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
         return snapshot
     }
@@ -73,7 +79,7 @@ extension AsyncSocket {
     /// Where a notice goes.
     private enum Way {
         case here((any AsyncSocketDelegate)?)
-        case pump(DelegatePump, mustHoldBack: Bool)
+        case pump(DelegatePump)
         case awaited([@Sendable () -> Void])
     }
 
@@ -85,57 +91,54 @@ extension AsyncSocket {
                 let resume = state.changeAwaited { $0.take(notice) }
                 if !resume.isEmpty { return .awaited(resume) }
             }
-            guard let pump = state.pump else { return .here(state.delegate) }
-            state.undelivered += notice.byteCount
-            if state.mustHoldBack { state.isHeldBack = true }
-            return .pump(pump, mustHoldBack: state.isHeldBack)
+            return state.pump.map { .pump($0) } ?? .here(state.delegate)
         }
         switch way {
         case .here(let delegate):
             call(notice, delegate)
             return false
-        case .pump(let pump, let mustHoldBack):
-            pump.append(notice, for: self)
-            return mustHoldBack
+        case .pump(let pump):
+            return deliver(notice, by: pump)
         case .awaited(let resume):
             resume.forEach { $0() }
-            if !notice.isCompletion { deliverBesides(notice) }
-            return false
+            return notice.isCompletion ? false : deliverBesides(notice)
         }
     }
 
+    private func deliver(_ notice: SocketNotice, by pump: DelegatePump) -> Bool {
+        let mustHoldBack = backPressure.add(notice.weight)
+        pump.append(notice, for: self)
+        return mustHoldBack
+    }
+
     /// Tells the delegate what somebody awaited too, and who may have changed the delegate.
-    private func deliverBesides(_ notice: SocketNotice) {
+    private func deliverBesides(_ notice: SocketNotice) -> Bool {
         let (pump, delegate) = state.withLock { ($0.pump, $0.delegate) }
-        if let pump { pump.append(notice, for: self) } else { call(notice, delegate) }
+        if let pump { return deliver(notice, by: pump) }
+        call(notice, delegate)
+        return false
     }
 
     /// Calls the delegate, on the queue where it wants to be called.
     func deliverHere(_ notice: SocketNotice) {
         call(notice, delegate)
-        let bytes = notice.byteCount
-        if bytes > 0 { delivered(bytes) }
+        guard backPressure.remove(notice.weight) else { return }
+        state.withLock { state in
+            if let session = state.session { state.engine.post(.caughtUp(session)) }
+        }
     }
 
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.
     var takesLoans: Bool { state.withLock { $0.pump == nil } }
 
-    /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; anew where that is another one
-    /// by then, of which `isSame` tells. The delegate is held meanwhile, since to get hold of it is dear.
+    /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; again where that is another one
+    /// by then, of which `isSame` tells, unless callbacks come elsewhere from then on. The delegate is retained meanwhile,
+    /// since to load the weak reference is expensive.
     func withDelegate(_ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool) {
         var goesOn = true
         while goesOn {
             let changes = delegateChanges.load(ordering: .acquiring)
-            goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes }
-        }
-    }
-
-    private func delivered(_ bytes: Int) {
-        state.withLock { state in
-            state.undelivered -= bytes
-            guard state.isHeldBack, state.undelivered <= SocketHandleState.undeliveredLimit / 2 else { return }
-            state.isHeldBack = false
-            if let session = state.session { state.engine.post(.caughtUp(session)) }
+            goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes } && takesLoans
         }
     }
 
@@ -214,8 +217,15 @@ extension AsyncSocket {
 }
 
 extension SocketNotice {
-    /// Bytes that it carries.
-    fileprivate var byteCount: Int {
-        if case .read(_, _, let bytes, _) = self { bytes.count } else { 0 }
+    /// What it takes up while it waits for the delegate's queue.
+    fileprivate var weight: Int {
+        switch self {
+        case .read(_, _, let bytes, _): bytes.count + BackPressure.noticeWeight
+        case .readPartial, .wrote, .wrotePartial, .closedReadStream, .peerClosed, .writable, .secured:
+            BackPressure.noticeWeight
+        case .failed(let operation), .givenUp(let operation): operation.bytes.count + BackPressure.boxedWeight
+        case .disconnecting(_, let unread): unread.count + BackPressure.boxedWeight
+        case .connected, .timedOut, .trust, .disconnected: BackPressure.boxedWeight
+        }
     }
 }

@@ -12,8 +12,10 @@ public final class AsyncSocket: Sendable {
     /// The engine that it lives on; `move(to:)` changes it.
     public var engine: SocketEngine { state.withLock { $0.engine } }
     let state: Lock<SocketHandleState>
-    /// How often the delegate was changed, for whoever holds on to it for a while.
+    /// How often the delegate or its queue was changed, for whoever holds on to it for a while.
     let delegateChanges = Atomic<UInt32>(0)
+    /// Notices on their way to the delegate's queue.
+    let backPressure = BackPressure()
 
     /// Makes an idle socket. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -50,7 +52,7 @@ public final class AsyncSocket: Sendable {
     public var delegate: (any AsyncSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
-            state.withLock { $0.delegate = newValue }
+            state.replace(\.delegate, with: newValue)
             delegateChanges.add(1, ordering: .releasing)
         }
     }
@@ -58,19 +60,22 @@ public final class AsyncSocket: Sendable {
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
-        set { state.withLock { $0.pump = Self.pump(newValue, engine: $0.engine) } }
+        set {
+            state.replace(\.pump, with: Self.pump(newValue, engine: engine))
+            delegateChanges.add(1, ordering: .releasing)
+        }
     }
 
     /// Settings that outlive sessions; a change takes effect at the next connect.
     public var configuration: SocketConfiguration {
         get { state.withLock { $0.configuration }.value }
-        set { state.withLock { $0.configuration = Shared(newValue) } }
+        set { state.replace(\.configuration, with: Shared(newValue)) }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
         get { state.withLock { $0.userData } }
-        set { state.withLock { $0.userData = newValue } }
+        set { state.replace(\.userData, with: newValue) }
     }
 
     // MARK: Facts

@@ -20,11 +20,18 @@ extension DatagramSocket {
     }
 
     /// The datagrams that arrive, for a task to iterate; from this call on they do not go to the delegate, and are
-    /// received continuously. While nobody fetches them, `limit` are kept; those that come then are dropped, and counted
-    /// in `DatagramCounters.unfetched`. Ends when the socket closes. Throws as `beginReceiving`.
-    public func datagrams(limit: Int = 1_024) throws(SocketError) -> Datagrams {
-        state.withLock { $0.kept = KeptDatagrams(limit: max(1, limit)) }
-        try receive(.continuous)
+    /// received continuously. While nobody fetches them, `limit` are kept, of at most `byteLimit` bytes together, 64 added
+    /// for each; those that come then are dropped, and counted in `DatagramCounters.unfetched`. Ends when the socket
+    /// closes. Called again, it changes the limits, and what is kept stays. Throws as `beginReceiving`; then nothing has
+    /// changed.
+    public func datagrams(limit: Int = 1_024, byteLimit: Int = 4 << 20) throws(SocketError) -> Datagrams {
+        try receive(.continuous) {
+            state.withLock { state in
+                if state.kept == nil { state.kept = KeptDatagrams() }
+                state.kept?.limit = max(1, limit)
+                state.kept?.byteLimit = max(1, byteLimit)
+            }
+        }
         return Datagrams(socket: self)
     }
 
@@ -59,12 +66,9 @@ extension DatagramSocket {
     }
 
     private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>) {
-        let result: Result<Datagram?, SocketError>? = state.withLock { state in
-            if let first = state.kept?.popFirst() { return .success(first) }
-            if state.session == nil || state.kept?.ending != nil { return state.kept?.ending ?? .success(nil) }
-            state.kept?.waiters.add(waiter, answer)
-            return nil
-        }
+        let (result, emptied) = state.withLock { $0.fetch(as: waiter, answer) }
+        // Contexts of the receive filter, which are the user's, leave the lock before they are released.
+        withExtendedLifetime(emptied) {}
         if let result { answer(result) }
     }
 }
@@ -96,20 +100,32 @@ public struct Datagrams: AsyncSequence, Sendable {
     }
 }
 
+extension DatagramHandleState {
+    /// The next datagram, or how the session ended; nil: `answer` waits for that. And the batch of which it was the last.
+    fileprivate mutating func fetch(
+        as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>
+    ) -> (result: Result<Datagram?, SocketError>?, emptied: DatagramBatch?) {
+        if let (first, emptied) = kept?.popFirst() { return (.success(first), emptied) }
+        if session == nil || kept?.ending != nil { return (kept?.ending ?? .success(nil), nil) }
+        kept?.waiters.add(waiter, answer)
+        return (nil, nil)
+    }
+}
+
 /// Datagrams that were received and that nobody has fetched yet, and who waits for one.
 struct KeptDatagrams {
-    private let limit: Int
+    /// Datagrams that are kept at most, and what they weigh together.
+    var limit = 1
+    var byteLimit = 1
     /// Batches as they came, with how many of each were fetched.
     private var batches = OperationDeque<DatagramBatch>()
     private var fetched = 0
     private var count = 0
+    /// What those weigh that were not fetched yet.
+    private var weight = 0
     var waiters = Waiters<Result<Datagram?, SocketError>>()
     /// How the session ended.
     var ending: Result<Datagram?, SocketError>?
-
-    init(limit: Int) {
-        self.limit = limit
-    }
 
     /// Takes a batch in: who waits for its first datagrams, one each, and how many of the others found no room.
     mutating func add(
@@ -118,25 +134,34 @@ struct KeptDatagrams {
         var answers: [Answer<Result<Datagram?, SocketError>>] = []
         while answers.count < batch.count, let waiting = waiters.popFirst() { answers.append(waiting) }
         let skipped = answers.count
-        let room = limit - count
-        let kept = Swift.min(room, batch.count - skipped)
-        if kept > 0 {
-            batches.append(kept == batch.count ? batch : batch.keeping { $0 >= skipped && $0 < skipped + kept })
-            count += kept
+        var end = skipped
+        while end < batch.count, hasRoom(for: batch.weight(at: end)) {
+            weight += batch.weight(at: end)
+            count += 1
+            end += 1
         }
-        return (answers, batch.count - skipped - kept)
+        if end > skipped {
+            batches.append(end - skipped == batch.count ? batch : batch.keeping { $0 >= skipped && $0 < end })
+        }
+        return (answers, batch.count - end)
     }
 
-    mutating func popFirst() -> Datagram? {
+    /// One datagram has room, however long it is.
+    private func hasRoom(for more: Int) -> Bool {
+        count == 0 || count < limit && weight + more <= byteLimit
+    }
+
+    /// Takes the first datagram out, and its batch if that was the last of it, whose memory the caller releases. nil:
+    /// there is none.
+    mutating func popFirst() -> (Datagram, emptied: DatagramBatch?)? {
         guard batches.count > 0 else { return nil }
         let batch = batches[0]
         let datagram = batch[fetched]
-        fetched += 1
         count -= 1
-        if fetched == batch.count {
-            _ = batches.popFirst()
-            fetched = 0
-        }
-        return datagram
+        weight -= batch.weight(at: fetched)
+        fetched += 1
+        guard fetched == batch.count else { return (datagram, nil) }
+        fetched = 0
+        return (datagram, batches.popFirst())
     }
 }

@@ -16,10 +16,6 @@ struct DatagramHandleState {
     var kept: KeptDatagrams?
     /// Who awaits that a datagram is sent, or that the socket is connected.
     var awaitedSends: [OperationID: @Sendable (SocketError?) -> Void] = [:]
-    /// Bytes of datagrams that wait in the pump.
-    var undelivered = 0
-    /// Whether the session holds back until the delegate has caught up.
-    var isHeldBack = false
 
     init(
         delegate: (any DatagramSocketDelegate)?, pump: DelegatePump?, configuration: DatagramConfiguration
@@ -49,51 +45,29 @@ extension DatagramSocket {
         }
     }
 
-    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel; `caughtUp` is posted
-    /// when that is over.
-    func mustHoldBack() -> Bool {
-        state.withLock { state in
-            guard state.undelivered > SocketHandleState.undeliveredLimit else { return false }
-            state.isHeldBack = true
-            return true
-        }
-    }
-
     /// How callbacks arrive, for a snapshot.
     func callbacks(now: MonotonicTime) -> CallbackSnapshot {
-        var (snapshot, pump) = state.withLock { state in
-            let isHeard = state.delegate != nil || state.kept != nil
-            return (CallbackSnapshot(isHeard: isHeard, undelivered: state.undelivered), state.pump)
-        }
+        // The delegate leaves the lock before it is released: this may be its last reference.
+        let (isKept, pump, delegate) = state.withLock { ($0.kept != nil, $0.pump, $0.delegate) }
+        var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: backPressure.weight)
         if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
         return snapshot
     }
 
     // MARK: Delivery
 
-    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
+    /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. From when too much
+    /// waits for that queue, the session takes no more from the kernel, until `caughtUp` is posted.
     func deliver(_ notice: DatagramNotice) {
-        let weight = notice.weight
-        let (pump, answer) = state.withLock { state in
-            let answer = state.answer(notice)
-            if answer == nil, state.pump != nil { state.undelivered += weight }
-            return (state.pump, answer)
-        }
+        let (pump, answer) = state.withLock { state in (state.pump, state.answer(notice)) }
         if let answer { return answer() }
         if case .closed(let error) = notice { endKept(error) }
         guard let pump else { return call(notice) }
+        let weight = notice.weight
+        _ = backPressure.add(weight)
         pump.append { [self] in
             call(notice)
-            if weight > 0 { delivered(weight) }
-        }
-    }
-
-    private func delivered(_ weight: Int) {
-        state.withLock { state in
-            state.undelivered -= weight
-            guard state.isHeldBack, state.undelivered <= SocketHandleState.undeliveredLimit / 2 else { return }
-            state.isHeldBack = false
-            if let session = state.session { engine.post(.caughtUp(session)) }
+            if backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
         }
     }
 
@@ -115,7 +89,12 @@ extension DatagramSocket {
 extension DatagramNotice {
     /// What it weighs while it waits for the delegate's queue.
     fileprivate var weight: Int {
-        if case .received(let batch) = self { batch.payload.count + batch.count * 64 } else { 0 }
+        switch self {
+        case .received(let batch): batch.weight + BackPressure.noticeWeight
+        case .sent: BackPressure.noticeWeight
+        case .notSent(let datagram): datagram.bytes.count + BackPressure.boxedWeight
+        case .connected, .notConnected, .met, .closed: BackPressure.boxedWeight
+        }
     }
 }
 

@@ -11,6 +11,8 @@ public final class DatagramSocket: Sendable {
     /// The engine that it lives on.
     public let engine: SocketEngine
     let state: Lock<DatagramHandleState>
+    /// Notices on their way to the delegate's queue.
+    let backPressure = BackPressure()
 
     /// Makes a socket without a session. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -31,7 +33,7 @@ public final class DatagramSocket: Sendable {
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
     public var delegate: (any DatagramSocketDelegate)? {
         get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+        set { state.replace(\.delegate, with: newValue) }
     }
 
     /// Where callbacks come; nil: on the engine's queue.
@@ -39,32 +41,32 @@ public final class DatagramSocket: Sendable {
         get { state.withLock { $0.pump?.queue } }
         set {
             let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
-            state.withLock { $0.pump = pump }
+            state.replace(\.pump, with: pump)
         }
     }
 
     /// Settings that outlive sessions; a change takes effect with the next session.
     public var configuration: DatagramConfiguration {
         get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        set { state.replace(\.configuration, with: newValue) }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
         get { state.withLock { $0.userData } }
-        set { state.withLock { $0.userData = newValue } }
+        set { state.replace(\.userData, with: newValue) }
     }
 
     /// Judges each datagram before it is sent; nil: all may leave. Concerns those that were not judged yet.
     public var sendFilter: DatagramSendFilter? {
         get { state.withLock { $0.sendFilter } }
-        set { state.withLock { $0.sendFilter = newValue } }
+        set { state.replace(\.sendFilter, with: newValue) }
     }
 
     /// Judges each datagram that was received; nil: all are delivered.
     public var receiveFilter: DatagramReceiveFilter? {
         get { state.withLock { $0.receiveFilter } }
-        set { state.withLock { $0.receiveFilter = newValue } }
+        set { state.replace(\.receiveFilter, with: newValue) }
     }
 
     // MARK: Facts
@@ -241,9 +243,11 @@ public final class DatagramSocket: Sendable {
         engine.enter { self.session(in: $0)?.receive(.paused) }
     }
 
-    func receive(_ mode: DatagramReceiveMode) throws(SocketError) {
+    /// Changes the mode; `prepare` runs first, unless this throws.
+    func receive(_ mode: DatagramReceiveMode, _ prepare: () -> Void = {}) throws(SocketError) {
         let isOpen = engine.enter { state in
             guard let session = self.session(in: state), !session.links.isEmpty else { return false }
+            prepare()
             session.receive(mode)
             return true
         }
@@ -286,8 +290,8 @@ public final class DatagramSocket: Sendable {
 
     /// Closes when everything queued is sent or has failed, without waiting; new datagrams are refused from now on.
     public func closeAfterSending() {
-        guard let session else { return }
-        engine.post(.close(session, .afterWriting))
+        // Its session may begin with a send that is still on its way.
+        engine.post(.datagram(.closeAfterSending(self)))
     }
 
     /// Closes at once, as when `error` had ended it.

@@ -137,4 +137,12 @@ enum SocketNotice: Sendable {
 enum ListenerNotice: Sendable {
     case accepted(AsyncSocket)
     indirect case stopped(SocketError?)
+
+    /// What it takes up while it waits for the delegate's queue.
+    var weight: Int {
+        switch self {
+        case .accepted: BackPressure.connectionWeight
+        case .stopped: BackPressure.boxedWeight
+        }
+    }
 }

@@ -36,10 +36,12 @@ public struct SocketConfiguration: Sendable {
     /// default closes the connection; after `failOperation` the bytes of an awaited read are in the stream again, and of a
     /// write those that left stay sent, so that the peer sees the next write in the middle of this one.
     public var timeoutVerdict = TimeoutVerdict.close
-    /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never.
+    /// Closes the connection with `idleTimeout` when no byte has passed either way for so long; nil: never. It must be more
+    /// than zero, else connect, adopt and listen throw `badParameter`.
     public var idleTimeout: Duration?
     /// How long a close after writing waits for the peer's FIN, so that no reset destroys what the peer has not read.
-    /// The engine waits, not the kernel: SO_LINGER would make close(2) block every socket of the engine.
+    /// The engine waits, not the kernel: SO_LINGER would make close(2) block every socket of the engine. A negative time
+    /// is refused as that of `idleTimeout` is.
     public var lingerTime = Duration.seconds(2)
     /// Marks for the bytes queued for writing; nil: no report.
     public var writeWatermarks: Watermarks?
@@ -58,6 +60,16 @@ public struct SocketConfiguration: Sendable {
 
     /// The defaults above.
     public init() {}
+}
+
+extension SocketConfiguration {
+    /// What is wrong with it, in words that name the setting; nil: nothing.
+    var fault: String? {
+        if let idleTimeout, idleTimeout <= .zero {
+            return "idleTimeout \(idleTimeout): must be more than zero; nil means none"
+        }
+        return lingerTime < .zero ? "lingerTime \(lingerTime): must not be negative" : nil
+    }
 }
 
 /// Options of the descriptor, set before it connects, or as soon as it was accepted.

@@ -34,26 +34,26 @@ struct ConnectionBacklog<Socket: Sendable> {
 
     var sockets: [Socket] = []
     var waiters = Waiters<Result<Socket?, SocketError>>()
-    var isPaused = false
+    var isHolding = false
     /// How the listener ended.
     var ending: Result<Socket?, SocketError>?
 
-    /// Takes a connection in; true when the listener has to pause.
-    mutating func add(_ socket: Socket) -> (answer: Answer<Result<Socket?, SocketError>>?, mustPause: Bool) {
+    /// Adds a connection; true if the listener must hold back.
+    mutating func add(_ socket: Socket) -> (answer: Answer<Result<Socket?, SocketError>>?, mustHold: Bool) {
         if let waiting = waiters.popFirst() { return (waiting, false) }
         sockets.append(socket)
-        guard sockets.count >= Self.limit, !isPaused else { return (nil, false) }
-        isPaused = true
+        guard sockets.count >= Self.limit, !isHolding else { return (nil, false) }
+        isHolding = true
         return (nil, true)
     }
 
-    /// Takes the oldest out; true when the listener may go on.
-    mutating func popFirst() -> (socket: Socket, mayResume: Bool)? {
+    /// Removes the oldest; true if the listener may go on.
+    mutating func popFirst() -> (socket: Socket, mayGoOn: Bool)? {
         guard !sockets.isEmpty else { return nil }
         let socket = sockets.removeFirst()
-        let mayResume = isPaused && sockets.count <= Self.limit / 2
-        if mayResume { isPaused = false }
-        return (socket, mayResume)
+        let mayGoOn = isHolding && sockets.count <= Self.limit / 2
+        if mayGoOn { isHolding = false }
+        return (socket, mayGoOn)
     }
 }
 

@@ -12,16 +12,6 @@ struct SocketHandleState {
     /// The last session as it was at its end, until the next one begins.
     var ended: SocketSnapshot?
     private var rare = Rare<RareHandleState>()
-    /// Bytes of completed reads that wait in the pump.
-    var undelivered = 0
-    /// Whether the connection holds back until the delegate has caught up.
-    var isHeldBack = false
-
-    /// Bytes that may wait in the pump before no more are taken from the kernel.
-    static let undeliveredLimit = 1 << 20
-
-    /// Whether so much waits for the delegate's queue that no more shall be taken from the kernel.
-    var mustHoldBack: Bool { undelivered > Self.undeliveredLimit }
 
     init(
         engine: SocketEngine, session: SocketID? = nil, delegate: (any AsyncSocketDelegate)? = nil,

@@ -9,6 +9,8 @@ public final class SocketListener: Sendable {
     /// The engine that it lives on, and on which the connections it takes live.
     public let engine: SocketEngine
     let state: Lock<HandleState>
+    /// Notices on their way to the delegate's queue.
+    let backPressure = BackPressure()
 
     struct HandleState {
         var session: SocketID?
@@ -38,7 +40,7 @@ public final class SocketListener: Sendable {
     /// Whom callbacks go to; held weakly.
     public var delegate: (any SocketListenerDelegate)? {
         get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+        set { state.replace(\.delegate, with: newValue) }
     }
 
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
@@ -50,7 +52,7 @@ public final class SocketListener: Sendable {
     /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.
     public var configuration: SocketConfiguration {
         get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        set { state.replace(\.configuration, with: newValue) }
     }
 
     /// The present session; nil when not listening.
@@ -102,7 +104,7 @@ public final class SocketListener: Sendable {
             state.session = id
             state.ended = nil
             state.backlog?.ending = nil
-            state.backlog?.isPaused = false
+            state.backlog?.isHolding = false
         }
     }
 
@@ -115,12 +117,23 @@ public final class SocketListener: Sendable {
         }
     }
 
-    func deliver(_ notice: ListenerNotice) {
+    /// Hands it to the task that iterates, or calls the delegate. True if so many wait for the delegate's queue that the
+    /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
+    func deliver(_ notice: ListenerNotice) -> Bool {
         let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
         if hasBacklog { fill(notice) }
-        if case .accepted = notice, hasBacklog { return }
-        guard let pump else { return call(delegate, notice) }
-        pump.append { [self] in call(delegate, notice) }
+        if case .accepted = notice, hasBacklog { return false }
+        guard let pump else {
+            call(delegate, notice)
+            return false
+        }
+        let weight = notice.weight
+        let mustHoldBack = backPressure.add(weight)
+        pump.append { [self] in
+            call(delegate, notice)
+            if backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
+        }
+        return mustHoldBack
     }
 
     private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
@@ -148,10 +161,8 @@ public final class SocketListener: Sendable {
             result = .success(socket)
             answers = state.withLock { state in
                 let outcome = state.backlog?.add(socket)
-                // Posted under the lock: pauses and resumptions reach the engine in the order of their causes.
-                if outcome?.mustPause == true, let session = state.session {
-                    engine.post(.pauseReading(session, true))
-                }
+                // Posted under the lock: both ways of it reach the engine in the order of their causes.
+                if outcome?.mustHold == true, let session = state.session { engine.post(.holdAccepts(session, true)) }
                 return outcome?.answer.map { [$0] } ?? []
             }
         case .stopped(let error):
@@ -178,7 +189,7 @@ public final class SocketListener: Sendable {
     private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<AsyncSocket?, SocketError>>) {
         let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
-                if first.mayResume, let session = state.session { engine.post(.pauseReading(session, false)) }
+                if first.mayGoOn, let session = state.session { engine.post(.holdAccepts(session, false)) }
                 return .success(first.socket)
             }
             if state.session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }

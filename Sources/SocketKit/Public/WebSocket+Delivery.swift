@@ -18,42 +18,32 @@ extension WebSocket {
 
     /// A notice of that cost is on its way; true when so much is that no more shall be taken from the kernel.
     func willDeliver(_ cost: Int) -> Bool {
-        guard cost > 0 else { return false }
-        return state.withLock { state in
-            state.undelivered += cost
-            guard state.undelivered > WebSocketHandleState.undeliveredLimit else { return false }
-            state.isHeldBack = true
-            return true
-        }
+        cost > 0 && backPressure.add(cost)
     }
 
     /// Whether so much is undelivered; `caughtUp` is posted when that is over.
-    func mustHoldBack() -> Bool { state.withLock { $0.isHeldBack } }
+    func mustHoldBack() -> Bool { backPressure.isHolding }
 
     /// Costs of what the user has not taken.
-    var undeliveredBytes: Int { state.withLock { $0.undelivered } }
+    var undeliveredBytes: Int { backPressure.weight }
 
-    private func delivered(_ cost: Int) {
-        guard cost > 0 else { return }
-        let isCaughtUp = state.withLock { state in
-            state.undelivered -= cost
-            guard state.isHeldBack, state.undelivered <= WebSocketHandleState.undeliveredLimit / 2 else { return false }
-            state.isHeldBack = false
-            return true
-        }
-        if isCaughtUp, let session { engine.post(.caughtUp(session)) }
+    func delivered(_ cost: Int) {
+        if cost > 0, backPressure.remove(cost), let session { engine.post(.caughtUp(session)) }
     }
 
     // MARK: Delivery
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
     func deliver(_ notice: WebSocketNotice) {
-        let (pump, answers, isTaken) = state.withLock { state in
-            let (answers, isTaken) = state.take(notice)
-            return (state.pump, answers, isTaken)
+        // The delegate leaves the lock before it is released: this may be its last reference.
+        let (pump, answers, isTaken, delegate) = state.withLock { state in
+            let delegate = state.delegate
+            let (answers, isTaken) = state.take(notice, hasDelegate: delegate != nil)
+            return (state.pump, answers, isTaken, delegate)
         }
+        withExtendedLifetime(delegate) {}
         for answer in answers { answer() }
-        guard !isTaken else { return notice.isInput ? settleInbox() : () }
+        guard !isTaken else { return notice.isInput ? settleInbox() : delivered(notice.cost) }
         guard let pump else { return finish(notice) }
         pump.append { [self] in finish(notice) }
     }
@@ -119,13 +109,18 @@ extension WebSocket {
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
     /// behind it passes too.
     func deliverInbox() {
-        while let notice = state.withLock({ $0.takeForDelegate() }) {
+        while let notice = takeForDelegate() {
             guard let pump = state.withLock({ $0.pump }) else {
                 finish(notice)
                 continue
             }
             pump.append { [self] in finish(notice) }
         }
+    }
+
+    private func takeForDelegate() -> WebSocketNotice? {
+        guard let delegate else { return nil }
+        return withExtendedLifetime(delegate) { state.withLock { $0.takeForDelegate() } }
     }
 }
 
@@ -140,19 +135,23 @@ extension WebSocketNotice {
 }
 
 extension WebSocketHandleState {
-    /// A session begins.
-    mutating func begin() {
+    /// A session begins: what the former one left is dropped, and the answer is what that cost. Tasks that wait go on to
+    /// wait.
+    mutating func begin() -> Int {
+        let cost = inbox.cost
         inbox.begin()
         isAborted = false
-        (undelivered, isHeldBack) = (0, false)
         (agreement, report) = (nil, nil)
+        return cost
     }
 
     /// Who hears of a notice, and whether the delegate does not.
-    mutating func take(_ notice: WebSocketNotice) -> (answers: [@Sendable () -> Void], isTaken: Bool) {
+    mutating func take(
+        _ notice: WebSocketNotice, hasDelegate: Bool
+    ) -> (answers: [@Sendable () -> Void], isTaken: Bool) {
         switch notice {
-        case .message(let message): return ([], keep(.message(message), cost: notice.cost))
-        case .chunk(let chunk): return ([], keep(.chunk(chunk), cost: notice.cost))
+        case .message(let message): return ([], keep(.message(message), notice.cost, hasDelegate))
+        case .chunk(let chunk): return ([], keep(.chunk(chunk), notice.cost, hasDelegate))
         case .opened(let agreement):
             self.agreement = agreement
             return (awaited.openings.takeAll(answering: nil), false)
@@ -162,7 +161,7 @@ extension WebSocketHandleState {
             return (awaited.takePings(payload).map { answer in { answer(.success(time ?? .zero)) } }, false)
         case .writable: return (awaited.room.takeAll(answering: nil), false)
         case .inputEnded:
-            guard mustKeep else { return ([], false) }
+            guard mustKeep(hasDelegate) else { return ([], false) }
             inbox.hasUnseenEnd = true
             // The delegate hears of it all the same, but has nothing to acknowledge.
             return ([], true)
@@ -172,18 +171,18 @@ extension WebSocketHandleState {
     }
 
     /// Keeps an item for a task; false when the delegate gets it.
-    private mutating func keep(_ item: WebSocketInbox.Item, cost: Int) -> Bool {
-        guard mustKeep else { return false }
+    private mutating func keep(_ item: WebSocketInbox.Item, _ cost: Int, _ hasDelegate: Bool) -> Bool {
+        guard mustKeep(hasDelegate) else { return false }
         inbox.append(item, cost: cost)
         return true
     }
 
     /// Whether input waits: nobody is there to be called, a task reads, or what came before it waits too.
-    private var mustKeep: Bool { delegate == nil || inbox.isRead || !inbox.isEmpty }
+    private func mustKeep(_ hasDelegate: Bool) -> Bool { !hasDelegate || inbox.isRead || !inbox.isEmpty }
 
-    /// The next that waits and that the delegate is to get.
+    /// The next that waits and that the delegate, if there is one, is to get.
     mutating func takeForDelegate() -> WebSocketNotice? {
-        guard delegate != nil, !inbox.isRead else { return nil }
+        guard !inbox.isRead else { return nil }
         switch inbox.popFirst()?.item {
         case .message(let message): return .message(message)
         case .chunk(let chunk): return .chunk(chunk)

@@ -30,6 +30,8 @@ public final class WebSocket: Sendable {
     /// The stream beneath.
     let socket: AsyncSocket
     let state: Lock<WebSocketHandleState>
+    /// Notices on their way to the user, and messages that wait in the inbox.
+    let backPressure = BackPressure(limit: 128 << 10)
 
     /// Makes an idle client. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -62,7 +64,7 @@ public final class WebSocket: Sendable {
     public var delegate: (any WebSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
-            state.withLock { $0.delegate = newValue }
+            state.replace(\.delegate, with: newValue)
             if newValue != nil { engine.post(.deliverInbox(self)) }
         }
     }
@@ -70,19 +72,19 @@ public final class WebSocket: Sendable {
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
-        set { state.withLock { $0.pump = Self.pump(newValue, engine: engine) } }
+        set { state.replace(\.pump, with: Self.pump(newValue, engine: engine)) }
     }
 
     /// Settings; a change takes effect at the next connect.
     public var configuration: WebSocketConfiguration {
         get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        set { state.replace(\.configuration, with: newValue) }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
         get { state.withLock { $0.userData } }
-        set { state.withLock { $0.userData = newValue } }
+        set { state.replace(\.userData, with: newValue) }
     }
 
     // MARK: Facts
@@ -116,7 +118,7 @@ public final class WebSocket: Sendable {
     public var bufferedAmount: Int {
         layer { layer, _ in
             guard let layer else { return 0 }
-            return (layer.machine?.bufferedBytes ?? 0) + layer.waiting.reduce(0) { $0 + $1.command.byteCount }
+            return (layer.machine?.bufferedBytes ?? 0) + layer.waitingBytes
         }
     }
 
@@ -155,7 +157,7 @@ public final class WebSocket: Sendable {
         try socket.enter { engineState, _ in
             Result { () throws(SocketError) in
                 try engineState.connect(socket, to: plan.endpoint, timeout: nil)
-                state.withLock { $0.begin() }
+                delivered(state.withLock { $0.begin() })
                 guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return }
                 let layer = WebSocketLayer(plan, handle: self, now: engineState.now)
                 if plan.tunnel == nil, let context = plan.tls { try connection.startTLS(context) }

@@ -37,7 +37,7 @@ public final class WebSocketListener: Sendable {
     /// Whom callbacks go to; held weakly.
     public var delegate: (any WebSocketListenerDelegate)? {
         get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+        set { state.replace(\.delegate, with: newValue) }
     }
 
     /// Where callbacks come, those of accepted WebSockets included; nil: on the engine's queue.
@@ -47,7 +47,7 @@ public final class WebSocketListener: Sendable {
     /// `listen`, the rest with the next connection.
     public var configuration: WebSocketConfiguration {
         get { state.withLock { $0.configuration } }
-        set { state.withLock { $0.configuration = newValue } }
+        set { state.replace(\.configuration, with: newValue) }
     }
 
     /// The present session; nil when not listening.
@@ -98,13 +98,25 @@ public final class WebSocketListener: Sendable {
         _ = state.withLock { $0.opening.removeValue(forKey: session) }
     }
 
-    func deliver(_ notice: WebSocketListenerNotice) {
+    /// Hands it to the task that iterates, or calls the delegate. True if so many wait for the delegate's queue that the
+    /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
+    @discardableResult
+    func deliver(_ notice: WebSocketListenerNotice) -> Bool {
         let (delegate, hasBacklog) = state.withLock { ($0.delegate, $0.backlog != nil) }
         if case .accepted(let webSocket, _) = notice, let session = webSocket.session { gaveUp(session) }
         if hasBacklog { fill(notice) }
-        if case .accepted = notice, hasBacklog { return }
-        guard let pump else { return call(delegate, notice) }
-        pump.append { [self] in call(delegate, notice) }
+        if case .accepted = notice, hasBacklog { return false }
+        guard let pump else {
+            call(delegate, notice)
+            return false
+        }
+        let weight = notice.weight
+        let mustHoldBack = socket.backPressure.add(weight)
+        pump.append { [self] in
+            call(delegate, notice)
+            if socket.backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
+        }
+        return mustHoldBack
     }
 
     private func call(_ delegate: (any WebSocketListenerDelegate)?, _ notice: WebSocketListenerNotice) {
@@ -138,8 +150,8 @@ public final class WebSocketListener: Sendable {
         case .accepted(let webSocket, _):
             let answer = state.withLock { state in
                 let outcome = state.backlog?.add(webSocket)
-                // Posted under the lock: pauses and resumptions reach the engine in the order of their causes.
-                if outcome?.mustPause == true, let session { engine.post(.pauseReading(session, true)) }
+                // Posted under the lock: both ways of it reach the engine in the order of their causes.
+                if outcome?.mustHold == true, let session { engine.post(.holdAccepts(session, true)) }
                 return outcome?.answer
             }
             answer?(.success(webSocket))
@@ -167,7 +179,7 @@ public final class WebSocketListener: Sendable {
     private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocket?, SocketError>>) {
         let result: Result<WebSocket?, SocketError>? = state.withLock { state in
             if let first = state.backlog?.popFirst() {
-                if first.mayResume, let session { engine.post(.pauseReading(session, false)) }
+                if first.mayGoOn, let session { engine.post(.holdAccepts(session, false)) }
                 return .success(first.socket)
             }
             if session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
@@ -208,7 +220,7 @@ private final class WebSocketDoor: SocketListenerDelegate {
 
     var listener: WebSocketListener? {
         get { owner.withLock { $0.listener } }
-        set { owner.withLock { $0.listener = newValue } }
+        set { owner.replace(\.listener, with: newValue) }
     }
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) { self.listener?.accept(socket) }

@@ -10,19 +10,12 @@ struct WebSocketHandleState {
     /// Messages that nobody has taken yet; with a delegate only while a task reads.
     var inbox = WebSocketInbox()
     var awaited = WebSocketAnswers()
-    /// What notices on their way to the user cost, and messages that wait in the inbox.
-    var undelivered = 0
-    /// Whether the connection holds back until the user has caught up.
-    var isHeldBack = false
     /// What was agreed on; nil: not open yet.
     var agreement: WebSocketAgreement?
     /// How it ended.
     var report: WebSocketCloseReport?
     /// Whether it is to end without a Close, so that nothing begins anew for it.
     var isAborted = false
-
-    /// What may be undelivered before no more is taken from the kernel.
-    static let undeliveredLimit = 128 << 10
 }
 
 /// Messages for a task that reads them.
@@ -36,6 +29,8 @@ struct WebSocketInbox {
     /// Whether a task has begun to read: from then on messages do not go to the delegate.
     var isRead = false
     private var items = OperationDeque<(item: Item, cost: Int)>()
+    /// What all of them cost.
+    fileprivate(set) var cost = 0
     /// Tasks that wait for an item.
     var waiters = Waiters<Result<Item?, SocketError>>()
     /// Whether input is over, and nobody has come to see that yet.
@@ -45,9 +40,16 @@ struct WebSocketInbox {
 
     var isEmpty: Bool { items.isEmpty }
 
-    mutating func append(_ item: Item, cost: Int) { items.append((item, cost)) }
+    mutating func append(_ item: Item, cost: Int) {
+        items.append((item, cost))
+        self.cost += cost
+    }
 
-    mutating func popFirst() -> (item: Item, cost: Int)? { items.popFirst() }
+    mutating func popFirst() -> (item: Item, cost: Int)? {
+        let first = items.popFirst()
+        cost -= first?.cost ?? 0
+        return first
+    }
 }
 
 /// Who awaits what of one WebSocket.

@@ -58,9 +58,13 @@ extension WebSocketLayer {
 
     private func performEarly(_ command: WebSocketCommand, _ operation: OperationID, on connection: Connection) {
         if case .close = command { return connection.askToClose(.now) }
-        let bytes = waiting.reduce(0) { $0 + $1.command.byteCount } + command.byteCount
+        let bytes = waitingBytes + command.byteCount
         guard case .over = stage else {
-            if bytes <= configuration.settings.limits.sendQueueBytes { return waiting.append((command, operation)) }
+            if bytes <= configuration.settings.limits.sendQueueBytes {
+                waiting.append((command, operation))
+                waitingBytes = bytes
+                return
+            }
             let error = SocketError(
                 .badParameter, operation: "send", detail: "\(bytes) bytes wait until it is open, which is too many")
             return tell(.failed(operation, error), on: connection)

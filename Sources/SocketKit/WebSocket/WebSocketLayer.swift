@@ -48,7 +48,11 @@ final class WebSocketLayer {
     var report: WebSocketCloseReport?
 
     /// Commands that came before it is open.
-    var waiting: [(command: WebSocketCommand, operation: OperationID)] = []
+    var waiting: [(command: WebSocketCommand, operation: OperationID)] = [] {
+        didSet { if waiting.isEmpty { waitingBytes = 0 } }
+    }
+    /// Their payload bytes.
+    var waitingBytes = 0
     /// What the machine said and is not performed yet.
     @exclusivity(unchecked) var events: [WebSocketEvent] = []
     /// Messages handed to the machine whose senders want to hear that the kernel has them, in their order.

@@ -15,13 +15,15 @@ enum WebSocketNotice: Sendable {
     indirect case trust(TLSTrust)
     indirect case closed(WebSocketCloseReport?, SocketError?)
 
-    /// Bytes that it carries, for back-pressure; those without payload count a little too, since they take up memory.
+    /// What it takes up while it waits for the user. The end of input, which comes once, waits in the inbox for free.
     var cost: Int {
         switch self {
-        case .message(let message): message.bytes.count + 64
-        case .chunk(let chunk): chunk.bytes.count + 64
-        case .ping(let payload), .pong(let payload, _): payload.count + 64
-        case .opened, .sent, .failed, .writable, .inputEnded, .trust, .closed: 0
+        case .message(let message): message.bytes.count + BackPressure.noticeWeight
+        case .chunk(let chunk): chunk.bytes.count + BackPressure.noticeWeight
+        case .ping(let payload), .pong(let payload, _): payload.count + BackPressure.noticeWeight
+        case .sent, .writable: BackPressure.noticeWeight
+        case .opened, .failed, .trust, .closed: BackPressure.boxedWeight
+        case .inputEnded: 0
         }
     }
 }
@@ -31,4 +33,12 @@ enum WebSocketListenerNotice: Sendable {
     indirect case accepted(WebSocket, WebSocketAgreement)
     indirect case refused(SocketAddress?, SocketError?)
     indirect case stopped(SocketError?)
+
+    /// What it takes up while it waits for the delegate's queue.
+    var weight: Int {
+        switch self {
+        case .accepted: BackPressure.connectionWeight
+        case .refused, .stopped: BackPressure.boxedWeight
+        }
+    }
 }

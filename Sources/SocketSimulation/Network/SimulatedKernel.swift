@@ -185,6 +185,12 @@ package final class SimulatedKernel: Kernel {
         }
     }
 
+    package func isStream(_ descriptor: Int32) -> Bool {
+        network.withLock { network in
+            if case .mailbox = network.role(descriptor, in: "SO_TYPE") { false } else { true }
+        }
+    }
+
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
         network.withLock { network in
             var answer = KernelSnapshot()

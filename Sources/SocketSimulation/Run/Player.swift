@@ -45,8 +45,17 @@ package final class Player: AsyncSocketDelegate, Sendable {
         case 56..<58: halfClose(socket, session)
         case 58..<62: disconnect(socket, session)
         case 62: stage.chance.oneIn(2) ? release(session) : burst(socket, session)
+        case 63 where stage.chance.oneIn(3): socket.userData = stage.chance.oneIn(4) ? nil : DyingValue(self)
         default: snapshot(socket, session)
         }
+    }
+
+    /// What it kept in its socket dies: it may act once more, at this socket or at another one.
+    func valueDies() {
+        guard stage.isOpen else { return }
+        _ = socket?.session
+        let players = stage.players
+        if stage.chance.oneIn(2), !players.isEmpty { stage.chance.pick(players).act() }
     }
 
     /// Whether an operation waits for a verdict that was put off.
@@ -155,6 +164,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
 
     private func release(_ session: SocketID) {
         note(.release, session)
+        socket?.userData = nil
         stage.ledger.release(owner: number)
         state.withLock { $0.socket = nil }
     }

@@ -114,6 +114,7 @@ extension Simulation {
             comeToRest()
         }
         if stage.findings.list.isEmpty, let snapshot = engine?.snapshot() { checkQuiet(snapshot) }
+        if stage.findings.list.isEmpty { datagrams?.checkEnd() }
         look()
         letGo()
     }

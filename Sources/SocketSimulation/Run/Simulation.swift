@@ -31,6 +31,7 @@ package final class Simulation {
     private let door: Door
     private(set) var engine: SocketEngine?
     private var listener: SocketListener?
+    private(set) var datagrams: DatagramPlayer?
     private var steps = 0
     var spin = SpinDetector()
 
@@ -84,6 +85,7 @@ package final class Simulation {
         listen()
         stage.findings.require(listener.session != nil, .hanging, "the listener does not listen")
         stage.kernel.network.withLock { $0.isFaulty = true }
+        if stage.chance.oneIn(4) { datagrams = DatagramPlayer(engine: engine, stage: stage) }
         for _ in 0..<stage.chance.within(1...4) {
             let player = stage.enroll()
             player.take(AsyncSocket(engine: engine))
@@ -122,6 +124,7 @@ package final class Simulation {
     }
 
     private func act() {
+        if let datagrams, stage.chance.oneIn(4) { return datagrams.act() }
         let players = stage.players.filter { $0.socket != nil }
         if let engine, players.isEmpty || stage.chance.oneIn(40) {
             let player = stage.enroll()
@@ -170,13 +173,18 @@ package final class Simulation {
 
     /// Closes whatever is open, and lets go of everything.
     func letGo() {
-        for player in stage.players { player.socket?.disconnect() }
+        for player in stage.players {
+            player.socket?.userData = nil
+            player.socket?.disconnect()
+        }
+        datagrams?.leave()
         listener?.stop()
         settle()
         look()
         stage.ledger.finish()
         stage.dismiss()
         listener = nil
+        datagrams = nil
         weak let former = engine
         if let queue = engine?.queue {
             engine = nil

@@ -4,7 +4,7 @@ import SocketKit
 /// A call of the engine that can fail: those of the kernel's seam, and those by which a reactor watches.
 package enum TortureCall: String, Sendable, CaseIterable {
     case openStream, bind, listen, connect, pendingError, accept, receive, peek, send, shutdownWrite, set
-    case makeNonBlocking, localAddress, peerAddress, describe, removeSocketFile, watch, changeWatch
+    case makeNonBlocking, localAddress, peerAddress, isStream, describe, removeSocketFile, watch, changeWatch
     case openDatagram, receiveDatagrams, sendDatagrams, dissolve, describeDatagrams
 
     /// What is put in the place of a call's answer.
@@ -27,6 +27,9 @@ package enum TortureCall: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it needs a free descriptor.
+    var opensDescriptor: Bool { [.openStream, .openDatagram, .accept].contains(self) }
+
     /// What this call can plausibly come to, other than success. EINTR is not among it: it is retried below the seam.
     package var faults: [Fault] {
         switch self {
@@ -46,7 +49,7 @@ package enum TortureCall: String, Sendable, CaseIterable {
         case .set: [ENOBUFS, ENOPROTOOPT].map(Fault.errno)
         case .makeNonBlocking: [EPERM].map(Fault.errno)
         case .removeSocketFile: [EACCES, ENOENT, ENOTSOCK].map(Fault.errno)
-        case .localAddress, .peerAddress, .describe, .describeDatagrams: [.nothing]
+        case .localAddress, .peerAddress, .isStream, .describe, .describeDatagrams: [.nothing]
         case .receiveDatagrams: [ECONNREFUSED, EHOSTUNREACH, ENOMEM].map(Fault.errno) + [.wouldBlock]
         case .sendDatagrams:
             [ECONNREFUSED, EMSGSIZE, ENETUNREACH, EACCES, EPERM, ENOBUFS, ENOMEM].map(Fault.errno) + [.wouldBlock]
@@ -63,6 +66,8 @@ package struct TorturePoint: Hashable, Sendable {
     package var index: Int
     package var call: TortureCall
     package var fault: TortureCall.Fault
+    /// Whether the calls after it that open a descriptor fail likewise, for a while.
+    package var lasts = false
 }
 
 /// Numbers the calls of a scenario, and says which of them is to fail.
@@ -70,7 +75,12 @@ package final class TortureCounter: Sendable {
     private struct State {
         var calls: [TortureCall] = []
         var hasStruck = false
+        /// How many more calls that open a descriptor find none.
+        var drought = 0
     }
+
+    /// How many calls in a row find no descriptor.
+    private static let drought = 20
 
     private let point: TorturePoint?
     private let state = Lock(State())
@@ -83,8 +93,13 @@ package final class TortureCounter: Sendable {
     func count(_ call: TortureCall) -> TortureCall.Fault? {
         state.withLock { state in
             state.calls.append(call)
+            if state.drought > 0, call.opensDescriptor {
+                state.drought -= 1
+                return point?.fault
+            }
             guard let point, point.index == state.calls.count - 1, point.call == call else { return nil }
             state.hasStruck = true
+            if point.lasts { state.drought = Self.drought }
             return point.fault
         }
     }

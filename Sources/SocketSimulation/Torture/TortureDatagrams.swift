@@ -32,13 +32,13 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
     var socket: DatagramSocket? { state.withLock { $0.socket } }
 
     /// Queues a datagram, which must end in one completion.
-    func send(_ bytes: [UInt8], to destination: DatagramEndpoint? = nil) {
+    func send(_ bytes: [UInt8], to destination: DatagramEndpoint? = nil, timeout: Duration? = .seconds(30)) {
         let tag = state.withLock { state in
             defer { state.nextTag += 1 }
             state.unanswered.insert(state.nextTag)
             return state.nextTag
         }
-        socket?.send(bytes, to: destination, timeout: .seconds(30), tag: tag)
+        socket?.send(bytes, to: destination, timeout: timeout, tag: tag)
     }
 
     private func answered(_ tag: Int) {
@@ -46,8 +46,8 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
         findings.require(isFirst, .completedTwice, "datagram \(tag)")
     }
 
-    /// All is over: whatever did not end by now never will.
-    func finish() {
+    /// Nothing goes on by itself: whatever did not end by now never will.
+    func checkEnd() {
         let unanswered = state.withLock { $0.unanswered }
         findings.require(unanswered.isEmpty, .neverCompleted, "datagrams \(unanswered)")
     }
@@ -69,6 +69,18 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
 
 extension TortureScenario {
     private static let place = DatagramEndpoint.udp(host: Network.host, port: 7_001)
+
+    /// More datagrams than one turn answers that cannot leave, then one that can; it closes when all have ended. None has a
+    /// timeout that would help it out.
+    static let refusals = TortureScenario(name: "refused datagrams") { machine in
+        let receiver = machine.makeDatagrams { _, _ in }
+        try? receiver.socket?.bind(to: place)
+        try? receiver.socket?.beginReceiving()
+        let sender = machine.makeDatagrams { _, _ in }
+        for _ in 0..<40 { sender.send([1], timeout: nil) }
+        for _ in 0..<4 { sender.send([2], to: place, timeout: nil) }
+        sender.socket?.closeAfterSending()
+    }
 
     /// One asks, another answers; the one who asks connects, asks again, and disconnects.
     static let datagrams = TortureScenario(name: "datagrams") { machine in

@@ -120,6 +120,8 @@ package final class TortureKernel: Kernel {
         isSilent(.peerAddress) ? nil : real.peerAddress(descriptor)
     }
 
+    package func isStream(_ descriptor: Int32) -> Bool { !isSilent(.isStream) && real.isStream(descriptor) }
+
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
         isSilent(.describe) ? KernelSnapshot() : real.describe(descriptor, isTCP: isTCP)
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SocketKit
 import SocketTestSupport
 
@@ -78,6 +79,13 @@ package final class TortureMachine {
     package static func points(of scenario: TortureScenario) -> [TorturePoint] {
         run(scenario).calls.enumerated().flatMap { index, call in
             call.faults.map { TorturePoint(index: index, call: call, fault: $0) }
+        }
+    }
+
+    /// Every call that opens a descriptor, as the first of many that find none.
+    package static func droughts(of scenario: TortureScenario) -> [TorturePoint] {
+        points(of: scenario).filter { $0.fault == .errno(EMFILE) }.map {
+            TorturePoint(index: $0.index, call: $0.call, fault: $0.fault, lasts: true)
         }
     }
 
@@ -176,6 +184,7 @@ package final class TortureMachine {
 
     private func checkEnd() {
         findings.require(ledger.isOver, .hanging, "a session does not end by itself")
+        for socket in datagrams { socket.checkEnd() }
         let turns = engine.snapshot().counters.turns
         findings.require(turns < Self.turnLimit, .spinning, "\(turns) turns")
     }
@@ -187,7 +196,7 @@ package final class TortureMachine {
         for socket in datagrams { socket.socket?.close() }
         for _ in 0..<10_000 where !step() { break }
         ledger.finish()
-        for socket in datagrams { socket.finish() }
+        for socket in datagrams { socket.checkEnd() }
         let snapshot = engine.snapshot()
         SnapshotRules(findings: findings, ledger: ledger, kernel: kernel).check(snapshot, isFresh: true)
         findings.require(

@@ -10,7 +10,7 @@ package struct TortureScenario: Sendable, CustomStringConvertible {
     /// All of them.
     package static let all = [
         connect, accept, echo, delimited, framed, drain, halfClose, adopt, replaceSocketFile, readWhenAsked,
-        datagrams,
+        datagrams, refusals,
     ]
 
     private static let text = Array("first\r\nsecond, which is longer\r\n".utf8)
