@@ -4,7 +4,7 @@ import SocketCore
 ///
 /// The first line is `hello`. Then each snapshot brings the events since the last one, in order (`event`, and `lost`
 /// where some were overwritten before they were read), every session that has changed, whole (`socket`), and each
-/// warning once, when it appears (`warning`). The last `socket` line of an id is therefore complete, and a reader that
+/// warning once, when it appears (`warning`). `program` says how each attached program is doing. The last `socket` line of an id is therefore complete, and a reader that
 /// missed some lines is right again with the next. At most once a second, and never on a quiet engine, `engine` says how
 /// busy that is. The last line is `end`.
 package struct JSONLines: Sendable {
@@ -17,6 +17,8 @@ package struct JSONLines: Sendable {
     private var findings: Findings
     /// Events lost within the last minute, and when.
     private var losses: [(time: MonotonicTime, count: UInt64)] = []
+    /// The attached programs, as last written.
+    private var programs: [[JSON.Member]] = []
     /// The warnings about the engine as a whole, as last written.
     private var engineLints: [String] = []
     private var hasBegun = false
@@ -41,30 +43,40 @@ package struct JSONLines: Sendable {
         findings = Findings(lints)
     }
 
-    /// The lines that a snapshot brings, without line ends. `peers` are the other ends of connections, where known.
-    package mutating func take(_ snapshot: EngineSnapshot, peers: [SocketID: PeerEnd] = [:]) -> [String] {
+    /// The lines that a snapshot brings, without line ends.
+    package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings()) -> [String] {
         clock.take(snapshot)
         var lines = hasBegun ? [] : [hello(snapshot)]
         hasBegun = true
+        lines += programLines(others.programs, snapshot.time)
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
         findings.take(snapshot, lost: losses.reduce(0) { $0 + $1.count })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
-            let told = Told(socket: socket, lints: found.map(\.lint), end: peers[socket.id])
+            let told = Told(socket: socket, lints: found.map(\.lint), end: others.peers[socket.id])
             let before = known[socket.id]
             for finding in found where before?.lints.contains(finding.lint) != true {
                 lines.append(warning(finding, snapshot.time))
             }
             if before != told {
                 let names = JSON.Member("lints", .array(told.lints.map { JSON($0) }))
-                lines.append(line("socket", snapshot.time, json.members(socket, end: told.end) + [names]))
+                let process = JSON.Member("process", JSON(others.process(of: socket.id)))
+                let members = json.members(socket, end: told.end) + [names, process]
+                lines.append(line("socket", snapshot.time, members))
             }
             listed[socket.id] = told
         }
         known = listed
         return lines + engineLines(snapshot, isQuiet: lines.isEmpty)
+    }
+
+    /// The attached programs that are new, or do otherwise than before.
+    private mutating func programLines(_ programs: [ProgramInfo], _ time: MonotonicTime) -> [String] {
+        let told = programs.map { SocketJSON.program($0) }
+        defer { self.programs = told }
+        return told.filter { !self.programs.contains($0) }.map { line("program", time, $0) }
     }
 
     /// New warnings about the engine as a whole, and how busy it is: at most once a second, and not while nothing else

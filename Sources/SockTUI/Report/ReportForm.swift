@@ -26,9 +26,9 @@ struct ReportLines {
     /// The event to ask for next.
     var nextEvent: UInt64 { json?.nextEvent ?? text?.nextEvent ?? 0 }
 
-    mutating func take(_ snapshot: EngineSnapshot) -> [String] {
+    mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings) -> [String] {
         if isOnce, text != nil { return TextLines.table(snapshot) }
-        return json?.take(snapshot) ?? text?.take(snapshot) ?? []
+        return json?.take(snapshot, among: others) ?? text?.take(snapshot) ?? []
     }
 
     /// What stands behind the last snapshot.

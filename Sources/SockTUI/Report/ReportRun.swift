@@ -23,17 +23,21 @@ final class ReportRun {
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
     private var refusals: [String] = []
+    /// The other ends of connections, as last found.
+    private var peers: [SocketID: PeerEnd] = [:]
     /// The signal that came while a line was being written.
     private var interruption: Int32?
 
     /// How long sockets are given to come about before a single snapshot, at least and at most.
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
+    /// How long sockets are given to close after SIGINT.
+    private static let farewell = Duration.seconds(1)
 
     init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, inspected: any Inspected) {
         self.isOnce = isOnce
         lines = ReportLines(form, isOnce: isOnce, lints: lints)
-        runner = EffectRunner(inspected: inspected, inbox: inbox)
+        runner = EffectRunner(inspected: inspected, inbox: inbox, findsPeers: form == .json)
         endsByItself = true
     }
 
@@ -58,7 +62,7 @@ final class ReportRun {
             if let signal = turn(eventsFrom: 0) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
             if let last, passed > Self.moment, isSettled(last) || passed > Self.limit {
-                return finish(lines.take(last))
+                return finish(take(last))
             }
             if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
         }
@@ -67,12 +71,34 @@ final class ReportRun {
     private func stream() -> Ending {
         while true {
             let signal = turn(eventsFrom: lines.nextEvent)
-            let text = last.map { lines.take($0) } ?? []
-            if signal == SIGINT || isOver { return finish(text) }
+            let text = last.map(take) ?? []
+            if signal == SIGINT { return finish(text + closeAll()) }
+            if isOver { return finish(text) }
             if let signal { return .signal(signal) }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
         }
+    }
+
+    private func take(_ snapshot: EngineSnapshot) -> [String] {
+        lines.take(snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers))
+    }
+
+    /// Closes every socket of this program, so that the last lines say how each ended; waits a second at most, and not at
+    /// all after a second signal.
+    private func closeAll() -> [String] {
+        guard programs == nil else { return [] }
+        runner.inspected.close()
+        let end = ContinuousClock.now + Self.farewell
+        var text: [String] = []
+        repeat {
+            for socket in last?.sockets ?? [] where socket.phase != .closed {
+                runner.perform(.send(.close(socket.id, .now)))
+            }
+            guard turn(eventsFrom: lines.nextEvent) == nil else { break }
+            text += last.map(take) ?? []
+        } while last?.sockets.contains { $0.phase != .closed } ?? false && ContinuousClock.now < end
+        return text
     }
 
     /// Waits a tick and asks for a snapshot; the signal that ends the program, if one came.
@@ -103,13 +129,18 @@ final class ReportRun {
         case .programs(let news):
             programs = news.programs
             refusals += news.notices
+        case .peers(let found): peers = found
         default: break
         }
         return false
     }
 
     private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
-        unanswered == 0 && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
+        guard unanswered == 0 else { return false }
+        // An attached program tells what was asked for with the update after the first.
+        let live = snapshot.sockets.filter { $0.phase != .closed }
+        return live.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
+            && (programs == nil || live.isEmpty || live.contains { $0.kernel != nil })
     }
 
     /// Whether nothing can happen any more.

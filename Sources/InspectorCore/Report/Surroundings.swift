@@ -1,0 +1,35 @@
+import SocketCore
+
+/// What is known around the sessions of a snapshot: who owns them, and who is at their other ends.
+package struct Surroundings: Sendable {
+    /// The process that writes the report, whose own sessions those are that no attached program has.
+    package var process: Int
+    /// The programs attached to.
+    package var programs: [ProgramInfo]
+    /// The other ends of connections, where they are on this host.
+    package var peers: [SocketID: PeerEnd]
+
+    package init(process: Int = 0, programs: [ProgramInfo] = [], peers: [SocketID: PeerEnd] = [:]) {
+        (self.process, self.programs, self.peers) = (process, programs, peers)
+    }
+
+    /// The process that owns a session.
+    func process(of id: SocketID) -> Int { programs.first { $0.ordinal == id.ordinal }?.process ?? process }
+}
+
+extension SocketJSON {
+    /// An attached program and how it is doing.
+    static func program(_ program: ProgramInfo) -> [JSON.Member] {
+        let (state, problem): (JSON, String?) =
+            switch program.state {
+            case .live: ("live", nil)
+            case .silent: ("silent", nil)
+            case .ended(let why): ("ended", why)
+            }
+        return [
+            JSON.Member("process", JSON(program.process)), JSON.Member("name", JSON(program.name)),
+            JSON.Member("rights", JSON(program.rights.rawValue)), JSON.Member("state", state),
+            JSON.Member("problem", JSON(problem)),
+        ]
+    }
+}
