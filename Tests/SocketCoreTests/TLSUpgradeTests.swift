@@ -165,9 +165,9 @@ struct CommittedWriteTests {
         expect(queue.cancel(OperationID(2), error: cancelled, now: now), nil)
         queue.wrote(2, now: now)
         expect(queue.advance(now: now), .partial(operation: OperationID(1), tag: 1, increment: 2, done: 2))
-        // The first fails: two of its bytes are on their way all the same, and count for nobody.
+        // The first fails: two more of its bytes are on their way all the same, and count as done.
         expect(queue.expire(now: now + .seconds(2))?.tag, 1)
-        expect(queue.failAsking(OperationID(1), error: cancelled, now: now)?.done, 2)
+        expect(queue.failAsking(OperationID(1), error: cancelled, now: now)?.done, 4)
         expect(queue.pendingBytes, 2)
         expect(unsent(queue), [6])
         queue.wrote(2, now: now)
