@@ -75,6 +75,9 @@ int csystem_diag_tcp(int descriptor, int family, const void *local, uint16_t loc
   if (message->id.idiag_dport != request.body.id.idiag_dport || message->idiag_state == 10) return ENOENT;
   out->inode = message->idiag_inode;
   out->receive_queue = message->idiag_rqueue;
+  // The kernel counts a FIN that was not read yet as one byte (CLOSE-WAIT, LAST-ACK, CLOSING).
+  int state = message->idiag_state;
+  if (out->receive_queue > 0 && (state == 8 || state == 9 || state == 11)) out->receive_queue--;
   out->send_queue = message->idiag_wqueue;
   return 0;
 }
