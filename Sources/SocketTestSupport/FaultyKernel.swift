@@ -111,6 +111,7 @@ package final class FaultyKernel: Kernel {
         real.connect(descriptor, to: address)
     }
     package func pendingError(_ descriptor: Int32) -> Int32 { real.pendingError(descriptor) }
+    package func drainErrorQueue(_ descriptor: Int32) { real.drainErrorQueue(descriptor) }
     package func shutdownWrite(_ descriptor: Int32) -> Int32 { real.shutdownWrite(descriptor) }
     package func close(_ descriptor: Int32) {
         // Before the real one: from then on the number may be somebody else's.

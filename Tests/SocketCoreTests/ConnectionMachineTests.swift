@@ -173,4 +173,27 @@ import Testing
         #expect(woken == (1...100).map { UInt64($0) })
         #expect(heap.earliest == MonotonicTime(nanoseconds: 101))
     }
+    @Test func outdatedEntriesDoNotPileUp() {
+        var heap = DeadlineHeap()
+        let day = MonotonicTime(nanoseconds: 86_400_000_000_000)
+        var deadlines: [SocketID: MonotonicTime] = [:]
+        func enter(_ time: MonotonicTime, _ socket: SocketID) {
+            deadlines[socket] = time
+            heap.insert(time, socket)
+            if heap.isCrowded { heap.removeOutdated { deadlines[$0] } }
+        }
+        for round in 1...20_000 {
+            let (now, socket) = (MonotonicTime(nanoseconds: Int64(round)), SocketID(UInt64(round % 100)))
+            enter(now, socket)
+            while let due = heap.popDue(now) { enter(day, due) }
+            // One that is over leaves its entry behind.
+            let gone = SocketID(UInt64(1_000 + round))
+            enter(day, gone)
+            deadlines[gone] = nil
+        }
+        #expect(heap.count <= 512)
+        var woken: Set<SocketID> = []
+        while let socket = heap.popDue(day) { woken.insert(socket) }
+        #expect(woken.isSuperset(of: (0..<100).map { SocketID($0) }))
+    }
 }

@@ -35,7 +35,8 @@ final class Acceptor {
     private var accepted: UInt64 = 0
     /// Connections that accept(2) gave, whatever became of them.
     private var answered: UInt64 = 0
-    private var resumes: MonotonicTime?
+    /// When it accepts again; nil: now.
+    private(set) var resumes: MonotonicTime?
     private var isPaused = false
     /// The user is so far behind that no more connections are accepted.
     private var isHeldBack = false
@@ -84,9 +85,10 @@ final class Acceptor {
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func isReady() {
         guard resumes == nil, !isIdle else { return }
-        for listening in sockets {
+        // `sockets` is empty once user code, which runs for each, has stopped the listener.
+        for index in sockets.indices where index < sockets.count {
             for _ in 0..<Self.acceptBudget {
-                guard acceptOnce(listening) else { break }
+                guard index < sockets.count, acceptOnce(sockets[index]), !engine.mustLeaveOff else { break }
             }
         }
     }
@@ -97,8 +99,8 @@ final class Acceptor {
     /// Takes or refuses the first connection that waits at any of the descriptors.
     private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
         let before = answered
-        for listening in sockets where answered == before {
-            while acceptOnce(listening, verdict), answered == before {}
+        for index in sockets.indices where answered == before {
+            while index < sockets.count, acceptOnce(sockets[index], verdict), answered == before {}
         }
     }
 
@@ -130,16 +132,17 @@ final class Acceptor {
     }
 
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
+        configuration.prepare(socket.descriptor, for: peer, in: engine)
+        // Where user code has stopped the listener, this connection ends as those that it had not taken.
+        guard !sockets.isEmpty, let handle else { return }
         accepted += 1
         noteChange()
         let id = engine.nextSocketID()
         engine.record(.accepted, self.id, Int(id.number))
-        guard let handle else { return }
         let child = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
         let connection = Connection(
             id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
             configuration: shared)
-        configuration.prepare(socket.descriptor, for: peer, by: engine.kernel)
         connection.local = own
         connection.peer = peer
         connection.socket = consume socket
@@ -222,9 +225,11 @@ final class Acceptor {
         var picture = snapshot(withKernel: false)
         // The file first: once the descriptor is closed, somebody else may replace it and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
+        if configuration.prepareDescriptor != nil { unwatch() }
         sockets = []
         noteChange()
         engine.acceptors[id] = nil
+        engine.retire(self)
         engine.counters.closed += 1
         engine.record(.closed, id)
         picture.phase = .closed

@@ -126,6 +126,33 @@ extension Connection {
         finishStep()
     }
 
+    /// EPOLLERR without a hang-up: an error that the next call would tell, or messages in the error queue, which are
+    /// those of options that user code has set and end nothing. False when the connection is over.
+    func takeError() -> Bool {
+        guard let descriptor = socket?.descriptor else { return false }
+        let errno = engine.kernel.pendingError(descriptor)
+        if errno != 0 {
+            // What came before it goes to the reads that want it.
+            receiveAvailable()
+            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            return false
+        }
+        engine.kernel.drainErrorQueue(descriptor)
+        return true
+    }
+
+    /// Behind the peer's end of stream nothing is received any more, so a reset would go unnoticed.
+    func endIfBothSidesAreGone() {
+        guard isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor else {
+            return
+        }
+        let errno = engine.kernel.pendingError(descriptor)
+        close(
+            error: errno == 0
+                ? ConnectionMachine.endOfStream
+                : .system(errno, operation: "read", subject: peer?.description ?? target))
+    }
+
     /// Everything is written: FIN, and wait for the peer's, so that unread input cannot turn the close into a reset.
     func beginLinger() {
         sendFIN()
@@ -154,6 +181,7 @@ extension Connection {
     /// Ends the session: every operation ends, the descriptor is closed, and only then the ending is told.
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
+        if let handle { hold(handle) }
         sayGoodbye(error)
         machine.didClose()
         webSocket?.transportCloses(error, now: engine.now)
@@ -167,6 +195,7 @@ extension Connection {
         socket = nil
         engine.connections[id] = nil
         tellOtherLeg()
+        engine.retire(self)
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)

@@ -13,11 +13,11 @@ extension Connection {
         let requestTurn = engine.requestTurn
         switch target {
         case .addresses(let addresses):
-            if mailbox.post(.begin(id, addresses)) { requestTurn() }
+            if mailbox.post(.begin(id, addresses)) == .turn { requestTurn() }
         case .name(let host, let port):
             record(.resolving)
             engine.resolver.resolve(host: host, port: port) { [id] result in
-                if mailbox.post(.resolved(id, result)) { requestTurn() }
+                if mailbox.post(.resolved(id, result)) == .turn { requestTurn() }
             }
         }
         finishStep()
@@ -87,7 +87,9 @@ extension Connection {
         case .bytes(let descriptor):
             let socket = SocketHandle(Int32(descriptor), kernel: engine.kernel)
             let number = socket.descriptor
-            configuration.prepare(number, for: address, by: engine.kernel)
+            configuration.prepare(number, for: address, in: engine)
+            // User code has ended the connect.
+            guard machine.isConnecting else { return }
             let failure = bindLocal(number, toReach: address)
             guard failure == 0 else { return failed(index, errno: failure) }
             connector.attempts.append(Connector.Attempt(index: index, socket: socket))
@@ -142,6 +144,11 @@ extension Connection {
         finishStep()
     }
 
+    /// As `leaveReactor` does for the connection that stands.
+    private func leaveReactor(_ attempt: Connector.Attempt) {
+        if mayLiveOn, let descriptor = attempt.socket?.descriptor { engine.reactor.remove(descriptor) }
+    }
+
     private func failed(_ index: Int, errno: Int32) {
         record(.connectRefused, index, Int(errno))
         connector?.plan?.failed(index, errno: errno, now: engine.now)
@@ -166,6 +173,7 @@ extension Connection {
         connector.plan?.abandon(now: engine.now)
         connector.summary = connector.snapshot(now: engine.now)
         connector.plan = nil
+        for attempt in connector.attempts { leaveReactor(attempt) }
         connector.attempts = []
         connector.nextAttempt = nil
     }

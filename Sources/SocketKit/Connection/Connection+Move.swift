@@ -10,7 +10,7 @@ struct MovedConnection: Sendable {
     let parent: SocketID?
     let closeMode: CloseMode?
     let isAboveHighMark: Bool
-    let isAdopted: Bool
+    let mayLiveOn: Bool
     /// Callbacks that were decided but not made yet; they come first.
     let notices: [SocketNotice]
     let target: String
@@ -44,22 +44,26 @@ final class MovedMachine: Sendable {
 }
 
 extension Connection {
-    /// Leaves this engine as `id` of another one, with all its queues and bytes; nil when it is not connected, and then
-    /// nothing changes.
-    func moveAway(as id: SocketID) -> MovedConnection? {
-        guard machine.isOpen, let handle, let descriptor = socket?.descriptor else { return nil }
+    /// Whether it can move: only what is connected.
+    var mayMove: Bool { machine.isOpen && socket != nil }
+
+    /// Leaves this engine as `id` of another one, with all its queues and bytes. Under the lock of the handle, so it
+    /// destroys nothing that is the user's, and asks the handle nothing.
+    func moveAway(as id: SocketID, of handle: AsyncSocket) -> MovedConnection {
+        guard let descriptor = socket?.descriptor else { preconditionFailure("only a connected socket moves") }
         if watched != nil { engine.reactor.remove(descriptor) }
         watched = nil
         record(.movedAway, Int(id.number))
         noteChange()
         engine.counters.closed += 1
         engine.connections[self.id] = nil
+        engine.retire(self)
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
             id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
             parent: parent,
-            closeMode: closeMode, isAboveHighMark: isAboveHighMark, isAdopted: isAdopted,
+            closeMode: closeMode, isAboveHighMark: isAboveHighMark, mayLiveOn: mayLiveOn,
             notices: engine.outbox.take(for: handle), target: target,
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
@@ -78,7 +82,7 @@ extension Connection {
 }
 
 extension EngineState {
-    /// Takes over a connection that left another engine. Whether bytes wait, or room is there, is found out anew.
+    /// Takes over a connection that left another engine. Before it, nobody here can know of its session. Whether bytes wait, or room is there, is found out anew.
     func take(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
         let connection = Connection(
@@ -89,7 +93,7 @@ extension EngineState {
         for notice in moved.notices { outbox.append(.socket(SocketCall(connection: connection, notice: notice))) }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
-        connection.isAdopted = moved.isAdopted
+        connection.mayLiveOn = moved.mayLiveOn
         connection.machine = moved.machine.take()
         connection.socket = SocketHandle(moved.descriptor, kernel: kernel)
         connection.local = moved.local

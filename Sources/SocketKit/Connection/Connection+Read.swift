@@ -38,7 +38,9 @@ extension Connection {
 
     /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
     func failAwaitedReads() {
-        for operation in handle?.awaitedReads ?? [] {
+        guard let handle else { return }
+        hold(handle)
+        for operation in handle.awaitedReads {
             let failed = machine.reading.cancel(operation, error: ConnectionMachine.endOfStream, now: engine.now)
             if let failed { fail(failed) }
         }
@@ -106,7 +108,13 @@ extension Connection {
                 return pass == 0 || isHungUp ? noTaker() : ()
             }
             guard receiveOnce(atMost: wanted) else { return }
+            if engine.mustLeaveOff { return leaveOff() }
         }
+    }
+
+    /// Others come first. What is left is reported again, save where the reactor does not watch any more.
+    func leaveOff() {
+        if isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
     }
 
     /// One receive; false when there is nothing more to take now.
@@ -161,6 +169,8 @@ extension Connection {
     func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
         guard machine.reading.lendsBytes, let handle, engine.mayLend, handle.takesLoans else { return bytes }
+        // User code may let go of it meanwhile.
+        hold(handle)
         unlent = bytes
         // The end of an item that came in pieces, so that those behind it need not be gathered too.
         if let missing = machine.reading.missingOfItem(bytes) {
@@ -187,6 +197,7 @@ extension Connection {
         record(.readDone, tag: loan.tag, loan.count)
         if keepsTraffic { log(loan, item) }
         engine.host { delegate?.socket(handle, didBorrow: RawSpan(_unsafeBytes: item), tag: loan.tag) }
+        engine.left.callbacks -= 1
         if !engine.outbox.isEmpty { engine.deliverOutbox() }
         return true
     }

@@ -38,6 +38,7 @@ extension Connection {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return }
             guard wantsRecords else { return noTaker() }
             guard receiveRecordsOnce(tls) else { return }
+            if engine.mustLeaveOff { return leaveOff() }
         }
     }
 
@@ -147,6 +148,7 @@ extension Connection {
             machine.writing.commit(encrypted.count)
             if case .failed(let failure) = encrypted.outcome { return failTLS(failure, failure.sentence) }
             guard encrypted.count > 0 else { return }
+            if engine.isSpent { break }
         }
         guard flushRecords(session), machine.isOpen, machine.writing.wantsToSend else { return }
         isSendBudgetSpent = true

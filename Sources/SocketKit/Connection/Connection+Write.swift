@@ -53,6 +53,7 @@ extension Connection {
         for _ in 0..<Self.sendBudget {
             guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked else { return }
             sendOnce()
+            if engine.isSpent { break }
         }
         // The budget is used up: write interest makes the reactor come back, behind everybody else.
         if machine.isOpen, machine.writing.wantsToSend { isSendBudgetSpent = true }

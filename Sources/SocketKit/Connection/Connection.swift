@@ -85,7 +85,7 @@ final class Connection {
     @exclusivity(unchecked) var isAboveHighMark = false
     /// When a byte last passed, either way.
     @exclusivity(unchecked) var lastActivity: MonotonicTime
-    /// EPOLLHUP or EPOLLERR was reported: no further event can be relied on, so descriptors are tried directly.
+    /// EPOLLHUP was reported: no further event can be relied on, so descriptors are tried directly.
     @exclusivity(unchecked) var isHungUp = false
     @exclusivity(unchecked) var isQueuedForFlush = false
     /// Whether it is among the sessions that changed since viewers were last told.
@@ -93,8 +93,8 @@ final class Connection {
     @exclusivity(unchecked) var scheduledDeadline: MonotonicTime?
     @exclusivity(unchecked) var lingerDeadline: MonotonicTime?
     @exclusivity(unchecked) var closeMode: CloseMode?
-    /// Whether the descriptor came from the caller, who may have others for the same socket.
-    @exclusivity(unchecked) var isAdopted = false
+    /// Whether somebody else may have a descriptor for the same socket: it came from the caller, or user code has seen it.
+    @exclusivity(unchecked) var mayLiveOn = false
 
     /// Received bytes behind the item that is lent right now; they lie where that lies.
     @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -138,6 +138,7 @@ final class Connection {
         self.target = target
         settings = configuration
         watermarks = configuration.value.writeWatermarks
+        mayLiveOn = configuration.value.prepareDescriptor != nil
         opened = engine.now
         lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.value.allowsHalfOpen)
@@ -146,7 +147,7 @@ final class Connection {
     }
 
     /// Of the connection that stands; attempts count from 0.
-    private var token: ReactorToken { ReactorToken(id, .max) }
+    var token: ReactorToken { ReactorToken(id, .max) }
 
     // MARK: From the reactor and the clock
 
@@ -158,6 +159,8 @@ final class Connection {
             isHungUp = true
             endIfReset()
             guard !machine.isClosed else { return }
+        } else if readiness.hasError, !takeError() {
+            return finishStep()
         }
         if readiness.peerClosed { peerClosedIsKnown() }
         // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
@@ -165,18 +168,6 @@ final class Connection {
         if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
         endIfBothSidesAreGone()
         finishStep()
-    }
-
-    /// Behind the peer's end of stream nothing is received any more, so a reset would go unnoticed.
-    func endIfBothSidesAreGone() {
-        guard isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor else {
-            return
-        }
-        let errno = engine.kernel.pendingError(descriptor)
-        close(
-            error: errno == 0
-                ? ConnectionMachine.endOfStream
-                : .system(errno, operation: "read", subject: peer?.description ?? target))
     }
 
     func deadlineCame() {
@@ -298,9 +289,9 @@ final class Connection {
     }
 
     /// Takes the descriptor out of the reactor's set. close(2) does so too, but only for the last descriptor of a
-    /// socket, and an adopted one may have others.
+    /// socket; another one would have it reported for ever, to a session that is over.
     func leaveReactor() {
-        if watched != nil, isAdopted, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
+        if watched != nil, mayLiveOn, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
         watched = nil
     }
 
@@ -355,7 +346,9 @@ final class Connection {
         engine.outbox.append(.socket(SocketCall(connection: self, notice: notice)))
     }
 
+    /// Keeps the handle until all callbacks of the turn are made, so that it cannot go in the midst of anything.
     func hold(_ handle: AsyncSocket) {
+        guard heldHandle == nil else { return }
         heldHandle = handle
         uncountedHandle = .passUnretained(handle)
         engine.holding.append(self)
@@ -375,9 +368,9 @@ final class Connection {
     }
 
     /// All callbacks are made.
-    func letGo() {
+    func giveUpHandle(to handles: inout [AsyncSocket]) {
         uncountedHandle = nil
-        heldHandle = nil
+        if let handle = heldHandle.take() { handles.append(handle) }
     }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

@@ -2,10 +2,11 @@ import SocketCore
 
 extension SocketConfiguration {
     /// Sets the options on a new descriptor, and lets the user set more. An option that the kernel refuses is left at
-    /// its default: the socket works all the same.
-    func prepare(_ descriptor: Int32, for address: SocketAddress, by kernel: any Kernel) {
-        for option in options.list(isUnix: address.isUnix) { _ = kernel.set(option, on: descriptor) }
-        prepareDescriptor?(descriptor, address)
+    /// its default: the socket works all the same. User code may have closed anything when this returns.
+    func prepare(_ descriptor: Int32, for address: SocketAddress, in engine: EngineState) {
+        for option in options.list(isUnix: address.isUnix) { _ = engine.kernel.set(option, on: descriptor) }
+        guard let prepareDescriptor else { return }
+        engine.host { prepareDescriptor(descriptor, address) }
     }
 }
 

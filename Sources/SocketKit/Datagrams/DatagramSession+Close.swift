@@ -49,8 +49,17 @@ extension DatagramSession {
     private func end() {
         // The file first: once the descriptor is closed, somebody else may replace it and receive there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
+        leaveReactor()
         links = []
         engine.datagrams[id] = nil
+        engine.retire(self)
+        if let handle { engine.retire(handle) }
+    }
+
+    /// Takes the descriptors out of the reactor's set, where close(2) does not: somebody else may have others for them.
+    private func leaveReactor() {
+        guard mayLiveOn else { return }
+        for link in links where link.watched != nil { engine.reactor.remove(link.socket.descriptor) }
     }
 
     /// A session that began with a call that was refused: as if it had never been.

@@ -34,7 +34,12 @@ extension DatagramSession {
         for option in configuration.options(for: address, multicastInterface: index) {
             _ = engine.kernel.set(option, on: socket.descriptor)
         }
-        configuration.prepareDescriptor?(socket.descriptor)
+        if let prepareDescriptor = configuration.prepareDescriptor {
+            engine.host { prepareDescriptor(socket.descriptor) }
+            guard !isClosed else {
+                throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed meanwhile")
+            }
+        }
         // A session may open any number of them; a few are open at a time.
         while links.contains(where: { $0.index == nextLink }) { nextLink &+= 1 }
         let link = Link(socket, family: address, index: nextLink)

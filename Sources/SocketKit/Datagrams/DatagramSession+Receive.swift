@@ -29,6 +29,7 @@ extension DatagramSession {
                 let batch = engine.inbox.batch(count, port: link.local?.port ?? 0)
                 weight += batch.weight
                 take(batch)
+                if engine.mustLeaveOff { return }
                 // Fewer than asked for: there are no more. Of long ones, fewer have room.
                 if count < most, limit <= 65_535 { return }
             case .wouldBlock: return
@@ -49,7 +50,7 @@ extension DatagramSession {
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
         queue.async {
             let passed = Self.passing(own, filter)
-            if mailbox.post(.datagram(.receiveJudged(id, passed))) { requestTurn() }
+            if mailbox.post(.datagram(.receiveJudged(id, passed))) == .turn { requestTurn() }
         }
     }
 
@@ -108,7 +109,7 @@ extension DatagramSession {
     // MARK: The filter
 
     private func judge(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
-        let passed = Self.passing(batch, filter)
+        let passed = engine.host { Self.passing(batch, filter) }
         drop(batch.count - passed.count, from: \.filteredIn, reason: 0)
         return passed
     }

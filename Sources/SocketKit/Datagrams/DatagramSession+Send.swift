@@ -73,7 +73,7 @@ extension DatagramSession {
         guard case .udp(let host, let port) = endpoint else { return }
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
         engine.resolver.resolve(host: host.isEmpty ? "localhost" : host, port: port) { result in
-            if mailbox.post(.datagram(.resolved(id, operation, result))) { requestTurn() }
+            if mailbox.post(.datagram(.resolved(id, operation, result))) == .turn { requestTurn() }
         }
     }
 
@@ -127,9 +127,12 @@ extension DatagramSession {
 
     /// Performs what the queue asks for, until it waits, or it is others' turn.
     func send() {
+        // The send filter may enter the engine; what is judged comes first.
+        guard !isJudging else { return }
         var (batches, answers) = (0, 0)
         while batches < Self.sendBudget, answers < Self.answerBudget {
             guard !isClosed else { return }
+            if engine.isSpent { break }
             let filter = handle?.sendFilter
             switch queue.next(peer: peer, isFiltered: filter != nil) {
             case .wait: return
@@ -163,7 +166,8 @@ extension DatagramSession {
         do throws(SocketError) {
             link = try destination.map { address throws(SocketError) in try self.link(for: address) } ?? links[0]
         } catch {
-            fail(queue.takeFirst(engine.now), error)
+            // User code that prepared a descriptor may have closed the socket.
+            if !isClosed { fail(queue.takeFirst(engine.now), error) }
             return true
         }
         guard !link.isBlocked else { return false }
@@ -237,13 +241,15 @@ extension DatagramSession {
     private func judge(_ datagram: QueuedDatagram, _ filter: DatagramSendFilter?) {
         guard let filter else { return judged(datagram.operation, passes: true) }
         guard let queue = filter.queue else {
-            let passes = filter.passes(datagram.bytes, datagram.destination, datagram.tag)
+            isJudging = true
+            let passes = engine.host { filter.passes(datagram.bytes, datagram.destination, datagram.tag) }
+            isJudging = false
             return holdBack(datagram.operation, unless: passes)
         }
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
         queue.async {
             let passes = filter.passes(datagram.bytes, datagram.destination, datagram.tag)
-            if mailbox.post(.datagram(.sendJudged(id, datagram.operation, passes: passes))) { requestTurn() }
+            if mailbox.post(.datagram(.sendJudged(id, datagram.operation, passes: passes))) == .turn { requestTurn() }
         }
     }
 

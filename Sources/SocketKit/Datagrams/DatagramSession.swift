@@ -68,6 +68,10 @@ final class DatagramSession {
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     var isHeldBack = false
     var isQueuedForFlush = false
+    /// Whether a send filter runs right now.
+    var isJudging = false
+    /// Whether user code has seen descriptors, and may have others for the same sockets.
+    var mayLiveOn = false
     /// When to try again where the kernel does not say that there is room.
     var retryTime: MonotonicTime?
     var scheduledDeadline: MonotonicTime?
@@ -89,6 +93,7 @@ final class DatagramSession {
         self.target = target
         self.configuration = configuration
         opened = engine.now
+        mayLiveOn = configuration.prepareDescriptor != nil
         if engine.capturesTraffic { traffic = TrafficLog() }
     }
 
@@ -96,7 +101,9 @@ final class DatagramSession {
 
     func isReady(_ readiness: Readiness) {
         guard let link = links.first(where: { $0.index == readiness.token.index }) else { return }
-        if readiness.hungUp { takeError(of: link, isReadable: readiness.readable) }
+        if readiness.hungUp || readiness.hasError {
+            takeError(of: link, isReadable: readiness.readable, isHungUp: readiness.hungUp)
+        }
         if readiness.readable, !isClosed { receive(link) }
         if readiness.writable, !isClosed {
             unblock(link)
@@ -200,13 +207,15 @@ final class DatagramSession {
     // MARK: Errors of datagrams sent earlier
 
     /// EPOLLERR or EPOLLHUP was reported. An error is taken, told, and that is all; a hang-up that comes to nothing,
-    /// again and again, is a descriptor that somebody shut down.
-    private func takeError(of link: Link, isReadable: Bool) {
+    /// again and again, is a descriptor that somebody shut down. Messages in the error queue are those of options that
+    /// user code has set; they end nothing.
+    private func takeError(of link: Link, isReadable: Bool, isHungUp: Bool) {
         let errno = engine.kernel.pendingError(link.socket.descriptor)
         guard errno == 0 else {
             link.emptyReports = 0
             return met(errno)
         }
+        guard isHungUp else { return engine.kernel.drainErrorQueue(link.socket.descriptor) }
         link.emptyReports = isReadable ? 0 : link.emptyReports + 1
         guard link.emptyReports > 8 else { return }
         close(

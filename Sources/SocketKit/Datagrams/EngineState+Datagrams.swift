@@ -54,7 +54,7 @@ extension EngineState {
             session.finishStep()
             return result
         } catch {
-            if isNew { session.abandon() } else { session.finishStep() }
+            if isNew, !session.isClosed { session.abandon() } else { session.finishStep() }
             throw error
         }
     }

@@ -73,7 +73,7 @@ extension EngineState {
         handle.sessionBegan(connection.id)
         connection.peer = peer
         connection.socket = SocketHandle(descriptor, kernel: kernel)
-        connection.isAdopted = true
+        connection.mayLiveOn = true
         connection.didConnect()
         connection.finishStep()
     }

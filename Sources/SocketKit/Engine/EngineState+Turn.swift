@@ -1,45 +1,45 @@
 import SocketCore
 
 extension EngineState {
-    /// Rounds of callbacks and what they asked for before the reactor is looked at again, so that a delegate which
-    /// always has more to write cannot keep the engine from reading.
-    private static let roundLimit = 64
-    /// Where rounds are of few callbacks, as many of them as it takes for these: a change of threads for each 64 lines of
-    /// one socket would cost more than the lines.
-    private static let callbackLimit = 1_024
-
-    /// One turn: mailbox, readiness, what that posted, due deadlines, coalesced writes, then user code, last. `due`: when it was wanted.
+    /// One turn: mailbox, readiness, what that posted, due deadlines, coalesced writes, then user code, last. What its
+    /// budget does not allow is left, in order, for the next turn. `due`: when it was wanted.
     func turn(_ batch: [Readiness], due: MonotonicTime) {
         mailbox.wake()
         beginTurn()
         let began = now
+        beginBudget()
         endWatch()
-        counters.readinessEvents += UInt64(batch.count)
         // What was posted before the kernel reported these comes before them.
         if !batch.isEmpty { settle() }
-        isDispatching = true
-        for readiness in batch { dispatch(readiness) }
-        isDispatching = false
+        dispatch(batch)
         settle()
         expireDeadlines()
         flushWrites()
         runCallbacks()
         beginWatch()
         armTimer()
+        endBudget()
         meter.turned(due: due, began: began, ended: clock.now)
     }
 
-    /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or it is the
-    /// reactor's turn again.
+    /// Runs callbacks, and what they and other threads asked for meanwhile, until nothing is left or the budget is spent.
     private func runCallbacks() {
-        var (rounds, callbacks) = (0, 0)
-        while rounds < Self.roundLimit || callbacks < Self.callbackLimit {
-            rounds += 1
-            callbacks += max(1, deliverOutbox(following: Self.callbackLimit - callbacks))
-            settle()
-            guard outbox.isEmpty else { continue }
+        while true {
+            let made = deliverOutbox(andFollowing: true)
+            let jobs = settle()
+            guard outbox.isEmpty else {
+                if left.callbacks > 0 { continue }
+                break
+            }
             letGo()
-            if mailbox.sleep() { return }
+            // What goes may have closed sockets that must be told.
+            if outbox.isEmpty, isUpToDate, mailbox.sleep() {
+                // The reactor repeats most of these, but not those of descriptors that it does not watch any more.
+                if unseen.isEmpty { return }
+                break
+            }
+            if made == 0, jobs == 0, outbox.isEmpty, left.jobs <= 0 || isSpent { break }
+            if !outbox.isEmpty, left.callbacks <= 0 { break }
         }
         requestTurn()
     }
@@ -50,12 +50,67 @@ extension EngineState {
         counters.turns += 1
     }
 
-    /// Carries out what was posted and tries every write that came of it: after this, state is up to date.
-    func settle() {
-        let letters = mailbox.take()
-        if !letters.isEmpty { meter.found(letters.count, now: now) }
-        for letter in letters { perform(letter) }
-        flushWrites()
+    // MARK: Budget
+
+    private func beginBudget() {
+        isTurning = true
+        left = budget
+        tally = TurnTally()
+        // Half of the bytes are for what is ready, or a thread that always writes would keep everybody from reading.
+        bytesAtStart = bytesMoved
+        byteLimit = bytesAtStart &+ UInt64(budget.bytes / 2)
+        callbackLimit = .max
+    }
+
+    private func endBudget() {
+        tally.bytes = Int(bytesMoved &- bytesAtStart)
+        left = budget
+        isTurning = false
+        byteLimit = .max
+        callbackLimit = .max
+    }
+
+    /// What moves while user code waits for it is no part of the turn's budget.
+    func leaveOut(bytesSince before: UInt64) {
+        let moved = bytesMoved &- before
+        guard isTurning, moved > 0 else { return }
+        bytesAtStart &+= moved
+        byteLimit &+= moved
+    }
+
+    var bytesMoved: UInt64 { counters.received &+ counters.sent }
+
+    /// Whether no call that moves bytes may begin any more in this turn.
+    var isSpent: Bool { counters.received &+ counters.sent >= byteLimit }
+
+    /// Whether so much was made of what is ready that the rest is left for the next turn.
+    var mustLeaveOff: Bool { outbox.count >= callbackLimit || left.callbacks <= 0 || isSpent }
+
+    // MARK: Readiness
+
+    /// Deals with what is ready, save when callbacks are still left that earlier reports have led to. What the budget
+    /// leaves over comes first the next time. New reports are dropped meanwhile, since the kernel repeats them.
+    private func dispatch(_ batch: [Readiness]) {
+        overdueCallbacks = min(overdueCallbacks, outbox.count)
+        if overdueCallbacks > 0 { deliverOutbox() }
+        guard overdueCallbacks == 0 else { return }
+        byteLimit = bytesAtStart &+ UInt64(budget.bytes)
+        callbackLimit = outbox.count + budget.callbacks
+        let ready = unseen.isEmpty ? batch : unseen
+        unseen = []
+        counters.readinessEvents += UInt64(ready.count)
+        var next = 0
+        isDispatching = true
+        while next < ready.count, next == 0 || !mustLeaveOff {
+            dispatch(ready[next])
+            next += 1
+        }
+        isDispatching = false
+        callbackLimit = .max
+        overdueCallbacks = outbox.count
+        guard next < ready.count else { return }
+        counters.readinessEvents -= UInt64(ready.count - next)
+        unseen = Array(ready[next...]) + unseen
     }
 
     private func dispatch(_ readiness: Readiness) {
@@ -69,70 +124,106 @@ extension EngineState {
         }
     }
 
-    /// All callbacks are made, so handles that nobody else holds go.
-    func letGo() {
-        // What a user keeps in a handle may ask for something as it goes: those that are held for that have callbacks to
-        // come.
-        let count = holding.count
-        for index in 0..<count { holding[index].letGo() }
-        holding.removeFirst(count)
+    /// Looks at a descriptor again in the next turn, though the reactor will not report it.
+    func lookAgain(_ readiness: Readiness) {
+        unseen.append(readiness)
+        requestTurn()
     }
 
+    // MARK: The end of a turn
+
+    /// All callbacks are made, so handles that nobody else holds go.
+    func letGo() {
+        guard !holding.isEmpty || !retired.isEmpty else { return }
+        // What a user keeps in a handle may act on other sockets as it dies. By then no connection may count on a
+        // handle that this loop is about to release, so all of them give theirs up first.
+        let connections = holding
+        holding = []
+        var handles: [AsyncSocket] = []
+        handles.reserveCapacity(connections.count)
+        for connection in connections { connection.giveUpHandle(to: &handles) }
+        var going: ([AsyncSocket], [AnyObject])? = (consume handles, takeRetired())
+        host { _ = going.take() }
+    }
+
+    /// Sends what was queued, as far as the budget allows.
     func flushWrites() {
-        while !unflushed.isEmpty {
+        while !unflushed.isEmpty, !isSpent {
             swap(&unflushed, &flushing)
-            for index in flushing.indices { flushing[index].flush() }
+            for index in flushing.indices {
+                guard index == 0 || !isSpent else {
+                    unflushed = Array(flushing[index...]) + unflushed
+                    break
+                }
+                flushing[index].flush()
+            }
             flushing.removeAll(keepingCapacity: true)
         }
-        while !unflushedDatagrams.isEmpty {
+        while !unflushedDatagrams.isEmpty, !isSpent {
             let sessions = unflushedDatagrams
             unflushedDatagrams.removeAll(keepingCapacity: true)
             for session in sessions { session.flush() }
         }
     }
 
+    /// Sends what was queued, whatever the budget: for a call that promises that.
+    func flushAllWrites() {
+        let limit = byteLimit
+        byteLimit = .max
+        flushWrites()
+        byteLimit = limit
+    }
+
     private func expireDeadlines() {
-        while let id = deadlines.popDue(now) {
+        // What is left over is due still, so the timer is set for at once.
+        while outbox.count < callbackLimit, let id = deadlines.popDue(now) {
             connections[id]?.deadlineCame()
             acceptors[id]?.deadlineCame()
             datagrams[id]?.deadlineCame()
         }
     }
 
-    /// Makes the callbacks that wait, and so many at most that come of them, as long as nobody asks for anything else;
-    /// how many that were.
+    /// Makes the callbacks that wait, and with `andFollowing` those that come of them, as long as nobody asks for anything
+    /// else; never more than the budget has left. How many that were.
     @discardableResult
-    func deliverOutbox(following most: Int = 0) -> Int {
+    func deliverOutbox(andFollowing goesOn: Bool = false) -> Int {
         // A callback that runs in here may enter the engine again and add to the outbox; it never delivers.
         guard !outbox.isDelivering, !outbox.isEmpty else { return 0 }
         let waiting = outbox.count
         var made = 0
         host {
-            while made < waiting || made < most && isUpToDate, let callback = outbox.popFirst() {
+            while made < left.callbacks, made < waiting || goesOn && isUpToDate, let callback = outbox.popFirst() {
                 callback.run(in: self)
                 made += 1
             }
         }
+        left.callbacks -= made
+        tally.callbacks += made
+        overdueCallbacks = max(0, overdueCallbacks - made)
         return made
     }
 
-    /// Whether nothing waits to be carried out or written.
-    private var isUpToDate: Bool { mailbox.isEmpty && unflushed.isEmpty && unflushedDatagrams.isEmpty }
+    /// Whether nothing waits to be carried out, written or told.
+    var isAtRest: Bool { isUpToDate && outbox.isEmpty && unseen.isEmpty && retired.isEmpty }
 
-    /// Runs user code.
-    func host(_ userCode: () -> Void) {
+    /// Whether nothing waits to be carried out or written.
+    private var isUpToDate: Bool { !hasJobs && unflushed.isEmpty && unflushedDatagrams.isEmpty }
+
+    /// Runs user code. What it asks for while it runs is carried out in order with all else; callbacks come later.
+    func host<R>(_ userCode: () -> R) -> R {
+        let (isDelivering, former) = (outbox.isDelivering, mailbox.beginHosting())
         outbox.isDelivering = true
-        mailbox.hosts(true)
-        userCode()
-        mailbox.hosts(false)
-        outbox.isDelivering = false
+        let result = userCode()
+        mailbox.endHosting(former)
+        outbox.isDelivering = isDelivering
+        return result
     }
 
     // MARK: Lending
 
     /// Whether user code may run now, in the midst of a turn: only while readiness is dealt with, since whoever enters
     /// from there then finds the mailbox in its order; and never within other user code.
-    var mayLend: Bool { isDispatching && !outbox.isDelivering }
+    var mayLend: Bool { isDispatching && !outbox.isDelivering && outbox.count < left.callbacks }
 
     /// Runs `body`, which shows bytes of the scratch buffers to user code, behind the callbacks that were decided before
     /// it. Should user code enter the engine, what is received or decrypted meanwhile goes to other buffers.
@@ -148,116 +239,11 @@ extension EngineState {
 
     /// Sets the timer to the earliest deadline, if that has moved closer than what it is set to.
     func armTimer() {
+        // That the timer came counts, and not only what the clock says: one that lags would lose it.
+        if reactor.takeTimerMark() { armedDeadline = nil }
         if let armed = armedDeadline, armed <= now { armedDeadline = nil }
         guard let earliest = earliestDeadline, armedDeadline.map({ earliest < $0 }) ?? true else { return }
         armedDeadline = earliest
         reactor.wake(at: earliest)
-    }
-
-    // MARK: Letters
-
-    private func perform(_ letter: Letter) {
-        switch letter {
-        case .command(let command): perform(command)
-        case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
-        case .publish(let request, let answer): answer(publish(request))
-        case .stopPublishing: stopPublishing()
-        case .leg(let id, let command): perform(command, onLeg: id)
-        case .holdAccepts(let id, let hold): acceptors[id]?.holdBack(hold)
-        case .caughtUp(let id):
-            connections[id]?.delegateCaughtUp()
-            acceptors[id]?.delegateCaughtUp()
-            datagrams[id]?.delegateCaughtUp()
-        case .webSocket(let handle, let id, let command, let operation):
-            perform(command, of: handle, id, as: operation)
-        case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
-        case .deliverInbox(let handle): outbox.append(.webSocketInbox(handle))
-        case .datagram(let letter): perform(letter)
-        case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
-        case .resolved(let id, let result): connections[id]?.nameResolved(result)
-        case .take(let moved, let handle): take(moved, for: handle)
-        case .released(let id):
-            connections[id]?.wasReleased()
-            acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
-            datagrams[id]?.wasReleased()
-        case .snapshot(let request, let answer):
-            let snapshot = snapshot(request)
-            outbox.append(.other { answer(snapshot) })
-        }
-    }
-
-    /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
-    /// is no plain stream: then it goes the way of all commands.
-    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
-        lender?.keepUnlent()
-        counters.commands += 1
-        connection.queue(request, as: operation)
-        return true
-    }
-
-    /// Queues a write, likewise.
-    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        guard mailbox.isEmpty, let connection = connections[session], connection.webSocket == nil else { return false }
-        if let lender, !lender.machine.drain.isEmpty { lender.keepUnlent() }
-        counters.commands += 1
-        connection.queue(request, as: operation)
-        return true
-    }
-
-    /// Carries out a command of user code that runs within a turn; false where others were posted before it.
-    func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
-        guard mailbox.isEmpty else { return false }
-        if let lender {
-            switch command {
-            case .write where lender.machine.drain.isEmpty: break
-            default: lender.keepUnlent()
-            }
-        }
-        perform(command, of: handle, as: operation)
-        return true
-    }
-
-    private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
-        if let connection = connections[command.socket] {
-            perform(command, on: connection, as: operation)
-        } else {
-            handle.missed(command, as: operation, in: self)
-        }
-    }
-
-    /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
-    /// over it does nothing: its handle knows that already.
-    func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
-        if let connection = connections[command.socket] {
-            return perform(command, on: connection, as: operation)
-        }
-        counters.commands += 1
-        if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
-        datagrams[command.socket]?.perform(command, as: operation ?? names.nextOperation())
-    }
-
-    private func perform(_ command: SocketCommand, on connection: Connection, as operation: OperationID?) {
-        counters.commands += 1
-        switch command {
-        case .send: return
-        case .webSocket(_, let command):
-            connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
-            connection.finishStep()
-        case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
-            connection.refuseByWebSocket(command, as: operation ?? names.nextOperation())
-        case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
-        case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
-        case .close(_, let mode): connection.askToClose(mode)
-        case .halfClose: connection.halfClose()
-        case .pauseReading(_, let pause): connection.pauseReading(pause)
-        case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
-        case .cancel(_, let target): connection.cancel(target)
-        case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
-        case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
-        case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
-        case .setWatermarks(_, let marks): connection.setWatermarks(marks)
-        case .answerConnection: return
-        }
     }
 }

@@ -11,6 +11,7 @@ final class EngineState {
     let mailbox: Mailbox
     let names: Names
     let configuration: EngineConfiguration
+    let budget: TurnBudget
     /// Asks for a turn later on. Set once the engine stands.
     @exclusivity(unchecked) var requestTurn: @Sendable () -> Void = {}
 
@@ -41,6 +42,8 @@ final class EngineState {
     @exclusivity(unchecked) var outbox = Outbox()
     /// Connections that hold their handles until the outbox is empty.
     @exclusivity(unchecked) var holding: [Connection] = []
+    /// Sessions that are over: what users gave them must not be destroyed before the turn has come to its end.
+    @exclusivity(unchecked) private(set) var retired: [AnyObject] = []
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     @exclusivity(unchecked) var armedDeadline: MonotonicTime?
@@ -55,6 +58,28 @@ final class EngineState {
     /// Whether the turn is at the readiness batch.
     @exclusivity(unchecked) var isDispatching = false
 
+    /// Letters that were taken out of the mailbox, and the first that is not carried out.
+    @exclusivity(unchecked) var jobs: [Letter] = []
+    @exclusivity(unchecked) var nextJob = 0
+    /// How many letters were ever carried out.
+    @exclusivity(unchecked) var carriedOut = 0
+
+    /// Whether a turn is under way.
+    @exclusivity(unchecked) var isTurning = false
+    /// What the turn may still do.
+    @exclusivity(unchecked) var left: TurnBudget
+    /// What it has done.
+    @exclusivity(unchecked) var tally = TurnTally()
+    /// Bytes received and sent when the turn began, and those at which it moves no more.
+    @exclusivity(unchecked) var bytesAtStart: UInt64 = 0
+    @exclusivity(unchecked) var byteLimit = UInt64.max
+    /// Callbacks in the outbox at which no more is made of what is ready.
+    @exclusivity(unchecked) var callbackLimit = Int.max
+    /// Callbacks at the head of the outbox that were decided when readiness was last dealt with, or before.
+    @exclusivity(unchecked) var overdueCallbacks = 0
+    /// Reports that a turn left over.
+    @exclusivity(unchecked) var unseen: [Readiness] = []
+
     var scratch: UnsafeMutableRawBufferPointer { buffers.received }
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
     /// Memory of large messages that went out, for those that come.
@@ -68,7 +93,7 @@ final class EngineState {
 
     init(
         kernel: any Kernel, clock: any EngineClock, reactor: any Reactor, resolver: any Resolver, mailbox: Mailbox,
-        names: Names, configuration: EngineConfiguration
+        names: Names, configuration: EngineConfiguration, budget: TurnBudget
     ) {
         self.kernel = kernel
         self.clock = clock
@@ -77,11 +102,21 @@ final class EngineState {
         self.mailbox = mailbox
         self.names = names
         self.configuration = configuration
+        self.budget = budget
+        left = budget
         now = clock.now
         inflation = .ofEngine(now: now)
         ring = EventRing(capacity: configuration.eventCapacity)
         closed = ClosedSockets(limit: configuration.closedLimit, retention: configuration.closedRetention)
         capturesTraffic = configuration.capturesTraffic
+    }
+
+    /// Keeps a session that is over until the end of the turn.
+    func retire(_ session: AnyObject) { retired.append(session) }
+
+    func takeRetired() -> [AnyObject] {
+        defer { retired = [] }
+        return retired
     }
 
     func nextSocketID() -> SocketID {
@@ -93,9 +128,15 @@ final class EngineState {
         ring.record(kind, of: socket, at: now, tag: tag, first: first, second: second)
     }
 
-    /// Asks for a wake-up of `socket`, if none is due by then.
+    /// Asks for a wake-up of `socket`, if none is due by then. The session must say that this is its next one.
     func schedule(_ deadline: MonotonicTime, for socket: SocketID) {
         deadlines.insert(deadline, socket)
+        if deadlines.isCrowded { deadlines.removeOutdated { scheduledDeadline(of: $0) } }
+    }
+
+    private func scheduledDeadline(of id: SocketID) -> MonotonicTime? {
+        if let connection = connections[id] { return connection.scheduledDeadline }
+        return acceptors[id]?.resumes ?? datagrams[id]?.scheduledDeadline
     }
 
     /// Closes everything without a word: the engine itself is being released.
@@ -107,6 +148,7 @@ final class EngineState {
         unflushed = []
         letGo()
         unflushedDatagrams = []
+        (unseen, jobs, nextJob) = ([], [], 0)
         requestTurn = {}
     }
 }

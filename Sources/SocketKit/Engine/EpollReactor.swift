@@ -14,6 +14,11 @@ package final class EpollReactor: Reactor {
     private let timer: Int32
     private let rousing: Int32
     private let ending: Int32
+    private let hasTimerCome = Atomic<Bool>(false)
+    /// The thread that waits; 0: none yet.
+    private let thread = Atomic<UInt>(0)
+    /// Whether that thread asked for a turn itself, in a turn. Nobody else touches it.
+    private let isRousedWithin = Atomic<Bool>(false)
     private static let timerMark = UInt64.max
     private static let endingMark = UInt64.max - 1
     private static let rousingMark = UInt64.max - 2
@@ -52,8 +57,11 @@ package final class EpollReactor: Reactor {
         defer { events.deallocate() }
         var batch: [Readiness] = []
         batch.reserveCapacity(Self.batchLimit)
+        thread.store(pthread_self(), ordering: .relaxed)
         while true {
-            let count = epoll_wait(epoll, events.baseAddress, Int32(Self.batchLimit), -1)
+            let isRoused = isRousedWithin.load(ordering: .relaxed)
+            if isRoused { isRousedWithin.store(false, ordering: .relaxed) }
+            let count = epoll_wait(epoll, events.baseAddress, Int32(Self.batchLimit), isRoused ? 0 : -1)
             guard count >= 0 else {
                 precondition(errno == EINTR, "epoll_wait: errno \(errno)")
                 continue
@@ -78,7 +86,7 @@ package final class EpollReactor: Reactor {
             ReactorToken(SocketID(mark >> 16), UInt16(truncatingIfNeeded: mark)),
             readable: bits & EPOLLIN.rawValue != 0, writable: bits & EPOLLOUT.rawValue != 0,
             peerClosed: bits & EPOLLRDHUP.rawValue != 0,
-            hungUp: bits & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0)
+            hungUp: bits & EPOLLHUP.rawValue != 0, hasError: bits & EPOLLERR.rawValue != 0)
     }
 
     package func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
@@ -116,10 +124,22 @@ package final class EpollReactor: Reactor {
     private func drainTimer() {
         var expirations: UInt64 = 0
         _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
+        hasTimerCome.store(true, ordering: .relaxed)
+    }
+
+    package func takeTimerMark() -> Bool {
+        guard hasTimerCome.load(ordering: .relaxed) else { return false }
+        hasTimerCome.store(false, ordering: .relaxed)
+        return true
     }
 
     package func rouse() -> Bool {
-        signal(rousing)
+        // The thread that waits need not wake itself.
+        if thread.load(ordering: .relaxed) == pthread_self() {
+            isRousedWithin.store(true, ordering: .relaxed)
+        } else {
+            signal(rousing)
+        }
         return true
     }
 

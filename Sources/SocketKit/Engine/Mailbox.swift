@@ -33,14 +33,31 @@ enum Letter: Sendable {
     /// Publish what changed; the answer is called at once, on the queue, and is no user code.
     case publish(PublicationRequest, @Sendable (Publication) -> Void)
     case stopPublishing
+    /// Was taken back: its connection has moved, and it went along.
+    case nothing
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 
 /// Holds letters until the engine's next turn. Posting costs one lock, and at most one wake-up for all letters that
 /// are posted before the engine gets to them.
 final class Mailbox: Sendable {
+    /// What a thread that posted has to do, once it holds no lock.
+    enum Need {
+        case nothing
+        /// Ask for a turn.
+        case turn
+        /// Wait a moment, because so many letters wait that the engine does not keep up.
+        case patience
+    }
+
+    /// Letters that may wait before those who post more are slowed down. Everybody who waits for the engine waits for
+    /// what was posted before, so this bounds their wait, and the memory that letters take.
+    static let crowd = 8_192
+
     private struct State {
         var letters: [Letter] = []
+        /// How many letters were ever posted.
+        var posted = 0
         /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
         var isAwake = false
         /// The thread whose letters wake nobody, since it has them carried out itself soon; 0: none.
@@ -50,9 +67,9 @@ final class Mailbox: Sendable {
     }
 
     private let state = Lock(State())
-    /// How many letters there are, for a look without the lock. Whoever posts one during a turn can rely on `sleep`,
-    /// which takes the lock; a letter that the caller itself posted, or knows of, is always counted.
-    private let count = Atomic<Int>(0)
+    /// How many letters were ever posted, for a look without the lock. Whoever posts one during a turn can rely on
+    /// `sleep`, which takes the lock; a letter that the caller itself posted, or knows of, is always counted.
+    private let postedCount = Atomic<Int>(0)
     /// The thread on which user code runs within a turn; 0: none.
     private let host = Atomic<UInt>(0)
     private let hasPumped = Atomic<Bool>(false)
@@ -65,18 +82,43 @@ final class Mailbox: Sendable {
     /// Whether the caller is user code that runs within a turn.
     var isWithinTurn: Bool { host.load(ordering: .relaxed) == pthread_self() }
 
-    /// Notes that user code begins to run on this thread, within a turn, or has ended.
-    func hosts(_ userCode: Bool) { host.store(userCode ? pthread_self() : 0, ordering: .relaxed) }
+    /// Notes that user code runs on this thread from now on, within a turn. The answer is for `endHosting`, since user
+    /// code may run within user code.
+    func beginHosting() -> UInt {
+        let former = host.load(ordering: .relaxed)
+        host.store(pthread_self(), ordering: .relaxed)
+        return former
+    }
 
-    /// Adds a letter; true when the caller has to ask for a turn.
-    func post(_ letter: Letter) -> Bool {
+    /// Notes that it has ended.
+    func endHosting(_ former: UInt) { host.store(former, ordering: .relaxed) }
+
+    /// How many letters were ever posted: the place of the last one.
+    var posted: Int { postedCount.load(ordering: .relaxed) }
+
+    /// Adds a letter. May be called under the lock of a handle.
+    func post(_ letter: Letter) -> Need {
         state.withLock { state in
             state.letters.append(letter)
-            count.store(state.letters.count, ordering: .relaxed)
-            guard !state.isAwake, state.gatherer == 0 || state.gatherer != pthread_self() else { return false }
-            state.isAwake = true
-            return true
+            state.posted += 1
+            postedCount.store(state.posted, ordering: .relaxed)
+            // Who gathers has the letters carried out itself.
+            if state.gatherer != 0, state.gatherer == pthread_self() { return .nothing }
+            guard state.isAwake else {
+                state.isAwake = true
+                return .turn
+            }
+            return state.letters.count > Self.crowd ? .patience : .nothing
         }
+    }
+
+    /// Lets the engine catch up, where it does not keep up with those who post: a twentieth of a millisecond, whatever it
+    /// does meanwhile, so that nothing can stand still here.
+    static func waitAMoment() { usleep(50) }
+
+    /// Takes back what one handle has posted and nobody has taken yet, in its order. The other letters keep their places.
+    func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
+        state.withLock { $0.letters.withdraw(from: 0, handle) }
     }
 
     // MARK: Gathering
@@ -129,14 +171,9 @@ final class Mailbox: Sendable {
         state.withLock { $0.isAwake = true }
     }
 
-    /// Whether nothing waits.
-    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
-
     /// Takes all letters.
     func take() -> [Letter] {
-        guard !isEmpty else { return [] }
-        return state.withLock { state in
-            count.store(0, ordering: .relaxed)
+        state.withLock { state in
             defer { state.letters = [] }
             return state.letters
         }
@@ -148,5 +185,18 @@ final class Mailbox: Sendable {
             state.isAwake = !state.letters.isEmpty
             return state.letters.isEmpty
         }
+    }
+}
+
+extension [Letter] {
+    /// Takes back what one handle has asked for, in its order, and leaves its places empty.
+    mutating func withdraw(from first: Int, _ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
+        var asked: [(SocketCommand, OperationID)] = []
+        for index in indices[first...] {
+            guard case .ask(let owner, let command, let operation) = self[index], owner === handle else { continue }
+            asked.append((command, operation))
+            self[index] = .nothing
+        }
+        return asked
     }
 }

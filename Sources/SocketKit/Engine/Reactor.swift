@@ -28,18 +28,22 @@ package struct Readiness: Hashable, Sendable {
     package var writable: Bool
     /// The peer sent FIN (EPOLLRDHUP); unread bytes may lie before it.
     package var peerClosed: Bool
-    /// EPOLLHUP or EPOLLERR: neither can be switched off, so what stays in this state must leave the set.
+    /// EPOLLHUP: it cannot be switched off, so what stays in this state must leave the set.
     package var hungUp: Bool
+    /// EPOLLERR: SO_ERROR is set, or messages wait in the error queue. It cannot be switched off either, but it ends when
+    /// both were fetched.
+    package var hasError: Bool
 
     package init(
         _ token: ReactorToken, readable: Bool = false, writable: Bool = false, peerClosed: Bool = false,
-        hungUp: Bool = false
+        hungUp: Bool = false, hasError: Bool = false
     ) {
         self.token = token
         self.readable = readable
         self.writable = writable
         self.peerClosed = peerClosed
         self.hungUp = hungUp
+        self.hasError = hasError
     }
 }
 
@@ -56,6 +60,8 @@ package protocol Reactor: AnyObject, Sendable {
     func remove(_ descriptor: Int32)
     /// Asks for a turn at this time, in place of the time asked for before; nil: none.
     func wake(at deadline: MonotonicTime?)
+    /// Whether the timer has come since this was last asked. A reactor may leave that to the engine's clock.
+    func takeTimerMark() -> Bool
     /// Asks for a turn as soon as may be, from any thread; false: it cannot be asked.
     func rouse() -> Bool
     /// No turn begins after this, save one that has begun to enter.
@@ -63,5 +69,6 @@ package protocol Reactor: AnyObject, Sendable {
 }
 
 extension Reactor {
+    package func takeTimerMark() -> Bool { false }
     package func rouse() -> Bool { false }
 }

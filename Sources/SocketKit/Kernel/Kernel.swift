@@ -60,6 +60,8 @@ package protocol Kernel: AnyObject, Sendable {
     func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32
     /// SO_ERROR: how a connect that was in progress ended.
     func pendingError(_ descriptor: Int32) -> Int32
+    /// Throws away what waits in the error queue (recvmsg with MSG_ERRQUEUE).
+    func drainErrorQueue(_ descriptor: Int32)
     func accept(_ listener: Int32) -> AcceptResult
     func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool) -> IOResult
     func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult
@@ -85,4 +87,8 @@ package protocol Kernel: AnyObject, Sendable {
     func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot
     /// Removes a socket file; anything else at that path stays. 0, or an errno (ENOTSOCK: it is something else).
     func removeSocketFile(_ path: String) -> Int32
+}
+
+extension Kernel {
+    package func drainErrorQueue(_ descriptor: Int32) {}
 }

@@ -88,6 +88,11 @@ package final class LinuxKernel: Kernel {
         check(shutdown(descriptor, Int32(SHUT_WR)))
     }
 
+    package func drainErrorQueue(_ descriptor: Int32) {
+        var message = msghdr()
+        while recvmsg(descriptor, &message, Int32(MSG_ERRQUEUE) | Int32(MSG_DONTWAIT)) >= 0 {}
+    }
+
     /// close(2) is never retried: on Linux the descriptor is gone also after EINTR.
     package func close(_ descriptor: Int32) {
         if Glibc.close(descriptor) < 0 { precondition(errno != EBADF, "closed a descriptor twice: \(descriptor)") }

@@ -15,14 +15,10 @@ extension AsyncSocket {
         }
     }
 
-    /// A command came to an engine that has no such session: it goes on to where the connection has moved, or fails.
+    /// A command came whose session is over: it fails.
     func missed(_ command: SocketCommand, as operation: OperationID, in engineState: EngineState) {
-        let (engine, session) = state.withLock { ($0.engine, $0.session) }
-        if let session, !engine.isOf(engineState) {
-            engine.post(.ask(self, command.with(session), operation))
-        } else if let failed = command.failure(as: operation) {
-            engineState.outbox.append(.missed(self, .failed(failed)))
-        }
+        guard let failed = command.failure(as: operation) else { return }
+        engineState.outbox.append(.missed(self, .failed(failed)))
     }
 
     func sessionBegan(_ id: SocketID) {
@@ -170,18 +166,6 @@ extension AsyncSocket {
     }
 
     // MARK: For those who await
-
-    /// Posts a command whose completion goes to `answer` instead of the delegate.
-    func ask(
-        _ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer
-    ) {
-        let isRead = if case .read = command(SocketID(0)) { true } else { false }
-        let (engine, session) = state.withLock { state in
-            state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
-            return (state.engine, state.session)
-        }
-        engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
-    }
 
     /// The task that awaits this operation was cancelled: the engine ends it and answers, or answers and lets it go on.
     func giveUp(_ operation: OperationID) {

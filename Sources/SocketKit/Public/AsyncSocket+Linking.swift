@@ -38,7 +38,9 @@ extension AsyncSocket {
     package func resetAfterFlush() { command(.reset) }
 
     private func command(_ command: LegCommand) {
-        if let session { engine.post(.leg(session, command)) }
+        state.withLock { state in
+            if let session = state.session { state.engine.post(.leg(session, command)) }
+        }
     }
 }
 

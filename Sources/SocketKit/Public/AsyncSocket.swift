@@ -110,8 +110,9 @@ public final class AsyncSocket: Sendable {
         _ body: (Int32) throws(Failure) -> R
     ) throws(Failure) -> R? {
         try fact { connection -> Result<R, Failure>? in
-            guard let descriptor = connection?.socket?.descriptor else { return nil }
-            return Result { () throws(Failure) in try body(descriptor) }
+            guard let connection, let descriptor = connection.socket?.descriptor else { return nil }
+            connection.mayLiveOn = true
+            return connection.engine.host { Result { () throws(Failure) in try body(descriptor) } }
         }?.get()
     }
 
@@ -161,20 +162,33 @@ public final class AsyncSocket: Sendable {
     public func move(to other: SocketEngine) throws(SocketError) {
         let hasMoved = enter { engineState, session in
             guard engine !== other else { return true }
-            guard let session, let connection = engineState.connections[session],
-                let moved = connection.moveAway(as: other.names.nextSession())
-            else { return false }
-            other.names.goBeyond(engine.names)
-            state.withLock { state in
-                state.engine = other
-                state.session = moved.id
+            engine.letOthersAct()
+            guard let session, let connection = engineState.connections[session], connection.mayMove else {
+                return false
             }
-            other.post(.take(moved, self))
+            moveAway(connection, of: engineState, to: other)
             return true
         }
         if !hasMoved {
             throw SocketError(.notConnected, operation: "move", detail: "only a connected socket can move")
         }
+    }
+
+    /// All of a move that other threads can see, in one step: who posts does so under the same lock. So what they have
+    /// posted by now goes along, behind the connection itself, and what they post later comes behind both.
+    private func moveAway(_ connection: Connection, of engineState: EngineState, to other: SocketEngine) {
+        let need = state.withLock { state in
+            let moved = connection.moveAway(as: other.names.nextSession(), of: self)
+            state.engine = other
+            state.session = moved.id
+            var need = other.mailbox.post(.take(moved, self))
+            for (command, operation) in engineState.withdraw(self) {
+                let next = other.mailbox.post(.ask(self, command.with(moved.id), operation))
+                if need != .turn { need = next }
+            }
+            return need
+        }
+        if need == .turn { other.requestTurn() }
     }
 
     // MARK: Reading and writing
@@ -183,26 +197,22 @@ public final class AsyncSocket: Sendable {
     /// `didFail` says why.
     @discardableResult
     public func read(_ request: ReadRequest) -> OperationID {
-        let (engine, session) = state.withLock { ($0.engine, $0.session) }
-        let operation = engine.names.nextOperation()
-        guard let session, engine.queueAtOnce(request, of: session, as: operation) else {
-            engine.ask(.read(session ?? SocketID(0), request), of: self, as: operation)
-            return operation
+        submit {
+            .read($0, request)
+        } queue: {
+            $0.queueAtOnce(request, of: $1, as: $2)
         }
-        return operation
     }
 
     /// Queues a write and names it. When it is refused (no session, closing, half-closed, no bytes) `didFail` says why.
     @discardableResult
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
-        let (engine, session) = state.withLock { ($0.engine, $0.session) }
-        let operation = engine.names.nextOperation()
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
-        guard let session, engine.queueAtOnce(request, of: session, as: operation) else {
-            engine.ask(.write(session ?? SocketID(0), request), of: self, as: operation)
-            return operation
+        return submit {
+            .write($0, request)
+        } queue: {
+            $0.queueAtOnce(request, of: $1, as: $2)
         }
-        return operation
     }
 
     /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,
@@ -246,15 +256,6 @@ public final class AsyncSocket: Sendable {
     /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
     public func closeWrite() {
         ask { .halfClose($0) }
-    }
-
-    /// Posts a command for the present session; without one, for a session that is never found.
-    @discardableResult
-    func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
-        let (engine, session) = state.withLock { ($0.engine, $0.session) }
-        let operation = engine.names.nextOperation()
-        engine.ask(command(session ?? SocketID(0)), of: self, as: operation)
-        return operation
     }
 }
 

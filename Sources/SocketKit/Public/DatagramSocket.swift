@@ -107,7 +107,10 @@ public final class DatagramSocket: Sendable {
     public func withDescriptors<R, Failure: Error>(_ body: ([Int32]) throws(Failure) -> R) throws(Failure) -> R {
         try engine.enter { state in
             Result { () throws(Failure) in
-                try body(self.session(in: state)?.links.map { $0.socket.descriptor } ?? [])
+                let session = self.session(in: state)
+                session?.mayLiveOn = true
+                let descriptors = session?.links.map { $0.socket.descriptor } ?? []
+                return try state.host { Result { () throws(Failure) in try body(descriptors) } }.get()
             }
         }.get()
     }
@@ -271,7 +274,7 @@ public final class DatagramSocket: Sendable {
     ) -> OperationID {
         let operation = engine.names.nextOperation()
         let request = DatagramRequest(bytes, to: destination, timeout: timeout, tag: tag)
-        engine.post(.datagram(.send(self, request, operation)))
+        engine.meet(engine.mailbox.post(.datagram(.send(self, request, operation))))
         return operation
     }
 

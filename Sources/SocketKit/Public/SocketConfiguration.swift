@@ -49,7 +49,8 @@ public struct SocketConfiguration: Sendable {
     /// or numeric IPv4 address, `localhost` or `loopback` for the loopback ones. nil: the system chooses.
     public var interface: String?
     /// Called with each descriptor before it connects, or as soon as it was accepted, and with the peer's address: the
-    /// place to set options that are not named here. It runs on the engine's queue and must not block.
+    /// place to set options that are not named here. It runs on the engine's queue and must not block. Messages that such
+    /// options put into the descriptor's error queue (transmit timestamps, zero-copy notices) are thrown away.
     public var prepareDescriptor: (@Sendable (Int32, SocketAddress) -> Void)?
     /// Options of the descriptor.
     public var options = SocketOptions()

@@ -18,6 +18,9 @@ public final class SocketEngine: Sendable {
     private let reactor: any Reactor
     let clock: any EngineClock
     let names: Names
+    private let budget: TurnBudget
+    /// In a simulation, what other threads do between two steps of a move.
+    private let interleave = Lock<(@Sendable () -> Void)?>(nil)
     private let inspections = Lock<[SocketInspection]>([])
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
@@ -29,25 +32,27 @@ public final class SocketEngine: Sendable {
     }
 
     /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
-    /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so.
+    /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so. `names` must
+    /// not name a session as those of another engine do that connections move to in a test that tells them apart.
     /// `allowsGathering`: threads of delegate queues may enter the engine, and the reactor's timer watches over them.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
-        resolver: any Resolver, schedule: WorkScheduler? = nil, allowsGathering: Bool = false
+        resolver: any Resolver, schedule: WorkScheduler? = nil, names: Names = Names(),
+        budget: TurnBudget = TurnBudget(), allowsGathering: Bool = false
     ) {
         let queue = DispatchQueue(label: configuration.name)
         let mailbox = Mailbox(allowsGathering: allowsGathering)
         let mark = DispatchSpecificKey<Bool>()
-        let names = Names()
         queue.setSpecific(key: mark, value: true)
         let confined = Confined(
             EngineState(
                 kernel: kernel, clock: clock, reactor: reactor, resolver: resolver, mailbox: mailbox,
-                names: names, configuration: configuration), to: queue)
+                names: names, configuration: configuration, budget: budget), to: queue)
         self.queue = queue
         self.mailbox = mailbox
         self.mark = mark
         self.names = names
+        self.budget = budget
         self.clock = clock
         self.confined = confined
         let schedule = schedule ?? { work in queue.async { work() } }
@@ -76,20 +81,21 @@ public final class SocketEngine: Sendable {
         let due = clock.now
         // What was posted before comes first: nobody is roused for it any more.
         schedule { [confined] in
-            confined {
-                $0.turn([], due: due)
-                $0.shutDown()
+            confined { engine in
+                repeat { engine.turn([], due: due) } while engine.hasJobs
+                engine.shutDown()
             }
         }
     }
 
-    /// Whether the caller runs on the engine's queue, or on one that targets it.
-    public var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil }
+    /// Whether the caller runs on the engine's queue, on one that targets it, or in a callback on the engine's queue that
+    /// entered another queue by `sync`.
+    public var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil || mailbox.isWithinTurn }
 
     /// Posts a command. It is carried out on the queue after all that was posted before it, by whomever; for a session
     /// that is over it has no effect.
     public func post(_ command: SocketCommand) {
-        post(.command(command))
+        meet(mailbox.post(.command(command)))
     }
 
     /// A picture of every session at this instant, after all that this thread has asked for so far. Waits for the
@@ -117,27 +123,57 @@ public final class SocketEngine: Sendable {
     /// Whether this is the engine that has that state.
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
+    /// Posts a letter of the library's own, which never waits. May be called under the lock of a handle.
     func post(_ letter: Letter) {
-        guard mailbox.post(letter), !reactor.rouse() else { return }
+        if mailbox.post(letter) == .turn { requestTurn() }
+    }
+
+    /// Does what has to follow a post of the user's, once no lock is held.
+    func meet(_ need: Mailbox.Need) {
+        switch need {
+        case .nothing: return
+        case .turn: requestTurn()
+        case .patience: if !isOnQueue { Mailbox.waitAMoment() }
+        }
+    }
+
+    func requestTurn() {
+        if reactor.rouse() { return }
         let due = clock.now
         schedule { [confined] in confined { $0.turn([], due: due) } }
     }
 
-    /// Carries out what a handle asks for: at once for user code that runs within a turn, else in the order of posting.
-    func ask(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
-        if mailbox.isWithinTurn, confined({ $0.performAtOnce(command, of: handle, as: operation) }) { return }
-        post(.ask(handle, command, operation))
+    /// Whether the caller is user code that runs within a turn of this engine: what it asks for is carried out at once.
+    var isWithinTurn: Bool { mailbox.isWithinTurn }
+
+    /// Carries out at once what user code within a turn asks for; false where others have posted something before.
+    func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
+        confined { $0.performAtOnce(command, of: handle, as: operation) }
     }
 
     /// Queues a read at once, for user code that runs within a turn; false: it has to be posted.
     func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        mailbox.isWithinTurn && confined { $0.queueAtOnce(request, of: session, as: operation) }
+        confined { $0.queueAtOnce(request, of: session, as: operation) }
     }
 
     /// Queues a write, likewise.
     func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        mailbox.isWithinTurn && confined { $0.queueAtOnce(request, of: session, as: operation) }
+        confined { $0.queueAtOnce(request, of: session, as: operation) }
     }
+
+    // MARK: For a simulation
+
+    /// Sets what runs between two steps of a move, where other threads may act.
+    package func interleave(_ others: (@Sendable () -> Void)?) { interleave.withLock { $0 = others } }
+
+    /// Other threads may act here.
+    func letOthersAct() { interleave.withLock { $0 }?() }
+
+    /// Whether no turn is needed before something happens. Not to be called by user code within a turn.
+    package var isAtRest: Bool { queue.sync { confined { $0.isAtRest } } }
+
+    /// What the last turn carried out. Not to be called by user code within one.
+    package var lastTurn: TurnTally { queue.sync { confined { $0.tally } } }
 
     /// A turn on this thread, now.
     func enterTurn() {
@@ -145,26 +181,21 @@ public final class SocketEngine: Sendable {
         queue.sync { confined { $0.turn([], due: due) } }
     }
 
-    /// Runs `body` on the queue, now, after all that was posted. Callbacks that come of it run later.
+    /// Runs `body` on the queue, now, after all that was posted before this call. Callbacks that come of it run later.
+    ///
+    /// Where more was posted than one turn carries out, the queue is left in between, so that others get their turn.
     func enter<R>(_ body: (EngineState) -> R) -> R {
-        if isOnQueue { return confined { $0.enter(body) } }
-        return queue.sync { confined { $0.enter(body) } }
+        let place = mailbox.posted
+        let isHere = isOnQueue
+        while true {
+            let result: R? =
+                isHere
+                ? confined { $0.enter(upTo: place, most: .max, body) }
+                : queue.sync { confined { $0.enter(upTo: place, most: budget.jobs, body) } }
+            if let result { return result }
+        }
     }
 }
 
 /// Runs work on the engine's queue, once, later on, in the order in which it was given.
 package typealias WorkScheduler = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-
-extension EngineState {
-    /// Carries out what was posted, then `body`; callbacks are left to a turn.
-    func enter<R>(_ body: (EngineState) -> R) -> R {
-        beginTurn()
-        lender?.keepUnlent()
-        settle()
-        let result = body(self)
-        flushWrites()
-        armTimer()
-        if !outbox.isEmpty, !outbox.isDelivering { requestTurn() }
-        return result
-    }
-}

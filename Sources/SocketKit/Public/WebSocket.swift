@@ -185,7 +185,7 @@ public final class WebSocket: Sendable {
     @discardableResult
     func ask(_ command: WebSocketCommand) -> OperationID {
         let operation = engine.names.nextOperation()
-        engine.post(.webSocket(self, socket.session, command, operation))
+        engine.meet(engine.mailbox.post(.webSocket(self, socket.session, command, operation)))
         return operation
     }
 }

@@ -74,9 +74,17 @@ extension Connection {
 extension EngineState {
     /// A command of a handle, which hears of it when the session is over.
     func perform(_ command: WebSocketCommand, of handle: WebSocket, _ id: SocketID?, as operation: OperationID) {
-        if let id, connections[id] != nil { return perform(.webSocket(id, command), as: operation) }
+        if let id = present(id, of: handle) { return perform(.webSocket(id, command), as: operation) }
         if case .close = command { return }
         outbox.append(.webSocket(handle, .failed(operation, WebSocketLayer.notOpen)))
+    }
+
+    /// The session that a command is for: that of the time when it was asked for, or the one in which the same opening
+    /// goes on, since a proxy wanted another connection; nil: it is over.
+    private func present(_ id: SocketID?, of handle: WebSocket) -> SocketID? {
+        guard let id, connections[id] == nil else { return id }
+        guard let later = handle.session, connections[later]?.webSocket?.former.contains(id) == true else { return nil }
+        return later
     }
 
     /// What a WebSocket said is delivered up to the end of its input.

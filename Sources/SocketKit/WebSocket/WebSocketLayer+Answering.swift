@@ -24,7 +24,10 @@ extension WebSocketLayer {
         guard !connection.machine.isClosed else { return }
         defer { connection.delegateCaughtUp() }
         var fields: [HTTPField] = []
-        switch configuration.answer?(request) ?? .upgrade() {
+        let verdict = configuration.answer?(request) ?? .upgrade()
+        // User code has ended the connection.
+        guard !connection.machine.isClosed else { return }
+        switch verdict {
         case .http(let answer):
             let fault = answer.fault.map { HTTPResponse(status: 500, text: "the server's own answer: \($0)\n") }
             return refuse(fault ?? answer, nil, isHead: request.method == "HEAD", on: connection)

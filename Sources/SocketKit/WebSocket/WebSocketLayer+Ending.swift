@@ -22,6 +22,7 @@ extension WebSocketLayer {
     func transportEnded(_ error: SocketError?, on connection: Connection) {
         if case .returning(let tunnel) = stage, let plan, let handle, error == nil {
             stage = .tunnelling(tunnel)
+            former.append(connection.id)
             if handle.reconnect(self, to: plan.endpoint, in: connection.engine) { return }
         }
         performEvents(on: connection)

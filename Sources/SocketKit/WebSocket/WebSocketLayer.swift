@@ -47,6 +47,8 @@ final class WebSocketLayer {
     var openedIn: Duration?
     var report: WebSocketCloseReport?
 
+    /// The sessions in which it asked its proxy before.
+    var former: [SocketID] = []
     /// Commands that came before it is open.
     var waiting: [(command: WebSocketCommand, operation: OperationID)] = [] {
         didSet { if waiting.isEmpty { waitingBytes = 0 } }

@@ -2,10 +2,10 @@ import SocketKit
 
 /// What epoll would report.
 extension Network {
-    /// Everything that is ready and watched, lowest descriptor first.
-    func ready() -> [Readiness] {
+    /// Everything that is ready and watched by this reactor, lowest descriptor first.
+    func ready(for reactor: Int) -> [Readiness] {
         descriptors.compactMap { descriptor in
-            guard let descriptor, let watch = descriptor.watch else { return nil }
+            guard let descriptor, let watch = descriptor.watch, watch.reactor == reactor else { return nil }
             return readiness(descriptor, watch)
         }
     }
@@ -27,7 +27,7 @@ extension Network {
         case .mailbox(let mailbox):
             state.readable = !mailbox.inbox.isEmpty
             state.writable = true
-            state.hungUp = mailbox.error != 0
+            state.hasError = mailbox.error != 0
         case .stream(let link, let end):
             fill(&state, from: links[link], end)
         }
@@ -35,7 +35,7 @@ extension Network {
         state.writable = state.writable && watch.interest.contains(.write)
         let seesEnd = watch.interest.contains(.read) || watch.interest.contains(.peerClosed)
         state.peerClosed = state.peerClosed && seesEnd
-        let isReady = state.readable || state.writable || state.peerClosed || state.hungUp
+        let isReady = state.readable || state.writable || state.peerClosed || state.hungUp || state.hasError
         return isReady ? state : nil
     }
 
@@ -51,20 +51,24 @@ extension Network {
     // MARK: The reactor's set
 
     /// epoll_ctl ADD; 0, or an errno.
-    mutating func watch(_ number: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
+    mutating func watch(
+        _ number: Int32, _ interest: Interest, _ token: ReactorToken, by reactor: Int
+    ) -> Int32 {
         _ = role(number, in: "watch")
         if self[number]?.watch != nil { findings.report(.badDescriptor, "\(number) is watched already") }
-        self[number]?.watch = Watch(interest: interest, token: token)
+        self[number]?.watch = Watch(interest: interest, token: token, reactor: reactor)
         progress += 1
         return 0
     }
 
     /// epoll_ctl MOD.
-    mutating func changeWatch(_ number: Int32, _ interest: Interest, _ token: ReactorToken) {
+    mutating func changeWatch(
+        _ number: Int32, _ interest: Interest, _ token: ReactorToken, by reactor: Int
+    ) {
         _ = role(number, in: "change of watch")
-        if self[number]?.watch == nil { findings.report(.badDescriptor, "\(number) is not watched") }
+        if self[number]?.watch?.reactor != reactor { findings.report(.badDescriptor, "\(number) is not watched") }
         if self[number]?.watch?.interest != interest { progress += 1 }
-        self[number]?.watch = Watch(interest: interest, token: token)
+        self[number]?.watch = Watch(interest: interest, token: token, reactor: reactor)
     }
 
     /// epoll_ctl DEL.

@@ -30,6 +30,8 @@ struct Network {
     struct Watch {
         var interest: Interest
         var token: ReactorToken
+        /// Which reactor's set that is.
+        var reactor: Int
     }
 
     /// The engine's own machine.

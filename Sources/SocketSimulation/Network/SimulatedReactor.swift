@@ -12,11 +12,14 @@ package final class SimulatedReactor: Reactor {
     }
 
     private let kernel: SimulatedKernel
+    /// Tells its set from that of another one of the same machine.
+    private let number: Int
     private let mutation: Mutation
     private let state = Lock(State())
 
-    init(kernel: SimulatedKernel, mutation: Mutation) {
+    init(kernel: SimulatedKernel, mutation: Mutation, number: Int = 0) {
         self.kernel = kernel
+        self.number = number
         self.mutation = mutation
     }
 
@@ -30,12 +33,12 @@ package final class SimulatedReactor: Reactor {
     package func add(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
         kernel.network.withLock { network in
             if network.fails(oneIn: 150) { return network.chance.pick([ENOSPC, ENOMEM]) }
-            return network.watch(descriptor, interest, token)
+            return network.watch(descriptor, interest, token, by: number)
         }
     }
 
     package func modify(_ descriptor: Int32, _ interest: Interest, _ token: ReactorToken) -> Int32 {
-        kernel.network.withLock { $0.changeWatch(descriptor, interest, token) }
+        kernel.network.withLock { $0.changeWatch(descriptor, interest, token, by: number) }
         return 0
     }
 
@@ -63,7 +66,7 @@ package final class SimulatedReactor: Reactor {
 
     /// What is ready now.
     var ready: [Readiness] {
-        var ready = kernel.network.withLock { $0.ready() }
+        var ready = kernel.network.withLock { $0.ready(for: number) }
         if mutation.isPlanted(.readyForEver) || mutation.isPlanted(.forgetsADescriptor) { mutate(&ready) }
         return ready
     }

@@ -5,7 +5,7 @@ struct Book {
     /// A read or a write.
     struct Operation {
         /// nil: there was no session when it was asked for, so it will be refused.
-        let session: SocketID?
+        var session: SocketID?
         /// nil: it is a write.
         let read: ReadRequest?
         /// Of a write.
@@ -21,7 +21,7 @@ struct Book {
 
     /// From connect or accept to `didDisconnect`.
     struct Session {
-        let id: SocketID?
+        var id: SocketID?
         let owner: Int
         let isAccepted: Bool
         var isConnected: Bool
@@ -66,6 +66,13 @@ struct Book {
             if operation.read == nil { sessions[index].writes.append(tag) } else { sessions[index].reads.append(tag) }
         }
         return tag
+    }
+
+    /// A connection moved: its session has another name, and so have its operations.
+    mutating func rename(_ former: SocketID, _ later: SocketID) {
+        guard let index = index(of: former) else { return }
+        sessions[index].id = later
+        for tag in operations.indices where operations[tag].session == former { operations[tag].session = later }
     }
 
     mutating func release(_ owner: Int) {

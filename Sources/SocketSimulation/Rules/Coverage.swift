@@ -13,7 +13,7 @@ package final class Coverage: Sendable {
         // From the kernel.
         case readable, writable, peerClosed, hungUp, timeout
         // From its user.
-        case connect, read, standingRead, write, pause, resume, verdict, cancel, halfClose, release, snapshot
+        case connect, read, standingRead, write, pause, resume, verdict, cancel, halfClose, release, snapshot, move
         case closeNow, closeAfterReading, closeAfterWriting, closeAfterBoth, closeReset
     }
 
@@ -40,9 +40,9 @@ package final class Coverage: Sendable {
         }
     }
 
-    /// Takes the states from a snapshot.
-    func update(_ snapshot: EngineSnapshot) {
-        counts.withLock { $0.sockets = snapshot.sockets }
+    /// Takes the states from snapshots.
+    func update(_ sockets: [SocketSnapshot]) {
+        counts.withLock { $0.sockets = sockets }
     }
 
     /// The sessions of whose operations one is due, as the last snapshot had it; and those that are in a state that

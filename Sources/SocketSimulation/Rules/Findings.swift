@@ -22,6 +22,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case badDescriptor
     /// A turn that changed nothing was asked for again and again.
     case spinning
+    /// A turn carried out more than its budget allows.
+    case turnTooLong
     /// Something could go on, and nobody is going to look.
     case hanging
     /// A connection that was to close when its queues are empty closed before.

@@ -49,6 +49,11 @@ package final class Ledger: Sendable {
         book.withLock { $0.add(Book.Operation(session: session, read: nil, bytes: bytes)) }
     }
 
+    /// A connection moved to another engine, where its session has another name.
+    package func move(_ former: SocketID, to later: SocketID) {
+        book.withLock { $0.rename(former, later) }
+    }
+
     /// The owner let go of its handle: nothing is promised any more.
     package func release(owner: Int) {
         book.withLock { $0.release(owner) }

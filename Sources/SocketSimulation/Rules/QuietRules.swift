@@ -2,13 +2,13 @@ import SocketKit
 
 /// What must hold when nothing is ready, nothing is due and no work waits: whatever could go on would hang for ever.
 enum QuietRules {
-    static func check(_ snapshot: EngineSnapshot, _ stage: Stage) {
+    static func check(_ snapshot: EngineSnapshot, _ stage: Stage, wakeTime: MonotonicTime?) {
         for socket in snapshot.sockets where socket.phase == .connected {
             guard let state = descriptorState(socket, stage) else { continue }
             checkReading(socket, state, stage)
             checkWriting(socket, state, stage)
         }
-        checkTimer(snapshot, stage)
+        checkTimer(snapshot, stage, wakeTime)
     }
 
     private struct DescriptorState {
@@ -56,13 +56,12 @@ enum QuietRules {
     }
 
     /// The timer is set for the earliest deadline, or before it.
-    private static func checkTimer(_ snapshot: EngineSnapshot, _ stage: Stage) {
+    private static func checkTimer(_ snapshot: EngineSnapshot, _ stage: Stage, _ wakeTime: MonotonicTime?) {
         // While lingering, only the end of that counts.
         let deadlines = snapshot.sockets.filter { $0.phase == .connected }.flatMap { socket in
             [socket.reading.current?.deadline, socket.writing.current?.deadline].compactMap { $0 }
         }
         guard let earliest = deadlines.min() else { return }
-        let wakeTime = stage.reactor.wakeTime
         stage.findings.require(
             wakeTime.map { $0 <= earliest } ?? false, .hanging,
             "a deadline at \(earliest.nanoseconds), the timer at \(wakeTime.map { "\($0.nanoseconds)" } ?? "never")")

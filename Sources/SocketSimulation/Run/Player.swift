@@ -26,6 +26,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
     /// Takes a socket of its own, and makes itself its delegate.
     func take(_ socket: AsyncSocket) {
         socket.delegate = self
+        if stage.chance.oneIn(3) { socket.userData = Keepsake(stage: stage, other: stage.chance.below(number + 1)) }
         state.withLock { $0.socket = socket }
     }
 
@@ -39,7 +40,8 @@ package final class Player: AsyncSocketDelegate, Sendable {
         switch stage.chance.below(64) {
         case 0..<20: read(socket, session)
         case 20..<44: write(socket, session)
-        case 44..<48: pause(socket, session)
+        case 44..<46: pause(socket, session)
+        case 46..<48: move(socket, session)
         case 48..<52: answer(socket, session)
         case 52..<56: cancel(socket, session)
         case 56..<58: halfClose(socket, session)
@@ -166,7 +168,25 @@ package final class Player: AsyncSocketDelegate, Sendable {
         note(.release, session)
         socket?.userData = nil
         stage.ledger.release(owner: number)
-        state.withLock { $0.socket = nil }
+        // Nothing of the user's goes under a lock.
+        var socket = state.withLock { $0.socket.take() }
+        withExtendedLifetime(socket) {}
+        socket = nil
+    }
+
+    /// Moves to the other engine. Between its steps, another thread goes on asking this socket for things.
+    private func move(_ socket: AsyncSocket, _ session: SocketID) {
+        let former = socket.engine
+        guard let other = stage.stations.compactMap(\.engine).first(where: { $0 !== former }) else { return }
+        note(.move, session)
+        former.interleave { [self] in
+            for _ in 0..<stage.chance.below(4) {
+                stage.chance.oneIn(2) ? read(socket, session) : write(socket, session)
+            }
+        }
+        try? socket.move(to: other)
+        former.interleave(nil)
+        if let later = socket.session, later != session { stage.ledger.move(session, to: later) }
     }
 
     /// Getters enter the engine in the midst of whatever it does.
@@ -184,6 +204,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
         configuration.allowsHalfOpen = stage.chance.oneIn(2)
         configuration.prefersIPv6 = stage.chance.oneIn(2)
         if stage.chance.oneIn(4) { configuration.idleTimeout = .milliseconds(stage.chance.within(50...900)) }
+        if stage.chance.oneIn(6) { configuration.prepareDescriptor = Keepsake.acting(on: stage) }
         if stage.chance.oneIn(4) { configuration.writeWatermarks = .init(low: 100, high: 1_000) }
         socket.configuration = configuration
         let host = stage.chance.pick([Network.host, Network.host, "192.0.2.1", "a.test"])
@@ -191,6 +212,8 @@ package final class Player: AsyncSocketDelegate, Sendable {
         do throws(SocketError) {
             try socket.connect(toHost: host, port: Simulation.port, timeout: timeout)
         } catch {
+            // User code that ran before, as a descriptor was prepared, may have connected it.
+            if error.reason == .badConfiguration, socket.session != nil { return }
             return stage.findings.report(.callbackOrder, "player \(number) without session: \(error)")
         }
         guard let session = socket.session else {

@@ -17,18 +17,20 @@ struct SpinDetector {
 extension Simulation {
     private var progress: Int { stage.kernel.network.withLock { $0.progress } }
 
-    /// One turn with what is ready: all of it, or some, in any order, at times with a report that is not true.
-    func turn(some: Bool) {
-        var batch = stage.reactor.ready
+    /// One turn of a station with what is ready: all of it, or some, in any order, at times with a report that is not
+    /// true.
+    func turn(_ station: Int, some: Bool) {
+        let reactor = stage.stations[station].reactor
+        var batch = reactor.ready
         if some, batch.count > 1 {
             batch.shuffle(using: &order)
             batch.removeLast(stage.chance.below(batch.count))
         }
-        let isTimely = takeTimer()
+        let isTimely = takeTimer(of: reactor)
         guard !batch.isEmpty || isTimely else { return }
-        let isTrue = !(some && stage.chance.oneIn(12) && addRumour(to: &batch))
+        let isTrue = !(some && stage.chance.oneIn(12) && addRumour(to: &batch, station))
         for readiness in batch { cover(readiness) }
-        enter(batch, isTrue: isTrue)
+        enter(station, batch, isTrue: isTrue)
     }
 
     private var order: ChanceOrder {
@@ -36,70 +38,88 @@ extension Simulation {
         set {}
     }
 
-    private func takeTimer() -> Bool {
-        guard let time = stage.reactor.wakeTime, time <= stage.clock.now else { return false }
-        stage.reactor.takeTimer()
+    private func takeTimer(of reactor: SimulatedReactor) -> Bool {
+        guard let time = reactor.wakeTime, time <= stage.clock.now else { return false }
+        reactor.takeTimer()
         coverTimeouts()
         return true
     }
 
-    private func enter(_ batch: [Readiness], isTrue: Bool) {
-        stage.trace("turn: \(batch.map(\.words).joined(separator: ", "))")
+    private func enter(_ station: Int, _ batch: [Readiness], isTrue: Bool) {
+        stage.trace("turn of engine \(station): \(batch.map(\.words).joined(separator: ", "))")
         let before = progress
-        stage.reactor.turn(batch)
+        stage.stations[station].reactor.turn(batch)
+        let tally = checkTurn(of: station)
         guard isTrue, !batch.isEmpty else { return }
-        if spin.note(hasChanged: progress != before) {
+        let hasChanged = progress != before || tally.jobs > 0 || tally.callbacks > 0
+        if spins[station].note(hasChanged: hasChanged) {
             stage.findings.report(.spinning, "nothing came of \(batch.map(\.words).joined(separator: ", "))")
         }
     }
 
+    /// Holds what a turn did against its budget.
+    @discardableResult
+    private func checkTurn(of station: Int) -> TurnTally {
+        let budget = stage.stations[station].budget
+        guard let tally = stage.stations[station].engine?.lastTurn else { return TurnTally() }
+        // One descriptor may be dealt with when the budget is spent, and each call may exceed it.
+        let isShort =
+            tally.jobs <= budget.jobs && tally.callbacks <= budget.callbacks && tally.bytes <= budget.bytes + 32_768
+        stage.findings.require(isShort, .turnTooLong, "\(tally) within \(budget)")
+        return tally
+    }
+
     /// Says of a connection that it is readable and writable, which may not be so.
-    private func addRumour(to batch: inout [Readiness]) -> Bool {
+    private func addRumour(to batch: inout [Readiness], _ station: Int) -> Bool {
         let token = stage.kernel.network.withLock { network in
-            network.descriptors.compactMap { $0?.watch?.token }.filter { $0.index == .max }.first
+            network.descriptors.compactMap { $0?.watch }.first { $0.reactor == station && $0.token.index == .max }?
+                .token
         }
         guard let token, !batch.contains(where: { $0.token == token }) else { return false }
         batch.append(Readiness(token, readable: true, writable: true))
         return true
     }
 
-    /// One piece of the engine's later work.
-    func runWork() {
-        guard let queue = engine?.queue else { return }
-        stage.trace("later work")
-        stage.work.runOne(on: queue)
+    /// One piece of an engine's later work.
+    func runWork(_ station: Int) {
+        guard let queue = stage.stations[station].engine?.queue else { return }
+        stage.trace("later work of engine \(station)")
+        stage.stations[station].work.runOne(on: queue)
+        checkTurn(of: station)
     }
 
     // MARK: Coming to rest
 
     /// Turns until nothing is ready, nothing is due and no work waits.
     func settle() {
-        for _ in 0..<20_000 {
-            if !stage.work.isEmpty {
-                runWork()
-            } else if !stage.reactor.ready.isEmpty || stage.reactor.wakeTime.map({ $0 <= stage.clock.now }) ?? false {
-                turn(some: false)
-            } else {
-                return
-            }
+        for _ in 0..<40_000 {
+            guard let busy = stage.stations.firstIndex(where: isBusy) else { return }
+            stage.stations[busy].work.isEmpty ? turn(busy, some: false) : runWork(busy)
             if !stage.findings.list.isEmpty { return }
         }
         stage.findings.report(.spinning, "the engine does not come to rest")
+    }
+
+    private func isBusy(_ station: Station) -> Bool {
+        !station.work.isEmpty || !station.reactor.ready.isEmpty || station.isDue(stage.clock)
     }
 
     /// Comes to rest in the midst of the play, with nothing new from outside, and looks whether anything was forgotten.
     func checkQuiet() {
         stage.isOpen = false
         settle()
-        if let snapshot = engine?.snapshot() { checkQuiet(snapshot) }
+        for station in stage.stations { checkQuiet(station) }
         stage.isOpen = true
     }
 
-    private func checkQuiet(_ snapshot: EngineSnapshot) {
+    private func checkQuiet(_ station: Station) {
+        _ = station.engine?.snapshot()
         // The snapshot itself may have made work.
         settle()
-        guard let engine, stage.findings.list.isEmpty else { return }
-        QuietRules.check(engine.snapshot(), stage)
+        guard stage.findings.list.isEmpty, let snapshot = station.engine?.snapshot() else { return }
+        settle()
+        stage.findings.require(station.engine?.isAtRest ?? true, .hanging, "work is left, and no turn was asked for")
+        QuietRules.check(snapshot, stage, wakeTime: station.reactor.wakeTime)
     }
 
     /// Faults end, peers take their leave, every question is answered, and time goes on: whatever is under way must
@@ -109,11 +129,12 @@ extension Simulation {
         stage.isOpen = false
         comeToRest()
         for _ in 0..<2_000 {
-            guard let time = stage.reactor.wakeTime, stage.findings.list.isEmpty else { break }
+            let times = stage.stations.compactMap(\.reactor.wakeTime)
+            guard let time = times.min(), stage.findings.list.isEmpty else { break }
             if time > stage.clock.now { stage.clock.advance(by: time - stage.clock.now) }
             comeToRest()
         }
-        if stage.findings.list.isEmpty, let snapshot = engine?.snapshot() { checkQuiet(snapshot) }
+        if stage.findings.list.isEmpty { stage.stations.forEach(checkQuiet) }
         if stage.findings.list.isEmpty { datagrams?.checkEnd() }
         look()
         letGo()

@@ -29,25 +29,17 @@ package final class Simulation {
     let peers: Peers
     private let seed: UInt64
     private let door: Door
-    private(set) var engine: SocketEngine?
     private var listener: SocketListener?
     private(set) var datagrams: DatagramPlayer?
     private var steps = 0
-    var spin = SpinDetector()
+    var spins: [SpinDetector]
 
     private init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
         self.seed = seed
         stage = Stage(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
         peers = Peers(stage: stage)
         door = Door(stage: stage)
-        var configuration = EngineConfiguration()
-        configuration.eventCapacity = 64
-        configuration.closedLimit = 6
-        configuration.capturesTraffic = stage.chance.oneIn(8)
-        let work = stage.work
-        engine = SocketEngine(
-            configuration, kernel: stage.kernel, clock: stage.clock, reactor: stage.reactor, resolver: stage.resolver,
-            schedule: { work.add($0) })
+        spins = stage.stations.map { _ in SpinDetector() }
     }
 
     /// Runs one seed. `tell` gets a line for everything that happens.
@@ -78,7 +70,7 @@ package final class Simulation {
     // MARK: The play
 
     private func begin() {
-        guard let engine else { return }
+        guard let engine = stage.stations[0].engine else { return }
         stage.kernel.network.withLock { $0.isFaulty = false }
         let listener = SocketListener(engine: engine, delegate: door)
         self.listener = listener
@@ -87,10 +79,15 @@ package final class Simulation {
         stage.kernel.network.withLock { $0.isFaulty = true }
         if stage.chance.oneIn(4) { datagrams = DatagramPlayer(engine: engine, stage: stage) }
         for _ in 0..<stage.chance.within(1...4) {
-            let player = stage.enroll()
-            player.take(AsyncSocket(engine: engine))
-            player.act()
+            enroll()
         }
+    }
+
+    private func enroll() {
+        guard let engine = stage.pickEngine() else { return }
+        let player = stage.enroll()
+        player.take(AsyncSocket(engine: engine))
+        player.act()
     }
 
     /// Stops the listener, or lets it listen again; that may be refused.
@@ -100,6 +97,7 @@ package final class Simulation {
         var configuration = SocketConfiguration()
         configuration.allowsHalfOpen = stage.chance.oneIn(2)
         configuration.options.backlog = Int32(stage.chance.within(1...8))
+        if stage.chance.oneIn(4) { configuration.prepareDescriptor = Keepsake.acting(on: stage) }
         listener.configuration = configuration
         try? listener.listen(on: .tcp(host: Network.host, port: Self.port))
         stage.trace("listener \(listener.session?.description ?? "refused")")
@@ -107,16 +105,17 @@ package final class Simulation {
 
     private func step() {
         steps += 1
+        let station = stage.chance.below(stage.stations.count)
         switch stage.chance.below(32) {
-        case 0..<8: turn(some: true)
-        case 8..<11: stage.work.isEmpty ? turn(some: false) : runWork()
+        case 0..<8: turn(station, some: true)
+        case 8..<11: stage.stations[station].work.isEmpty ? turn(station, some: false) : runWork(station)
         case 11..<19: deliverOne()
         case 19..<23: act()
         case 23..<27: peers.act()
         case 27: answerOne()
         case 28: stage.resolver.answerOne()
         case 29: advanceClock()
-        case 30: turn(some: false)
+        case 30: turn(station, some: false)
         case 31 where listener?.session == nil || stage.chance.oneIn(16): listen()
         default: if stage.chance.oneIn(4) { checkQuiet() }
         }
@@ -126,13 +125,7 @@ package final class Simulation {
     private func act() {
         if let datagrams, stage.chance.oneIn(4) { return datagrams.act() }
         let players = stage.players.filter { $0.socket != nil }
-        if let engine, players.isEmpty || stage.chance.oneIn(40) {
-            let player = stage.enroll()
-            player.take(AsyncSocket(engine: engine))
-            player.act()
-        } else if !players.isEmpty {
-            stage.chance.pick(players).act()
-        }
+        players.isEmpty || stage.chance.oneIn(40) ? enroll() : stage.chance.pick(players).act()
     }
 
     private func deliverOne() {
@@ -161,12 +154,15 @@ package final class Simulation {
         stage.trace("clock goes on by \(step)")
     }
 
-    /// Takes a picture, and holds it against the rules.
+    /// Takes a picture of each engine, and holds it against the rules.
     func look() {
-        guard let engine else { return }
-        let snapshot = engine.snapshot()
-        stage.coverage.update(snapshot)
-        stage.snapshotRules.check(snapshot, isFresh: true)
+        var all: [SocketSnapshot] = []
+        for station in stage.stations {
+            guard let snapshot = station.engine?.snapshot() else { continue }
+            all += snapshot.sockets
+            stage.snapshotRules.check(snapshot, isFresh: true)
+        }
+        stage.coverage.update(all)
     }
 
     // MARK: Letting go
@@ -185,12 +181,7 @@ package final class Simulation {
         stage.dismiss()
         listener = nil
         datagrams = nil
-        weak let former = engine
-        if let queue = engine?.queue {
-            engine = nil
-            while !stage.work.isEmpty { stage.work.runOne(on: queue) }
-        }
-        stage.findings.require(former == nil, .descriptorLeaked, "the engine itself is kept")
+        for station in stage.stations { station.letGo(stage.findings) }
         let left = stage.kernel.network.withLock { $0.openDescriptors }
         stage.findings.require(left.isEmpty, .descriptorLeaked, "open at the end: \(left)")
     }

@@ -8,9 +8,9 @@ package final class Stage: Sendable {
     let findings = Findings()
     let mutation: Mutation
     let kernel: SimulatedKernel
-    let reactor: SimulatedReactor
     let resolver: SimulatedResolver
-    let work = HeldWork()
+    /// Two engines of one machine.
+    let stations: [Station]
     let ledger: Ledger
     let snapshotRules: SnapshotRules
     let coverage: Coverage
@@ -23,8 +23,13 @@ package final class Stage: Sendable {
         chance = Chance(seed: seed)
         mutation = Mutation(mutant)
         kernel = SimulatedKernel(chance: chance, findings: findings, mutation: mutation)
-        reactor = SimulatedReactor(kernel: kernel, mutation: mutation)
-        resolver = SimulatedResolver(chance: chance)
+        let (resolver, operations) = (SimulatedResolver(chance: chance), OperationCounter())
+        self.resolver = resolver
+        stations = (0..<2).map { [kernel, clock, mutation, chance] in
+            Station(
+                $0, kernel: kernel, clock: clock, resolver: resolver, mutation: mutation, chance: chance,
+                operations: operations)
+        }
         ledger = Ledger(findings: findings)
         snapshotRules = SnapshotRules(findings: findings, ledger: ledger, kernel: kernel)
         self.coverage = coverage
@@ -40,6 +45,9 @@ package final class Stage: Sendable {
     /// Everybody who ever had a socket, in order.
     var players: [Player] { roster.withLock { $0 } }
 
+    /// One of the engines.
+    func pickEngine() -> SocketEngine? { chance.pick(stations).engine }
+
     /// Makes a player with a number of its own.
     func enroll() -> Player {
         roster.withLock { roster in
@@ -48,9 +56,13 @@ package final class Stage: Sendable {
         }
     }
 
-    /// Lets go of all players, who hold the engine.
+    /// Lets go of all players, who hold the engines. With them go sockets, and what is kept there.
     func dismiss() {
-        roster.withLock { $0 = [] }
+        var former = roster.withLock { roster in
+            defer { roster = [] }
+            return roster
+        }
+        former.removeAll()
     }
 
     /// One line for whoever watches a single seed.

@@ -1,0 +1,183 @@
+import SocketCore
+
+/// Carrying out what was posted.
+extension EngineState {
+    /// Whether something was posted that is not carried out.
+    var hasJobs: Bool { mailbox.posted != carriedOut }
+
+    /// Carries out what was posted, as far as the budget allows, and tries the writes that came of it. How many jobs that
+    /// were.
+    @discardableResult
+    func settle() -> Int {
+        let count = carryOut(upTo: mailbox.posted, most: left.jobs)
+        left.jobs -= count
+        tally.jobs += count
+        flushWrites()
+        return count
+    }
+
+    /// Carries out what was posted up to this place, then `body`, which finds state up to date; callbacks are left to a
+    /// turn. At most `most` jobs: nil when some are left.
+    func enter<R>(upTo place: Int, most: Int, _ body: (EngineState) -> R) -> R? {
+        beginTurn()
+        let before = bytesMoved
+        lender?.keepUnlent()
+        carryOut(upTo: place, most: most)
+        flushAllWrites()
+        let result = carriedOut >= place ? body(self) : nil
+        flushAllWrites()
+        leaveOut(bytesSince: before)
+        armTimer()
+        // Within a turn, the turn goes on.
+        if !isTurning, hasTaken || !outbox.isEmpty || !retired.isEmpty { requestTurn() }
+        return result
+    }
+
+    /// Whether letters were taken out of the mailbox that are not carried out: nobody else knows of them.
+    private var hasTaken: Bool { nextJob < jobs.count }
+
+    /// Carries out jobs in the order in which they were posted. User code that runs in the midst of one may come here
+    /// again; it goes on with the next.
+    @discardableResult
+    private func carryOut(upTo place: Int, most: Int) -> Int {
+        guard carriedOut < place else { return 0 }
+        var count = 0
+        while carriedOut < place, count < most {
+            if nextJob == jobs.count {
+                dropJobs()
+                jobs = mailbox.take()
+                if jobs.isEmpty { break }
+                meter.found(jobs.count, now: now)
+            }
+            let job = jobs[nextJob]
+            nextJob += 1
+            carriedOut += 1
+            count += 1
+            perform(job)
+        }
+        if nextJob == jobs.count { dropJobs() }
+        return count
+    }
+
+    /// Lets go of the jobs that are carried out. With them handles may go, and what users keep there.
+    private func dropJobs() {
+        guard !jobs.isEmpty else { return }
+        var done: [Letter]? = jobs
+        jobs = []
+        nextJob = 0
+        host { _ = done.take() }
+    }
+
+    /// Takes back what a handle has asked for and what is not carried out, in its order. Under the handle's lock.
+    func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
+        jobs.withdraw(from: nextJob, handle) + mailbox.withdraw(handle)
+    }
+
+    // MARK: Jobs
+
+    private func perform(_ letter: Letter) {
+        switch letter {
+        case .command(let command): perform(command)
+        case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
+        case .publish(let request, let answer): answer(publish(request))
+        case .stopPublishing: stopPublishing()
+        case .nothing: return
+        case .leg(let id, let command): perform(command, onLeg: id)
+        case .holdAccepts(let id, let hold): acceptors[id]?.holdBack(hold)
+        case .caughtUp(let id):
+            connections[id]?.delegateCaughtUp()
+            acceptors[id]?.delegateCaughtUp()
+            datagrams[id]?.delegateCaughtUp()
+        case .webSocket(let handle, let id, let command, let operation):
+            perform(command, of: handle, id, as: operation)
+        case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
+        case .deliverInbox(let handle): outbox.append(.webSocketInbox(handle))
+        case .datagram(let letter): perform(letter)
+        case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
+        case .resolved(let id, let result): connections[id]?.nameResolved(result)
+        case .take(let moved, let handle): take(moved, for: handle)
+        case .released(let id):
+            connections[id]?.wasReleased()
+            acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
+            datagrams[id]?.wasReleased()
+        case .snapshot(let request, let answer):
+            let snapshot = snapshot(request)
+            outbox.append(.other { answer(snapshot) })
+        }
+    }
+
+    /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
+    /// is no plain stream: then it goes the way of all commands.
+    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard !hasJobs, let connection = connections[session], connection.webSocket == nil else { return false }
+        lender?.keepUnlent()
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
+    }
+
+    /// Queues a write, likewise.
+    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
+        guard !hasJobs, let connection = connections[session], connection.webSocket == nil else { return false }
+        if let lender, !lender.machine.drain.isEmpty { lender.keepUnlent() }
+        counters.commands += 1
+        connection.queue(request, as: operation)
+        return true
+    }
+
+    /// Carries out a command of user code that runs within a turn; false where others were posted before it.
+    func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
+        guard !hasJobs else { return false }
+        if let lender {
+            switch command {
+            case .write where lender.machine.drain.isEmpty: break
+            default: lender.keepUnlent()
+            }
+        }
+        perform(command, of: handle, as: operation)
+        return true
+    }
+
+    private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
+        if let connection = connections[command.socket] {
+            perform(command, on: connection, as: operation)
+        } else {
+            handle.missed(command, as: operation, in: self)
+        }
+    }
+
+    /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
+    /// over it does nothing: its handle knows that already.
+    func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
+        if let connection = connections[command.socket] {
+            return perform(command, on: connection, as: operation)
+        }
+        counters.commands += 1
+        if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
+        datagrams[command.socket]?.perform(command, as: operation ?? names.nextOperation())
+    }
+
+    private func perform(_ command: SocketCommand, on connection: Connection, as operation: OperationID?) {
+        counters.commands += 1
+        switch command {
+        case .send: return
+        case .webSocket(_, let command):
+            connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
+            connection.finishStep()
+        case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
+            connection.refuseByWebSocket(command, as: operation ?? names.nextOperation())
+        case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .close(_, let mode): connection.askToClose(mode)
+        case .halfClose: connection.halfClose()
+        case .pauseReading(_, let pause): connection.pauseReading(pause)
+        case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
+        case .cancel(_, let target): connection.cancel(target)
+        case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
+        case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
+        case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
+        case .setWatermarks(_, let marks): connection.setWatermarks(marks)
+        case .answerConnection: return
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import SocketCore
+
+/// All ways of a command into the engine.
+///
+/// A command of another thread is posted under the handle's lock, which a move takes too: nobody can look up where the
+/// socket lives, and post there when it lives elsewhere already. User code within a turn needs no post, nor the lock,
+/// because nobody else can move the socket away meanwhile.
+extension AsyncSocket {
+    /// Where a command goes.
+    private enum Way {
+        /// The caller is user code within a turn of the engine.
+        case within(SocketEngine, SocketID?)
+        /// It was posted.
+        case posted(SocketEngine, Mailbox.Need)
+    }
+
+    /// Gives a command for the present session to the engine, and names it; without a session, for one that is never
+    /// found.
+    @discardableResult
+    func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
+        submit(command) { _, _, _ in false }
+    }
+
+    /// Likewise; `queue` is the short way of user code within a turn, and false where it cannot be taken.
+    func submit(
+        _ command: (SocketID) -> SocketCommand, queue: (SocketEngine, SocketID, OperationID) -> Bool
+    ) -> OperationID {
+        var operation = OperationID(0)
+        let way = state.withLock { state -> Way in
+            operation = state.engine.names.nextOperation()
+            if state.engine.isWithinTurn { return .within(state.engine, state.session) }
+            return .posted(state.engine, post(command, as: operation, to: state.engine, state.session))
+        }
+        switch way {
+        case .posted(let engine, let need): engine.meet(need)
+        case .within(let engine, let session):
+            if let session, queue(engine, session, operation) { return operation }
+            submit(command, as: operation, within: engine, session)
+        }
+        return operation
+    }
+
+    /// Gives a command to the engine whose completion goes to `answer` instead of the delegate.
+    func ask(
+        _ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer
+    ) {
+        let isRead = if case .read = command(SocketID(0)) { true } else { false }
+        let way = state.withLock { state -> Way in
+            state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
+            if state.engine.isWithinTurn { return .within(state.engine, state.session) }
+            return .posted(state.engine, post(command, as: operation, to: state.engine, state.session))
+        }
+        switch way {
+        case .posted(let engine, let need): engine.meet(need)
+        case .within(let engine, let session): submit(command, as: operation, within: engine, session)
+        }
+    }
+
+    private func submit(
+        _ command: (SocketID) -> SocketCommand, as operation: OperationID, within engine: SocketEngine,
+        _ session: SocketID?
+    ) {
+        if engine.performAtOnce(command(session ?? SocketID(0)), of: self, as: operation) { return }
+        let need = state.withLock { post(command, as: operation, to: $0.engine, $0.session) }
+        engine.meet(need)
+    }
+
+    /// Under the handle's lock.
+    private func post(
+        _ command: (SocketID) -> SocketCommand, as operation: OperationID, to engine: SocketEngine,
+        _ session: SocketID?
+    ) -> Mailbox.Need {
+        engine.mailbox.post(.ask(self, command(session ?? SocketID(0)), operation))
+    }
+}
