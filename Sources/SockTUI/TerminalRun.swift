@@ -50,7 +50,7 @@ enum TerminalRun {
         options.keepsHistory = sent != nil
         let loop = RunLoop(model: Model(options: options), screen: terminal, runner: runner)
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
-        if let templates = TemplateFile.read(TemplateFile.path()) { inbox.post(templates) }
+        TemplateFile.read(TemplateFile.path()).forEach(inbox.post)
         if let sent { inbox.post(.sentLines(sent.byPeer())) }
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
@@ -58,6 +58,7 @@ enum TerminalRun {
         terminal.leave()
         CrashGuard.disarm()
         inspected.close()
+        runner.finish()
         switch ending {
         case .quit: return 0
         case .signal(let number): CrashGuard.die(by: number)

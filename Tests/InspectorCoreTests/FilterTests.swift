@@ -91,7 +91,8 @@ struct FilterTests {
         arguments: [
             ("id:7 port:x", 5..<11), ("a )", 2..<3), ("| a", 0..<1), ("rq>many", 0..<7), ("peer:1.2.3/8", 0..<12),
             ("a (b | ) c", 5..<6), ("x /[/ y", 2..<5), ("lint:nothing", 0..<12), ("flag:", 0..<5), ("tag:1.5", 0..<7),
-            ("tls:maybe", 0..<9), ("ws:99", 0..<5), ("ws:maybe", 0..<8),
+            ("tls:maybe", 0..<9), ("ws:99", 0..<5), ("ws:maybe", 0..<8), ("stat:estab", 0..<10), ("a text:p2", 2..<9),
+            ("prt:443", 0..<7), ("/(a)\\1/", 0..<7), ("/a**/", 0..<5), ("rxx>5", 0..<5), ("unread>0", 0..<8),
         ] as [(String, Range<Int>)])
     func mistakes(_ text: String, _ range: Range<Int>) {
         guard case .failure(let failure) = Filter.parse(text) else {
@@ -100,6 +101,30 @@ struct FilterTests {
         }
         #expect(failure.range == range, "\(failure)")
         #expect(failure.message.hasPrefix(String(Array(text)[failure.range])))
+    }
+
+    @Test("A key that there is not is refused, with the one that was meant; addresses are text")
+    func unknownKeys() throws {
+        func message(_ text: String) -> String? {
+            if case .failure(let failure) = Filter.parse(text) { failure.message } else { nil }
+        }
+        #expect(message("stat:estab") == "stat:estab: no such key; quotes search for text; did you mean state?")
+        #expect(message("text:p2") == "text:p2: no such key; quotes search for text")
+        #expect(message("rxx>5")?.hasSuffix("; did you mean rx?") == true)
+        for text in [
+            "localhost:80", "redis:6379", "host.example:80", "unix:/run/x", "tls://h:1", "[::1]:80", "fe80::1",
+            "dead:beef::1",
+            "127.0.0.1:80", "\"text:p2\"", "stat:", "foo:",
+        ] {
+            #expect(message(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("Words for datagram sockets")
+    func datagrams() throws {
+        var socket = World.make(1, .datagram, .connected, target: "udp://h:1")
+        socket.local = .v4(host: "127.0.0.1", port: 1)
+        #expect(try matches("role:datagram", in: [socket]) == [1])
     }
 
     @Test("Nesting without end is refused, not followed")

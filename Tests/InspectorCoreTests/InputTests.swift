@@ -65,6 +65,65 @@ struct InputTests {
         }
     }
 
+    @Test("An insertion makes of a line what all of it read again would be", arguments: 0..<200)
+    func insertions(seed: Int) {
+        var random = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        func next(_ limit: Int) -> Int {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(UInt(bitPattern: random) >> 33) % limit
+        }
+        let parts = [
+            "a", "e", "\u{301}", "\n", "日", "\u{1F1E9}", "\u{1F1EA}", "\u{200D}", "👩", "🏽", "\u{FE0F}", "\r\n",
+        ]
+        var editor = LineEditor()
+        for _ in 0..<30 {
+            for _ in 0..<next(4) { _ = editor.handle(next(2) == 0 ? .left : .right) }
+            let added = (0...next(3)).map { _ in parts[next(parts.count)] }.joined()
+            let before = editor
+            editor.insert(added)
+            let lines = added.map { $0 == "\r\n" || $0 == "\r" ? "\n" : String($0) }.joined()
+            let whole =
+                String(before.characters[..<before.cursor]) + lines + String(before.characters[before.cursor...])
+            #expect(editor.text == whole && editor.characters == Array(whole))
+        }
+    }
+
+    @Test("A key in a long line looks at what is in sight, and not at the rest")
+    func longLine() {
+        var editor = LineEditor(String(repeating: "x", count: 60_000))
+        for _ in 0..<3 { _ = editor.handle(.left) }
+        let joined = editor.joining(["y"])
+        #expect(joined.range.count <= 2 && joined.characters.count <= 3)
+        let sanitizer = Sanitizer(isASCII: false)
+        #expect(editor.near(width: 80, sanitizer).count <= 200)
+        let (line, cursor) = editor.window(width: 80, sanitizer: sanitizer, glyphs: .unicode)
+        #expect(line.width == 79 && line.text.hasPrefix("…x") && cursor == 76)
+        _ = editor.handle(.home)
+        #expect(editor.near(width: 80, sanitizer).count <= 200)
+        #expect(editor.window(width: 80, sanitizer: sanitizer, glyphs: .unicode).line.text.hasSuffix("x…"))
+    }
+
+    @Test(
+        "The window of a long line is the one that all of it laid out would give",
+        arguments: [0, 1, 40, 99, 5_000, 9_999])
+    func longWindow(cursor: Int) {
+        let text = String((0..<10_000).map { Character(["a", "日", "\u{1B}", "é"][$0 * 7 % 4]) })
+        var editor = LineEditor(text)
+        for _ in 0..<(10_000 - cursor) { _ = editor.handle(.left) }
+        let sanitizer = Sanitizer(isASCII: false)
+        var whole = Line()
+        var column = 0
+        for (index, character) in editor.characters.enumerated() {
+            if index == cursor { column = whole.width }
+            sanitizer.append(String(character), to: &whole)
+        }
+        let (line, at) = editor.window(width: 60, sanitizer: sanitizer, glyphs: .ascii)
+        let start = min(max(0, column - 45), whole.width - 59)
+        #expect(at == column - start)
+        // The ends may be marks that say that there is more.
+        #expect(line.columns(2..<57).text == whole.columns((start + 2)..<(start + 57)).text)
+    }
+
     @Test("Escapes become bytes")
     func escapes() throws {
         #expect(

@@ -145,10 +145,18 @@ struct ComposingTests {
         #expect(draw(model, size).text.contains("= 3000000 bytes, 2.9M"))
         let transmission = Transmission(Conversation.id, .file("/f"), tag: 1)
         #expect(model.press(.enter) == [.transmit(transmission)])
+        #expect(draw(model, size).text.contains("sending f: 0 B of 2.9M, 0%   Alt-r stops it"))
         var progress = TransmissionProgress(transmission)
+        #expect(progress.words == "sending f: 0 B")
+        #expect(progress.words(underWay: .max) == "sending f: \(Format.size(Int.max))")
         (progress.done, progress.total) = (1_500_000, 3_000_000)
         _ = model.update(.transmission(progress))
         #expect(draw(model, size).text.contains("sending f: 1.4M of 2.9M, 50%   Alt-r stops it"))
+        var socket = Conversation.socket
+        socket.writing.current = OperationSnapshot(
+            id: OperationID(8), kind: .write, tag: 1, done: 250_000, total: 262_144)
+        _ = model.update(.snapshot(World.snapshot([socket], time: World.at(14, 3, 0))))
+        #expect(draw(model, size).text.contains("sending f: 1.7M of 2.9M, 58%   Alt-r stops it"))
         model.press(.alt("t"))
         model.type("x")
         #expect(model.press(.enter).isEmpty, "it would land in the middle of the file")

@@ -67,12 +67,34 @@ struct TemplateTests {
         #expect(model.press(.enter) == [.send(.write(Conversation.id, WriteRequest([3], tag: 3)))])
     }
 
+    @Test("Where templates are looked for is said, and what is wrong with the file")
+    func sources() {
+        var model = Conversation.model(ascii: true, size: Size(80, 24))
+        _ = model.update(.templates([], from: "/some/config/socktui/templates"))
+        model.press(.alt("o"))
+        #expect(draw(model, Size(80, 24)).text.contains("there are no templates in /some/config/socktui/templates"))
+        _ = model.update(.templates([], from: "/x", problem: "/x:1:1: each template is a table"))
+        model.press(.alt("o"))
+        #expect(model.notice?.text == "/x:1:1: each template is a table" && model.notice?.isError == true)
+    }
+
+    @Test("A template needs a body")
+    func noBody() {
+        guard case .failure(let failure) = Template.all(in: "[a]\nbody = \"x\"\n[ping]\nmode = \"text\"\n") else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(failure.message == "the template ping has no body" && failure.position.line == 4)
+    }
+
     @Test("A rule as the command line has it")
     func rules() throws {
         let rule = try ReplyRule.parse("when /^a/b/ send x/ send \\n").get()
-        #expect(rule.pattern == "^a/b" && rule.text == "x/ send \\n")
+        #expect(rule.pattern.text == "^a/b" && rule.text == "x/ send \\n")
         #expect(rule.reply == [.bytes(Array("x/ send \n".utf8))])
-        for (text, column) in [("x", 1), ("when //  send x", 1), ("when // send x", 7), ("when /a/ send \\q", 15)] {
+        for (text, column) in [
+            ("x", 1), ("when //  send x", 1), ("when // send x", 7), ("when /a/ send \\q", 15), ("when /(/ send x", 7),
+        ] {
             guard case .failure(let failure) = ReplyRule.parse(text) else {
                 Issue.record("\(text) was taken")
                 continue

@@ -67,6 +67,20 @@ struct KeyDecoderTests {
         #expect(keys(messages) == [.character("b")])
     }
 
+    @Test("a line end of two characters is one, also where it is cut in two")
+    func pastedLineEnds() {
+        func pasted(_ batches: [String]) -> [String] {
+            var decoder = KeyDecoder()
+            var messages = decoder.decode([.code(KeyDecoder.pasteBegins)])
+            for batch in batches { messages += decoder.decode(batch.unicodeScalars.map(KeyDecoder.Input.scalar)) }
+            return pastes(messages + decoder.decode([.code(KeyDecoder.pasteEnds)]))
+        }
+        #expect(pasted(["a\r\nb\r\n\r\nc\r\n"]) == ["a\nb\n\nc\n"])
+        #expect(pasted(["a\r", "\nb"]) == ["a\nb"])
+        #expect(pasted(["a\rb\nc\n\rd"]) == ["a\nb\nc\n\nd"])
+        #expect(pasted(["\n", "\r"]) == ["\n\n"])
+    }
+
     @Test("what a paste holds beyond its limit is dropped, and never read as keys")
     func endlessPaste() {
         var decoder = KeyDecoder()

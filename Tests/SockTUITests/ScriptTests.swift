@@ -16,6 +16,9 @@ struct ScriptTests {
             type some text\u{20}
             wait 3 live
             wait ESTAB now
+            wait 500ms up
+            wait 2s +PONG
+            wait 5s
             wait-not 0.5 SYN-SENT
             dump
             dump picture.txt
@@ -30,10 +33,12 @@ struct ScriptTests {
                 .type("some text "),
                 .wait("live", limit: .seconds(3)),
                 .wait("ESTAB now", limit: .seconds(10)),
+                .wait("up", limit: .milliseconds(500)), .wait("+PONG", limit: .seconds(2)),
+                .wait("5s", limit: .seconds(10)),
                 .waitNot("SYN-SENT", limit: .milliseconds(500)),
                 .dump(nil), .dump("picture.txt"), .resize(Size(60, 16)),
             ])
-        #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10, 11])
+        #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
     }
 
     @Test("line ends of other systems, and keys as tmux and emacs write them")
@@ -59,6 +64,7 @@ struct ScriptTests {
             ("key", 1, "key: needs a key, as in key Enter, key q, key ^D, key Alt-1"),
             ("key Entre", 1, "Entre: no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1..."),
             ("wait", 1, "wait: needs the text to look for"),
+            (String(repeating: "x", count: 70_000), 1, "a line has at most 65536 bytes"),
             ("resize 80", 1, "resize: needs columns x rows, as in 80x24"),
         ])
     func mistakes(text: String, line: Int, sentence: String) {
@@ -82,6 +88,21 @@ struct ScriptDriverTests {
         }
         #expect(error?.line == 1)
         #expect(error?.sentence == "waited 0.2 seconds for \"no such text\"")
+    }
+
+    @Test("a time behind the text is told of, since it is part of the text")
+    func timeLast() throws {
+        let error = #expect(throws: ScriptDriver.Failure.self) { try driver().run(try Script("wait 0.1 +PONG 1s")) }
+        #expect(error?.sentence.hasSuffix("for \"+PONG 1s\"; the time goes first, as in wait 1s TEXT") == true)
+    }
+
+    @Test("a wait ends as soon as nothing can bring what it waits for")
+    func futile() throws {
+        let error = #expect(throws: ScriptDriver.Failure.self) {
+            try driver().run(try Script("connect 127.0.0.1:1\nwait 300 connected"))
+        }
+        #expect(error?.line == 2)
+        #expect(error?.sentence == "\"connected\" cannot come any more: 127.0.0.1:1: there is no engine here")
     }
 
     @Test("the picture has the size that was asked for")

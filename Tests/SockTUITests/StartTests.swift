@@ -48,6 +48,63 @@ struct StartTests {
             ])
     }
 
+    @Test("any time that the file says has an age", arguments: [Int.min, Int.min + 1, -1, 0, Int.max])
+    func extremeAges(time: Int) {
+        for now in [Int.min, 0, 1_000_000_000, Int.max] { #expect(!RecentTargets.age(of: time, now: now).isEmpty) }
+    }
+
+    @Test("a listener says which program has its address")
+    func holders() throws {
+        let reception = try Reception(accepting: Recorder())
+        let holder = try #require(HostListeners.holder(of: reception.port, host: "127.0.0.1"))
+        #expect(holder.hasSuffix("[\(getpid())] has 127.0.0.1:\(reception.port)"))
+        #expect(HostListeners.holder(of: reception.port, host: "") != nil)
+        #expect(HostListeners.holder(of: reception.port, host: "127.0.0.9") == nil)
+        #expect(HostListeners.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
+    }
+
+    @Test("only regular files of bounded length are read, and a device or a pipe holds nobody up")
+    func textFiles() throws {
+        let folder = try TemporaryFolder()
+        func problem(_ path: String, limit: Int = 100) -> TextFile.Problem? {
+            do throws(TextFile.Problem) {
+                _ = try TextFile.contents(of: path, limit: limit)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        try #require(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        folder.write("0123456789", to: "text")
+        FileOutput.write([0x61, 0, 0x62], to: open(folder.path + "/zero", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
+        #expect(problem(folder.path + "/pipe") == .notRegular && TextFile.read(folder.path + "/pipe") == nil)
+        #expect(problem("/dev/full") == .notRegular && TextFile.read("/dev/zero") == nil)
+        #expect(problem(folder.path) == .notRegular)
+        #expect(problem(folder.path + "/none") == .system(ENOENT))
+        #expect(problem(folder.path + "/text") == nil && problem(folder.path + "/text", limit: 9) == .tooLong(9))
+        #expect(problem(folder.path + "/zero") == .notText)
+        #expect(TextFile.read("/proc/self/comm", limit: 64)?.isEmpty == false)
+    }
+
+    @Test("templates: where they are looked for, and every reason why there are none")
+    func templates() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/templates"
+        func told() -> [(from: String?, problem: String?)] {
+            TemplateFile.read(path).compactMap {
+                if case .templates(_, let from, let problem) = $0 { (from, problem) } else { nil }
+            }
+        }
+        #expect(told().first?.from == path && told().first?.problem == nil)
+        folder.write("ping = \"PING\"\n", to: "templates")
+        #expect(told().first?.problem?.hasPrefix("\(path):1:1: each template is a table") == true)
+        #expect(TemplateFile.read(path).count == 2, "it is said at once, too")
+        #expect(TemplateFile.read(nil).isEmpty)
+        unlink(path)
+        try #require(mkdir(path, 0o700) == 0)
+        #expect(told().first?.problem == "\(path): is not a regular file")
+    }
+
     @Test("recent targets: newest first, once each, twenty at most, for their owner only")
     func recent() throws {
         let folder = try TemporaryFolder()

@@ -86,6 +86,44 @@ struct TransmitterTests {
         #expect(bench.waitForEnding() == .stopped)
     }
 
+    @Test("a file that waits behind another says how large it is, and how much of it is out")
+    func waiting() throws {
+        let bench = try Bench(reads: false)
+        let bytes = 32_000_000
+        folder.write(String(repeating: "0123456789abcdef", count: bytes / 16), to: "big")
+        let file = Transmission(bench.id, .file(folder.path + "/big"), tag: 3)
+        func reports() -> [TransmissionProgress] {
+            bench.inbox.take().compactMap { if case .transmission(let progress) = $0 { progress } else { nil } }
+        }
+        bench.transmitter.start(file)
+        // Some pieces are out, and the last report says how many, though nothing goes out any more.
+        var latest: TransmissionProgress?
+        let snapshot = Lock<EngineSnapshot?>(nil)
+        #expect(
+            eventually {
+                latest = reports().last ?? latest
+                bench.engine.requestSnapshot(SnapshotRequest()) { picture in snapshot.withLock { $0 = picture } }
+                guard let latest, let socket = snapshot.withLock({ $0?.socket(bench.id) }) else { return false }
+                let isStalled = !socket.flags.contains(.socketCanAcceptBytes)
+                let sent = Int(clamping: socket.sent)
+                return isStalled && latest.done > 0 && latest.done <= sent
+                    && sent - latest.done < Transmitter.pieceLength
+            })
+        #expect(latest?.total == bytes)
+        bench.transmitter.stop(bench.id)
+        #expect(bench.waitForEnding() == .stopped)
+        // The piece that was under way is still queued; the same file waits behind it.
+        var second: TransmissionProgress?
+        bench.transmitter.start(Transmission(bench.id, .file(folder.path + "/big"), tag: 4))
+        #expect(
+            eventually {
+                second = reports().last ?? second
+                return second != nil
+            })
+        #expect(second?.total == bytes && second?.done == 0)
+        bench.transmitter.stop(bench.id)
+    }
+
     @Test("a message is sent again and again with its number, in pieces, until it is stopped")
     func pace() throws {
         let bench = try Bench()

@@ -276,6 +276,17 @@ struct InspectionTests {
         withExtendedLifetime(keep) {}
     }
 
+    @Test("an engine that the environment serves is not served a second time by the program")
+    func servedOnce() throws {
+        let folder = try TemporaryFolder()
+        let engine = SocketEngine()
+        let asked = try SocketInspection.serve(
+            engine, rights: .payload, folder: folder.path, program: nil, isAskedFor: true)
+        #expect(try SocketInspection.serve(engine) === asked)
+        #expect(try SocketInspection.serve(engine, rights: .payload) === asked)
+        asked.stop()
+    }
+
     @Test("a folder that others can reach is refused")
     func openFolder() throws {
         let folder = try TemporaryFolder()

@@ -11,7 +11,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: input.bytes(count, mask: 0xFF), as: UTF8.self)
     switch kind {
     case 0: configuration(text)
-    case 1: filter(text)
+    case 1:
+        filter(text)
+        pattern(text)
     case 2: instruction(text)
     default: bytes(text)
     }
@@ -59,4 +61,17 @@ private func bytes(_ text: String) {
     }
     _ = HexText.parse(text)
     _ = MessageText.parse(text)
+}
+
+/// A pattern up to the first line end, matched with what follows: its work has a bound, whatever either says.
+private func pattern(_ text: String) {
+    let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let subject = parts.count > 1 ? parts[1] : text
+    for unit in [Pattern.Unit.scalars, .bytes] {
+        guard let pattern = try? Pattern(parts[0], unit) else { continue }
+        var work = 0
+        _ = pattern.matches(subject, counting: &work)
+        let bound = 2 * (subject.utf8.count + 1) * (Pattern.stepLimit + 100)
+        require(work <= bound, "\(work) steps for \(text)")
+    }
 }

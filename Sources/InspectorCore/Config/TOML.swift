@@ -8,6 +8,9 @@ package struct TOML: Hashable, Sendable {
         case array([Value])
     }
 
+    /// The most parts of a dotted key.
+    static let deepestKey = 8
+
     /// Where something stands, both counted from 1; columns are characters.
     package struct Position: Hashable, Sendable {
         package var line: Int

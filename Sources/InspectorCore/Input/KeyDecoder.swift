@@ -18,6 +18,8 @@ package struct KeyDecoder: Sendable {
     package static let longestPaste = 1 << 20
 
     private var paste: String?
+    /// Whether the last character of the paste was a carriage return: a line feed after it belongs to it.
+    private var endsWithReturn = false
 
     package init() {}
 
@@ -44,12 +46,14 @@ package struct KeyDecoder: Sendable {
 
     /// Hands over what a paste holds whose end mark has not come.
     package mutating func endPaste() -> [Message] {
-        defer { paste = nil }
+        defer { (paste, endsWithReturn) = (nil, false) }
         return paste.map { [.paste($0)] } ?? []
     }
 
     private mutating func collect(_ input: Input) {
-        guard case .scalar(let scalar) = input, (paste?.utf8.count ?? 0) < Self.longestPaste else { return }
+        guard case .scalar(let scalar) = input else { return }
+        defer { endsWithReturn = scalar == "\r" }
+        guard (paste?.utf8.count ?? 0) < Self.longestPaste, scalar != "\n" || !endsWithReturn else { return }
         paste?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
     }
 

@@ -18,6 +18,17 @@ package struct KeyTable: Hashable, Sendable {
         bindings.first { $0.contexts.contains(context) && $0.keys.contains(key) }
     }
 
+    /// The label of the first key that does this in a context; nil: no key does.
+    package func key(for command: Command, in context: KeyContext) -> String? {
+        for binding in bindings where binding.command == command && binding.line == nil {
+            guard binding.contexts.contains(context) else { continue }
+            if let key = binding.keys.first(where: { self.binding(for: $0, in: context) == binding }) {
+                return key.label
+            }
+        }
+        return nil
+    }
+
     /// The rows of a context, in the order of the table; a command that is there twice only once.
     package func bindings(in context: KeyContext) -> [Binding] {
         var seen: Set<[Key]> = []

@@ -34,12 +34,22 @@ package struct LineEditor: Hashable, Sendable {
         var added: [Character] = []
         for character in text { added.append(character == "\r\n" || character == "\r" ? "\n" : character) }
         added = Array(added.prefix(max(0, Self.lengthLimit - characters.count)))
-        let head = String(characters[..<cursor]) + String(added)
-        let all = head + String(characters[cursor...])
-        // A combining mark may join the character before it, so count anew.
-        characters = Array(all)
-        cursor = min(Array(head).count, characters.count)
+        let joined = joining(added)
+        characters.replaceSubrange(joined.range, with: joined.characters)
+        cursor = min(joined.cursor, characters.count)
         historyIndex = nil
+    }
+
+    /// What an insertion makes of the characters around the cursor: a combining mark joins the one before it, and a
+    /// flag is made of two. The rest of a long line is not looked at.
+    package func joining(_ added: [Character]) -> (range: Range<Int>, characters: [Character], cursor: Int) {
+        var start = max(0, cursor - 1)
+        while start > 0, characters[start].isFlag { start -= 1 }
+        var end = min(characters.count, cursor + 1)
+        while end < characters.count, characters[end - 1].isFlag { end += 1 }
+        let head = Array(String(characters[start..<cursor]) + String(added))
+        let all = Array(String(head) + String(characters[cursor..<end]))
+        return (start..<end, all, start + head.count)
     }
 
     /// Ends the line: remembers it and empties the field.
@@ -123,14 +133,15 @@ package struct LineEditor: Hashable, Sendable {
         width: Int, sanitizer: Sanitizer, glyphs: Glyphs, wrong: Range<Int>? = nil
     ) -> (line: Line, cursor: Int) {
         guard width > 0 else { return (Line(), 0) }
+        let near = near(width: width, sanitizer)
         var line = Line()
         var cursorColumn = 0
-        for (index, character) in characters.enumerated() {
+        for index in near {
             if index == cursor { cursorColumn = line.width }
             let isWrong = wrong?.contains(index) ?? false
-            sanitizer.append(String(character), isWrong ? Style(.error, [.underline]) : .plain, to: &line)
+            sanitizer.append(String(characters[index]), isWrong ? Style(.error, [.underline]) : .plain, to: &line)
         }
-        if cursor == characters.count { cursorColumn = line.width }
+        if cursor == near.upperBound { cursorColumn = line.width }
         guard line.width >= width else { return (line, cursorColumn) }
         let start = min(max(0, cursorColumn - width * 3 / 4), line.width + 1 - width)
         var part = line.columns(start..<start + width - (cursorColumn == start + width - 1 ? 1 : 0))
@@ -145,10 +156,38 @@ package struct LineEditor: Hashable, Sendable {
         return (part, cursorColumn - start)
     }
 
+    /// The characters around the cursor that can be in sight in so many columns, and a few more: a long line is not laid
+    /// out for each key. At least `width` columns on either side, or all that there are.
+    package func near(width: Int, _ sanitizer: Sanitizer) -> Range<Int> {
+        func columns(_ index: Int) -> Int {
+            var line = Line()
+            sanitizer.append(String(characters[index]), to: &line)
+            return line.width
+        }
+        var (start, end) = (cursor, cursor)
+        var room = width + 1
+        // A mark alone takes no column, so the number of characters has a limit of its own.
+        while start > 0, room > 0, cursor - start < 4 * width {
+            start -= 1
+            room -= columns(start)
+        }
+        room = width + 2
+        while end < characters.count, room > 0, end - cursor < 4 * width {
+            room -= columns(end)
+            end += 1
+        }
+        return start..<end
+    }
+
     private static func cutMark(_ line: Line, width: Int, _ glyphs: Glyphs) -> Line {
         var marked = line.columns(0..<max(0, width - 1))
         marked.pad(to: width - 1)
         marked.append(String(glyphs.ellipsis), Style(.dim))
         return marked
     }
+}
+
+extension Character {
+    /// Whether it is a regional indicator, or two: how they pair depends on all that stand side by side.
+    fileprivate var isFlag: Bool { unicodeScalars.contains { (0x1F1E6...0x1F1FF).contains($0.value) } }
 }

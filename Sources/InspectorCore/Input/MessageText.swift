@@ -19,6 +19,9 @@ package enum MessagePiece: Hashable, Sendable {
     /// The most bytes of a `${file:path}`: it is held in memory, unlike a file that is sent as it is.
     package static let fileLimit = 1 << 20
 
+    /// Lengths within lengths.
+    package static let deepest = 8
+
     /// Whether nothing but the message itself is needed to make bytes of it.
     package var isKnown: Bool {
         switch self {
@@ -64,24 +67,24 @@ package enum MessageText {
     package static func parse(_ text: String) -> Result<[MessagePiece], EscapedText.Failure> {
         var reader = EscapedText.Reader(characters: Array(text.unicodeScalars))
         do {
-            return .success(try pieces(&reader, isNested: false))
+            return .success(try pieces(&reader, depth: 0))
         } catch {
             return .failure(error)
         }
     }
 
     private static func pieces(
-        _ reader: inout EscapedText.Reader, isNested: Bool
+        _ reader: inout EscapedText.Reader, depth: Int
     ) throws(EscapedText.Failure) -> [MessagePiece] {
         var pieces: [MessagePiece] = []
         while let scalar = reader.next {
-            if isNested && scalar == "}" { break }
+            if depth > 0 && scalar == "}" { break }
             if scalar == "\\" {
                 pieces.add(try reader.escape())
             } else if scalar == "$", reader.index + 1 < reader.characters.count,
                 reader.characters[reader.index + 1] == "{"
             {
-                pieces.append(try macro(&reader))
+                pieces.append(try macro(&reader, depth: depth))
             } else {
                 pieces.add(Array(String(scalar).utf8))
                 reader.index += 1
@@ -90,7 +93,9 @@ package enum MessageText {
         return pieces
     }
 
-    private static func macro(_ reader: inout EscapedText.Reader) throws(EscapedText.Failure) -> MessagePiece {
+    private static func macro(
+        _ reader: inout EscapedText.Reader, depth: Int
+    ) throws(EscapedText.Failure) -> MessagePiece {
         let column = reader.index + 1
         func failure(_ message: String) -> EscapedText.Failure { EscapedText.Failure(column: column, message: message) }
         reader.index += 2
@@ -115,7 +120,8 @@ package enum MessageText {
             guard hasArgument, let (width, isLittleEndian) = countedForm(name) else {
                 throw failure("no such macro; there are \(macros); \\x24{ writes ${")
             }
-            piece = .counted(width: width, isLittleEndian: isLittleEndian, try pieces(&reader, isNested: true))
+            guard depth < MessagePiece.deepest else { throw failure("macros are nested too deeply") }
+            piece = .counted(width: width, isLittleEndian: isLittleEndian, try pieces(&reader, depth: depth + 1))
         }
         guard reader.next == "}" else { throw failure("a } is missing") }
         reader.index += 1

@@ -103,8 +103,8 @@ package enum Message: Sendable {
     case sentLines([String: [SentLine]])
     /// A socket replies by these rules now.
     case replies(SocketID, [ReplyRule])
-    /// The person's templates.
-    case templates([Template])
+    /// The user's templates, the file that they are read from, and what is wrong with it.
+    case templates([Template], from: String? = nil, problem: String? = nil)
     /// Something was done; a sentence for the person.
     case told(String)
     /// The editor is closed.

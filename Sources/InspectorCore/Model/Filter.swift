@@ -63,24 +63,19 @@ package struct Filter: Hashable, Sendable {
 
     /// The sessions that are listed, in their order.
     package func matching(_ sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketSnapshot] {
-        var patterns = FilterPatterns()
-        return sockets.filter { socket in
-            decide(root) { $0.matches(socket, now, findings, &patterns) }
-        }
+        sockets.filter { socket in decide(root) { $0.matches(socket, now, findings) } }
     }
 
     /// Whether a line about the program itself is listed: only by its words.
     package func matches(words: String) -> Bool {
-        var patterns = FilterPatterns()
-        return decide(root) { $0.matches(words: words, &patterns) }
+        decide(root) { $0.matches(words: words) }
     }
 
     /// Whether an event is listed: by its own words, and where a term asks of the session, by that, while it is known.
     package func matches(
         _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
-        var patterns = FilterPatterns()
-        return decide(root) { $0.matches(event, words: words, of: socket, findings, &patterns) }
+        decide(root) { $0.matches(event, words: words, of: socket, findings) }
     }
 
     private func decide(_ node: Node, _ matches: (FilterTerm) -> Bool) -> Bool {

@@ -3,8 +3,8 @@ struct FilterGrammar {
     private enum Token: Equatable {
         case open, close, or, not
         case word(String)
-        /// `/text/` with an `i` behind it for either case.
-        case pattern(String, ignoresCase: Bool)
+        /// `/text/`, with an `i` after it for either case.
+        case pattern(Pattern)
         /// `"text"`
         case quoted(String)
     }
@@ -76,8 +76,11 @@ struct FilterGrammar {
             tokens.append((.word(""), start..<index))
             return
         }
-        if let problem = FilterPatterns.problem(text) { throw failure(problem, start..<index) }
-        tokens.append((.pattern(text, ignoresCase: ignoresCase), start..<index))
+        do throws(Pattern.Failure) {
+            tokens.append((.pattern(try Pattern(text, ignoresCase: ignoresCase)), start..<index))
+        } catch {
+            throw failure(error.message, start..<index)
+        }
     }
 
     private mutating func quoted(from start: Int, _ index: inout Int) {
@@ -137,7 +140,7 @@ struct FilterGrammar {
             } catch {
                 throw failure(error.message, range)
             }
-        case .pattern(let text, let ignoresCase): return .term(.pattern(text, ignoresCase: ignoresCase))
+        case .pattern(let pattern): return .term(.pattern(pattern))
         case .quoted(let text): return .term(text.isEmpty ? .unfinished : .text(text.lowercased()))
         case .close, .or: throw failure("a word has to stand before it", range)
         }

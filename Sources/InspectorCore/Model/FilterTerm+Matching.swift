@@ -1,30 +1,9 @@
 import SocketCore
 
-/// The regular expressions of one pass, made once: they cannot be kept in the filter, which goes between threads.
-struct FilterPatterns {
-    private struct Name: Hashable {
-        var text: String
-        var ignoresCase: Bool
-    }
-
-    private var known: [Name: Regex<AnyRegexOutput>] = [:]
-
-    /// What is wrong with a pattern; nil: nothing.
-    static func problem(_ text: String) -> String? {
-        (try? Regex(text)) == nil ? "no regular expression" : nil
-    }
-
-    mutating func matches(_ text: String, _ pattern: String, ignoresCase: Bool) -> Bool {
-        let name = Name(text: pattern, ignoresCase: ignoresCase)
-        if known[name] == nil { known[name] = (try? Regex(pattern))?.ignoresCase(ignoresCase) }
-        return known[name].map { text.contains($0) } ?? false
-    }
-}
-
 extension FilterTerm {
     /// Whether a session is listed.
     func matches(
-        _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings, _ patterns: inout FilterPatterns
+        _ socket: SocketSnapshot, _ now: MonotonicTime, _ findings: Findings
     ) -> Bool {
         switch self {
         case .id(let number): socket.id.number == number
@@ -42,8 +21,7 @@ extension FilterTerm {
         case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
-        case .pattern(let pattern, let ignoresCase):
-            Self.names(socket).contains { patterns.matches($0, pattern, ignoresCase: ignoresCase) }
+        case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
         case .unfinished: true
         case .text(let text): Self.words(socket).contains { $0.lowercased().contains(text) }
         }
@@ -51,8 +29,7 @@ extension FilterTerm {
 
     /// Whether an event is listed.
     func matches(
-        _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings,
-        _ patterns: inout FilterPatterns
+        _ event: SocketEvent, words: String, of socket: SocketSnapshot?, _ findings: Findings
     ) -> Bool {
         switch self {
         case .id(let number): event.socket.number == number
@@ -60,19 +37,18 @@ extension FilterTerm {
         case .unfinished: true
         case .text(let text):
             words.lowercased().contains(text) || socket.map { $0.peerText.lowercased().contains(text) } ?? false
-        case .pattern(let pattern, let ignoresCase):
-            patterns.matches(words, pattern, ignoresCase: ignoresCase)
-                || socket.map { matches($0, event.time, findings, &patterns) } ?? false
+        case .pattern(let pattern):
+            pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
         case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .compare:
-            socket.map { matches($0, event.time, findings, &patterns) } ?? false
+            socket.map { matches($0, event.time, findings) } ?? false
         }
     }
 
     /// Whether a line about no session is listed.
-    func matches(words: String, _ patterns: inout FilterPatterns) -> Bool {
+    func matches(words: String) -> Bool {
         switch self {
         case .text(let text): words.lowercased().contains(text)
-        case .pattern(let pattern, let ignoresCase): patterns.matches(words, pattern, ignoresCase: ignoresCase)
+        case .pattern(let pattern): pattern.matches(words)
         case .unfinished: true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare:
             false

@@ -39,7 +39,7 @@ enum FilterTerm: Hashable, Sendable {
     case tls(String)
     case webSocket(String)
     case compare(Quantity, Relation, Double)
-    case pattern(String, ignoresCase: Bool)
+    case pattern(Pattern)
     case text(String)
     /// Still being typed: lets everything through.
     case unfinished
@@ -60,10 +60,10 @@ enum FilterTerm: Hashable, Sendable {
     ]
     private static let states = [
         "estab", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "fin-wait", "time-wait", "closed", "close-wait",
-        "last-ack", "listen", "closing", "resolving",
+        "last-ack", "listen", "closing", "resolving", "unconn",
     ]
     private static let reads = ["any", "length", "delimiter", "frame"]
-    private static let roles = ["client", "accepted", "listener"]
+    private static let roles = ["client", "accepted", "listener", "datagram"]
 
     static func parse(_ word: String) throws(Problem) -> FilterTerm {
         let lower = word.lowercased()
@@ -71,12 +71,14 @@ enum FilterTerm: Hashable, Sendable {
         if let comparison = try comparison(lower) { return comparison }
         guard let colon = lower.firstIndex(of: ":") else { return .text(lower) }
         let value = String(lower[lower.index(after: colon)...])
+        // An address with its scheme, also where that is called as a key is.
+        if value.hasPrefix("//") { return .text(lower) }
         switch lower[..<colon] {
         case "id": return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
         case "port": return .port(try number(value, "a number up to 65535, as in port:443"))
         case "tag": return .tag(try number(value, "a number, as in tag:42"))
         case "state": return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
-        case "role", "kind": return .role(try one(of: roles, value, "client, accepted or listener"))
+        case "role", "kind": return .role(try one(of: roles, value, "client, accepted, listener or datagram"))
         case "read": return .read(try one(of: reads, value, "any, length, delimiter or frame"))
         case "tls":
             return .tls(try one(of: TLSWords.filterWords, value, "yes, no, queued, handshaking, secure, failed or 1.3"))
@@ -95,8 +97,28 @@ enum FilterTerm: Hashable, Sendable {
                 throw Problem(message: "no network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
             }
             return .network(block)
-        default: return .text(lower)
+        default:
+            try refuseUnknown(String(lower[..<colon]), value)
+            return .text(lower)
         }
+    }
+
+    /// What stands before the colon of an address, and is no key.
+    private static let schemes: Set = [
+        "unix", "unixgram", "udp", "tcp", "tls", "ws", "wss", "ws+unix", "http", "https", "socks5", "localhost",
+    ]
+
+    /// Refuses a word that looks like a key and its value, and is none: as text it would match nothing without a word.
+    /// Addresses and what is still being typed pass.
+    private static func refuseUnknown(_ key: String, _ value: String) throws(Problem) {
+        let isWord = !key.isEmpty && key.allSatisfy { ("a"..."z").contains($0) || $0 == "-" || $0 == "_" }
+        guard isWord, !value.isEmpty, !schemes.contains(key) else { return }
+        let isHex = { (text: String) in text.allSatisfy { $0.isHexDigit || $0 == ":" } }
+        if key.count <= 4, isHex(key), isHex(value) { return }
+        let suggestion = Spelling.suggestion(for: key, among: keys + Quantity.allCases.map(\.rawValue))
+        // A host and its port, unless it is a key but for one letter.
+        if value.allSatisfy(\.isNumber), !keys.contains(where: { Spelling.distance($0, key) == 1 }) { return }
+        throw Problem(message: "no such key; quotes search for text" + suggestion)
     }
 
     private static func number<Number: FixedWidthInteger>(
@@ -117,13 +139,24 @@ enum FilterTerm: Hashable, Sendable {
         return found.reduce(into: []) { $0.formUnion($1.flag) }
     }
 
+    private static func refuseUnknownQuantity(_ word: String) throws(Problem) {
+        let name = word.prefix { ("a"..."z").contains($0) }
+        guard !name.isEmpty, let sign = word.dropFirst(name.count).first, sign == "<" || sign == ">" else { return }
+        let names = Quantity.allCases.map(\.rawValue)
+        let suggestion = Spelling.suggestion(for: String(name), among: names)
+        throw Problem(message: "no such quantity; \(names.joined(separator: ", "))" + suggestion)
+    }
+
     /// `rq>0`, `wq>=64K`, `idle>30s`; nil: no comparison at all.
     private static func comparison(_ word: String) throws(Problem) -> FilterTerm? {
         guard let quantity = Quantity.allCases.first(where: { word.hasPrefix($0.rawValue) }),
             let relation = Relation.allCases.first(where: {
                 word.dropFirst(quantity.rawValue.count).hasPrefix($0.rawValue)
             })
-        else { return nil }
+        else {
+            try refuseUnknownQuantity(word)
+            return nil
+        }
         let value = word.dropFirst(quantity.rawValue.count + relation.rawValue.count)
         let isTime = quantity == .idle || quantity == .age || quantity == .rtt
         let units: [(String, Double)] =

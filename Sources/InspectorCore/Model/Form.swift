@@ -54,8 +54,8 @@ package struct Form: Hashable, Sendable {
         case reply(SocketID, [ReplyRule])
         /// How a composer's lines go out.
         case pace(SocketID)
-        /// Where to save what passed; the item that the cursor was on.
-        case save(SocketID, item: UInt64)
+        /// Where to save what passed; the item that the cursor was on, and a name for each choice.
+        case save(SocketID, item: UInt64, names: [String])
         /// To whom a composer's datagrams go.
         case destination(SocketID)
     }
@@ -84,7 +84,7 @@ package struct Form: Hashable, Sendable {
         case .tls(let id): "secure \(id) with TLS"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
         case .reply(let id, _): "\(id): reply by itself"
-        case .save(let id, _): "save bytes of \(id)"
+        case .save(let id, _, _): "save bytes of \(id)"
         case .pace(let id): "how lines go out on \(id)"
         case .destination(let id): "to whom datagrams of \(id) go"
         }
@@ -159,9 +159,19 @@ package struct Form: Hashable, Sendable {
         case .choice(let options, let index):
             guard let next = Self.choice(key, options, index) else { return false }
             fields[focus].value = .choice(options, next)
+            renameSaved(from: index, to: next)
         }
         error = nil
         return true
+    }
+
+    /// A name that the user has not changed follows what is saved.
+    private mutating func renameSaved(from former: Int, to next: Int) {
+        guard case .save(_, _, let names) = purpose, fields[focus].name == .what, names.indices.contains(former),
+            names.indices.contains(next), text(.path) == names[former],
+            let path = fields.firstIndex(where: { $0.name == .path })
+        else { return }
+        fields[path].value = .text(LineEditor(names[next]))
     }
 
     private static func choice(_ key: Key, _ options: [String], _ index: Int) -> Int? {

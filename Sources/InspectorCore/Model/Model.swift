@@ -153,6 +153,10 @@ package struct Model: Sendable {
 
     package internal(set) var list = ListState()
     package internal(set) var events = EventsState()
+    /// The filter in the open field, where it has not taken effect yet.
+    var typedFilter: (filter: Filter, isOfEvents: Bool)?
+    /// How often all rows, or all events, were matched with a filter that was set.
+    package internal(set) var filterRuns = 0
     package internal(set) var start = StartState()
     /// The other ends of connections in sight, those that are on this host.
     package internal(set) var peers: [SocketID: PeerEnd] = [:]
@@ -163,6 +167,8 @@ package struct Model: Sendable {
     /// The rules by which sockets reply by themselves.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     package internal(set) var templates: [Template] = []
+    /// The file of the templates; what is wrong with it.
+    var templateSource: (path: String?, problem: String?)
     /// Lines sent in this run and others, by peer.
     var sentLines: [String: [SentLine]] = [:]
     /// What is looked for in payloads, and where it was found last.

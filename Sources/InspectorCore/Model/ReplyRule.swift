@@ -2,19 +2,20 @@ import SocketCore
 
 /// What to send by itself when something comes: `when /re/ send X`.
 package struct ReplyRule: Hashable, Sendable {
-    /// A POSIX extended regular expression, matched with the bytes of each read on its own.
-    package var pattern: String
+    /// Matched with the bytes of each read on its own.
+    package var pattern: Pattern
     /// What is sent, as it was typed, and what that is.
     package var text: String
     package var reply: [MessagePiece]
 
-    package init(pattern: String, text: String, reply: [MessagePiece]) {
-        self.pattern = pattern
+    /// Throws when `pattern` is not a regular expression.
+    package init(pattern: String, text: String, reply: [MessagePiece]) throws(Pattern.Failure) {
+        self.pattern = try Pattern(pattern, .bytes)
         self.text = text
         self.reply = reply
     }
 
-    package var words: String { "when /\(pattern)/ send \(text)" }
+    package var words: String { "when /\(pattern.text)/ send \(text)" }
 }
 
 extension Model {
@@ -67,7 +68,11 @@ extension Form {
             guard MessageText.preview(reply, sequence: 1).files == 0 else {
                 throw Problem(field: .reply, message: "a rule sends no files")
             }
-            return before + [ReplyRule(pattern: pattern, text: typed, reply: reply)]
+            do throws(Pattern.Failure) {
+                return before + [try ReplyRule(pattern: pattern, text: typed, reply: reply)]
+            } catch {
+                throw Problem(field: .when, message: error.message)
+            }
         }
     }
 }
@@ -93,7 +98,11 @@ extension ReplyRule {
             guard !pieces.isEmpty, MessageText.preview(pieces, sequence: 1).files == 0 else {
                 return .failure(.init(column: text.unicodeScalars.count, message: "a rule sends text, and no files"))
             }
-            return .success(ReplyRule(pattern: pattern, text: reply, reply: pieces))
+            do throws(Pattern.Failure) {
+                return .success(try ReplyRule(pattern: pattern, text: reply, reply: pieces))
+            } catch {
+                return .failure(.init(column: 7, message: error.message))
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ package struct TalkState: Hashable, Sendable {
 /// The traffic that the last snapshots brought, and whose it is.
 package struct TrafficState: Hashable, Sendable {
     package private(set) var socket: SocketID?
-    package private(set) var snapshot = TrafficSnapshot()
+    package internal(set) var snapshot = TrafficSnapshot()
     /// Whether anything has come for this socket.
     package private(set) var isKnown = false
 

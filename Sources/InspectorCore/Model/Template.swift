@@ -24,6 +24,7 @@ package struct Template: Hashable, Sendable {
     package static func all(in text: String) -> Result<[Template], TOML.Failure> {
         do throws(TOML.Failure) {
             var templates: [Template] = []
+            var bodiless: [String: TOML.Position] = [:]
             for entry in try TOML.parse(text).get().entries {
                 guard entry.path.count == 2 else {
                     throw TOML.Failure(entry.key, "each template is a table: [name], then body = \"...\"")
@@ -31,8 +32,13 @@ package struct Template: Hashable, Sendable {
                 let index = templates.firstIndex { $0.name == entry.path[0] } ?? templates.count
                 if index == templates.count {
                     templates.append(Template(name: entry.path[0], mode: .escapes, body: "", ending: .crlf))
+                    bodiless[entry.path[0]] = entry.key
                 }
                 try templates[index].set(entry)
+                if entry.path[1] == "body" { bodiless[entry.path[0]] = nil }
+            }
+            if let (name, position) = bodiless.min(by: { $0.value.line < $1.value.line }) {
+                throw TOML.Failure(position, "the template \(name) has no body")
             }
             return .success(templates)
         } catch {
@@ -89,8 +95,12 @@ extension Model {
     /// Asks which template shall go to the composer.
     mutating func openTemplates() {
         guard canCompose, let id = list.selected else { return }
+        if let problem = templateSource.problem {
+            notice = error(problem)
+            return
+        }
         guard !templates.isEmpty else {
-            notice = hint("there are no templates in ~/.config/socktui/templates")
+            notice = hint("there are no templates" + (templateSource.path.map { " in \($0)" } ?? ""))
             return
         }
         let items = templates.enumerated().map { index, template in

@@ -68,8 +68,8 @@ package struct TransmissionProgress: Hashable, Sendable {
     package var rounds = 0
     /// Bytes of the present one that the kernel has.
     package var done = 0
-    /// Bytes of the present one in all.
-    package var total = 0
+    /// Bytes of the present one in all; nil: not known yet.
+    package var total: Int?
 
     package init(_ transmission: Transmission) {
         self.transmission = transmission
@@ -84,9 +84,15 @@ package struct TransmissionProgress: Hashable, Sendable {
     }
 
     /// `sending big.bin: 3.1M of 12M, 25%`
-    package var words: String {
-        var text = "sending \(name): \(Format.size(done)) of \(Format.size(total))"
-        if total > 0 { text += ", \(Format.percent(done: done, total: total))" }
+    package var words: String { words(underWay: 0) }
+
+    /// The same with bytes of the piece that is being written, which `done` does not count yet.
+    package func words(underWay: Int) -> String {
+        let sum = done.addingReportingOverflow(underWay)
+        let done = sum.overflow ? done : total.map { min($0, sum.partialValue) } ?? sum.partialValue
+        var text = "sending \(name): \(Format.size(done))"
+        if let total { text += " of \(Format.size(total))" }
+        if let total, total > 0 { text += ", \(Format.percent(done: done, total: total))" }
         if transmission.pace.interval != nil { text += "; sent \(Format.count(rounds, "time"))" }
         return text
     }

@@ -129,7 +129,7 @@ extension Model {
 
     private mutating func openSelected() {
         guard list.selected != nil else {
-            notice = hint("nothing is selected: c connects, l listens")
+            notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
         showTalk(composing: true)

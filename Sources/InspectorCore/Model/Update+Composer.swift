@@ -14,7 +14,7 @@ extension Model {
     /// Puts the cursor into the composer of the selected connection, or says why it cannot be there.
     mutating func startComposing() {
         guard let selected else {
-            notice = hint("nothing is selected: c connects, l listens")
+            notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
         show(.talk)
@@ -99,7 +99,7 @@ extension Model {
         }
         guard let selected, selected.acceptsWrites else { return [] }
         guard selected.role != .datagram else {
-            notice = hint("datagrams have no FIN: x closes the socket")
+            notice = hint(naming("datagrams have no FIN: {close} closes the socket"))
             return []
         }
         guard selected.ownWebSocket == nil else {

@@ -46,6 +46,7 @@ extension Model {
 
     mutating func setEventFilter(_ filter: Filter) {
         events.filter = filter
+        filterRuns += 1
         events.matching = filter.isEmpty ? nil : []
         matchNewEvents(from: log.first)
         events.cursor = nil
@@ -69,7 +70,7 @@ extension Model {
     mutating func searchEvents(_ step: Int) {
         let shown = shownEvents
         guard !events.search.isEmpty, shown.count > 0 else {
-            notice = hint("nothing is searched: / begins")
+            notice = hint(naming("nothing is searched: {search} begins"))
             return
         }
         let wanted = events.search.lowercased()

@@ -53,12 +53,29 @@ extension Model {
         case .failure(let failure):
             self.field?.error = failure.message
             self.field?.wrong = failure.range
-        case .success(let filter):
-            if field.purpose == .listFilter {
-                setFilter(filter)
-            } else {
-                setEventFilter(filter)
-            }
+        case .success(let filter): typedFilter = (filter, field.purpose == .eventFilter)
+        }
+    }
+
+    /// Whether a message only changes the text of the filter that is open.
+    func isTypedInFilter(_ message: Message) -> Bool {
+        guard let purpose = field?.purpose, purpose == .listFilter || purpose == .eventFilter else { return false }
+        switch message {
+        case .key(let key): return options.keys.binding(for: key, in: .field) == nil
+        case .paste: return true
+        default: return false
+        }
+    }
+
+    /// Lets the filter that was typed take effect.
+    mutating func applyTypedFilter() {
+        guard let (filter, isOfEvents) = typedFilter else { return }
+        typedFilter = nil
+        if isOfEvents {
+            setEventFilter(filter)
+        } else {
+            setFilter(filter)
+            keepInSight()
         }
     }
 

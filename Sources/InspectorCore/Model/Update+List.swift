@@ -80,7 +80,9 @@ extension Model {
     mutating func setFilter(_ filter: Filter) {
         list.filter = filter
         list.keyPressed = nil
-        refresh()
+        filterRuns += 1
+        // Sums and findings are of all sessions, whatever is listed.
+        if let snapshot = shown { refreshRows(snapshot) }
     }
 
     /// Scrolls list, detail and traffic so that what the cursor is on is in sight.

@@ -19,7 +19,7 @@ extension Model {
     /// Goes to the next place that holds what is searched, and around the end; a folded item is unfolded.
     mutating func searchTraffic(_ step: Int) {
         guard let search = payloadSearch else {
-            notice = hint("nothing is searched: / begins")
+            notice = hint(naming("nothing is searched: {search} begins"))
             return
         }
         let document = document
@@ -99,12 +99,15 @@ extension Model {
             notice = hint("nothing has passed here yet")
             return []
         }
-        let name = "socktui-\(id.number)-\(item.direction == .sent ? "sent" : "received")-\(item.sequence).bin"
+        let names = [
+            "socktui-\(id.number)-\(item.direction == .sent ? "sent" : "received")-\(item.sequence).bin",
+            "socktui-\(id.number)-received.bin", "socktui-\(id.number)-sent.bin",
+        ]
         dialog = .form(
             Form(
-                .save(id, item: item.sequence),
+                .save(id, item: item.sequence, names: names),
                 [
-                    .text(.path, "File", name, hint: ""),
+                    .text(.path, "File", names[0], hint: ""),
                     FormField(.what, "What", .choice(["this item", "received", "sent"], 0)),
                 ]))
         return []
@@ -112,7 +115,7 @@ extension Model {
 
     /// What the form asks to save; the shell writes it to a file that is not there yet.
     mutating func save(_ form: Form) -> [Effect] {
-        guard case .save(_, let sequence) = form.purpose else { return [] }
+        guard case .save(_, let sequence, _) = form.purpose else { return [] }
         let path = form.text(.path)
         guard !path.isEmpty else {
             refuse(form, Form.Problem(field: .path, message: "a path is missing"))

@@ -13,13 +13,14 @@ extension Model {
     /// Lists marked sessions only, or all again.
     mutating func toggleMarkedOnly() {
         guard list.showsMarked || !list.marked.isEmpty else {
-            notice = hint("nothing is marked: m marks")
+            notice = hint(naming("nothing is marked: {mark} marks"))
             return
         }
         list.showsMarked.toggle()
         list.keyPressed = nil
         refresh()
-        notice = hint(list.showsMarked ? "marked ones only; M lists all" : "all are listed again")
+        notice = hint(
+            naming(list.showsMarked ? "marked ones only; {show-marked} lists all" : "all are listed again"))
     }
 
     /// Follows what is new in the list, or stops doing so; elsewhere what comes in there.
@@ -57,7 +58,7 @@ extension Model {
     /// Goes to the next row that holds what is searched, and around the end.
     mutating func searchList(_ step: Int) {
         guard !list.search.isEmpty, !list.rows.isEmpty else {
-            notice = hint("nothing is searched: / begins")
+            notice = hint(naming("nothing is searched: {search} begins"))
             return
         }
         let count = list.rows.count

@@ -28,7 +28,11 @@ extension Model {
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id)
         editComposer { $0.sent() }
         guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
-            if transmission.isLong { transmissions[id] = TransmissionProgress(transmission) }
+            if transmission.isLong {
+                var progress = TransmissionProgress(transmission)
+                if case .file(let path) = source, fileFacts?.path == path { progress.total = fileFacts?.size }
+                transmissions[id] = progress
+            }
             return [.transmit(transmission)] + following
         }
         let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }

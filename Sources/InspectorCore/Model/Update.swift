@@ -1,8 +1,15 @@
 import SocketCore
 
 extension Model {
-    /// Takes one message and says what is to be done about it.
-    package mutating func update(_ message: Message) -> [Effect] {
+    /// Takes one message and says what is to be done about it. `moreKeysFollow`: the next message is there already and
+    /// is a key, so what the keys of a line change need not take effect before the last of them.
+    package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
+        if typedFilter != nil, !isTypedInFilter(message) { applyTypedFilter() }
+        defer { if typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
+        return take(message)
+    }
+
+    private mutating func take(_ message: Message) -> [Effect] {
         let effects: [Effect]
         switch message {
         case .key(let key): effects = press(key)
@@ -57,7 +64,7 @@ extension Model {
         switch message {
         case .sentLines(let lines): sentLines = lines
         case .replies(let id, let rules): replies[id] = rules.isEmpty ? nil : rules
-        case .templates(let found): templates = found
+        case .templates(let found, let path, let problem): (templates, templateSource) = (found, (path, problem))
         case .told(let sentence): notice = hint(sentence)
         case .peers(let peers): self.peers = peers
         case .programs(let news): take(news)
@@ -176,7 +183,7 @@ extension Model {
     /// Where keys are commands a paste is none: what shall become of it is asked.
     private mutating func askAboutPaste(_ text: String) {
         guard let selected, selected.acceptsWrites else {
-            notice = hint("nothing was pasted: press w to write to a connection first")
+            notice = hint(naming("nothing was pasted: press {write} to write to a connection first"))
             return
         }
         let size = Format.size(text.utf8.count)

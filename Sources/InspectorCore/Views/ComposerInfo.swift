@@ -14,12 +14,13 @@ struct ComposerInfo {
         let composer = model.composer
         if let id = model.list.selected, let running = model.transmissions[id] {
             var line = Line("   ")
-            model.sanitizer.append(running.words, Style(.sent), to: &line)
+            model.sanitizer.append(words(running), Style(.sent), to: &line)
             line.append("   Alt-r stops it", Style(.dim))
             return line
         }
         guard !composer.editor.isEmpty else { return Line() }
         if composer.mode == .file { return file(composer) }
+        if composer.mode == .text { return text(composer) }
         switch composer.message {
         case .failure(let failure):
             return Line("   column \(failure.column): \(failure.message)", Style(.error))
@@ -27,25 +28,50 @@ struct ComposerInfo {
         }
     }
 
+    /// `sending big.bin: 0 B of 191M, 0%, waits for t1`: what was queued before goes out first.
+    private func words(_ running: TransmissionProgress) -> String {
+        guard let current = model.selected?.writing.current else { return running.words }
+        if current.tag == running.transmission.tag { return running.words(underWay: current.done) }
+        return running.done == 0 ? "\(running.words), waits for t\(current.tag)" : running.words
+    }
+
     /// `= 40 bytes + CRLF  47 45 54 20`
     private func size(_ message: [MessagePiece], _ composer: Composer) -> Line {
         let preview = MessageText.preview(message, sequence: composer.sequence)
-        let ending = composer.endingInForce
-        var text = "   = \(Format.count(preview.bytes.count - ending.bytes.count, "byte"))"
-        if preview.files > 0 { text += " + \(Format.count(preview.files, "file"))" }
+        var notes = preview.files > 0 ? " + \(Format.count(preview.files, "file"))" : ""
         if composer.sendsMessages, composer.mode == .escapes,
             composer.messageType(of: preview.bytes.compactMap { $0 }) == .binary
         {
-            text += ", no UTF-8: sent as binary"
+            notes += ", no UTF-8: sent as binary"
         }
+        return size(preview.bytes.count, notes, preview.bytes, composer)
+    }
+
+    /// The same for a line that is sent as it is, of which only the beginning is turned into bytes.
+    private func text(_ composer: Composer) -> Line {
+        let inner = max(1, composer.endingInForce.bytes.count)
+        let characters = composer.editor.characters
+        let count = characters.reduce(composer.endingInForce.bytes.count) {
+            $0 + ($1 == "\n" ? inner : $1.utf8.count)
+        }
+        var beginning = composer
+        beginning.editor = LineEditor(String(characters.prefix(width)))
+        guard case .success(let message) = beginning.message else { return Line() }
+        return size(count, "", MessageText.preview(message, sequence: composer.sequence).bytes, composer)
+    }
+
+    /// `count` bytes in all, of which `bytes` are the first.
+    private func size(_ count: Int, _ notes: String, _ bytes: [UInt8?], _ composer: Composer) -> Line {
+        let ending = composer.endingInForce
+        var text = "   = \(Format.count(count - ending.bytes.count, "byte"))" + notes
         if ending != .none { text += " + \(ending.rawValue)" }
         var line = Line(text, Style(.dim))
         let room = width - line.width - 5
         guard room >= 12 else { return line }
         line.append("  ")
         let fits = room / 3
-        for byte in preview.bytes.prefix(fits) { line.append(" " + (byte.map(Self.hex) ?? "??"), Style(.dim)) }
-        if preview.bytes.count > fits { line.append(" " + String(model.glyphs.ellipsis), Style(.dim)) }
+        for byte in bytes.prefix(fits) { line.append(" " + (byte.map(Self.hex) ?? "??"), Style(.dim)) }
+        if count > fits { line.append(" " + String(model.glyphs.ellipsis), Style(.dim)) }
         return line
     }
 

@@ -26,13 +26,14 @@ package enum ComposerView {
         }
         let operations = [socket.reading.current].compactMap { $0 } + socket.reading.pending
         guard let first = operations.first else {
-            return Line("nothing (r queues a read)", Style(socket.unreadBytes > 0 ? .warn : .dim))
+            return Line(
+                model.naming("nothing ({read} queues a read)"), Style(socket.unreadBytes > 0 ? .warn : .dim))
         }
         model.sanitizer.append(words(first), to: &line)
         if operations.count > 1 { model.sanitizer.append(", then \(words(operations[1]))", to: &line) }
         let more = socket.reading.pendingCount - 1
         if more > 0 { line.append(", +\(more) more") }
-        line.append(" (r to add)", Style(.dim))
+        line.append(model.naming(" ({read} to add)"), Style(.dim))
         return line
     }
 
@@ -48,8 +49,8 @@ package enum ComposerView {
         model.sanitizer.append(reason, Style(.closed), to: &line)
         canvas.draw(line, row: 2, in: rect, model.glyphs)
         if !socket.isLive && socket.role == .client {
-            let hint = model.isComposing ? "   Esc, then c, connects again" : "   c connects again"
-            canvas.draw(Line(hint, Style(.dim)), row: 3, in: rect, model.glyphs)
+            let hint = model.isComposing ? "   Esc, then {connect}, connects again" : "   {connect} connects again"
+            canvas.draw(Line(model.naming(hint), Style(.dim)), row: 3, in: rect, model.glyphs)
         }
     }
 
@@ -61,7 +62,9 @@ package enum ComposerView {
         let room = rect.width - 2
         var (line, cursor) = composer.editor.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs)
         if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
-        if composer.editor.isEmpty && !model.isComposing { line = Line("w writes here", Style(.dim)) }
+        if composer.editor.isEmpty && !model.isComposing {
+            line = Line(model.naming("{write} writes here"), Style(.dim))
+        }
         canvas.draw(line, x: rect.x + 1, y: rect.y + 2, width: room, model.glyphs)
         canvas.draw(ComposerInfo(model, width: rect.width).line, row: 3, in: rect, model.glyphs)
         if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {

@@ -9,12 +9,13 @@ extension QueueLines {
     private func receiving(_ facts: DatagramSnapshot) -> Row {
         var line = label("RECV")
         switch facts.mode {
-        case _ where socket.isReadingPaused: line.append("paused by hand: P resumes", Style(.warn))
-        case .paused: line.append("nobody receives: r takes one, or all", Style(.warn))
+        case _ where socket.isReadingPaused: line.append(model.naming("paused by hand: {pause} resumes"), Style(.warn))
+        case .paused: line.append(model.naming("nobody receives: {read} takes one, or all"), Style(.warn))
         case .once: line.append("the next one")
         case .continuous: line.append("all that come")
         }
-        line.append("  \(Format.number(facts.counters.received)) datagrams", Style(.received))
+        let received = facts.counters.received
+        line.append("  \(Format.number(received)) datagram\(received == 1 ? "" : "s")", Style(.received))
         if let rate = socket.receiveRate, rate >= 1 {
             line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
         }

@@ -22,7 +22,8 @@ extension DetailBuilder {
         if let current = queue.current {
             rows.append(inHand(current))
             if current.isAsking {
-                rows.append(Row(left: Line("     A answers: extend it, fail it, or close", Style(.warn))))
+                rows.append(
+                    Row(left: Line(model.naming("     {answer} answers: extend it, fail it, or close"), Style(.warn))))
             }
         } else if queue.barrier != 0 {
             rows.append(Row(left: Line(" empty", Style(.dim))))

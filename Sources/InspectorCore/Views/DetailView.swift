@@ -23,7 +23,9 @@ package enum DetailView {
         }
         let below = rows.count - top - rect.height
         guard below > 0 else { return }
-        var more = Line("\(below + 1) more lines below (j)", Style(.dim))
+        // The keys scroll it only where it has them.
+        let key = model.context == .detail ? model.options.keys.key(for: .moveDown, in: .detail) : nil
+        var more = Line("\(below + 1) more lines below" + (key.map { " (\($0))" } ?? ""), Style(.dim))
         more.pad(to: rect.width)
         canvas.draw(more, row: rect.height - 1, in: rect, model.glyphs)
     }

@@ -11,7 +11,7 @@ package enum Footer {
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         if model.field?.purpose == .command { return candidates(model, rect, on: &canvas) }
         let context = model.context
-        let right = Line(reserved(context), Style(.key))
+        let right = Line(reserved(context, model.options.keys), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
         for binding in model.options.keys.bindings(in: context) {
@@ -50,7 +50,7 @@ package enum Footer {
         case .pause: return selected?.isLive ?? false ? label : nil
         case .read: return selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false ? label : nil
         case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
-        case .halfClose where selected?.ownWebSocket != nil: return nil
+        case .halfClose where selected?.ownWebSocket != nil || selected?.role == .datagram: return nil
         case .send, .halfClose, .historyUp:
             return model.canCompose ? label : nil
         case .close: return selected?.isLive ?? false ? label : nil
@@ -61,13 +61,13 @@ package enum Footer {
         }
     }
 
-    private static func reserved(_ context: KeyContext) -> String {
-        switch context {
-        case .list: "? help  q quit"
-        case .talk, .detail, .events: "? help  q back"
-        case .start, .composer, .field, .form, .menu: "F1 help  ^C quit"
-        case .help: "^C quit"
-        }
+    /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
+    private static func reserved(_ context: KeyContext, _ keys: KeyTable) -> String {
+        let leaving: (Command, String) = context == .list ? (.quit, "quit") : (.back, "back")
+        let isView = KeyTable.rebindable.contains(context)
+        let help = keys.key(for: .help, in: context).map { "\($0) help" }
+        let leave = isView ? keys.key(for: leaving.0, in: context).map { "\($0) \(leaving.1)" } : nil
+        return [help, leave ?? "^C quit"].compactMap { $0 }.joined(separator: "  ")
     }
 
     private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
@@ -97,7 +97,8 @@ package enum Footer {
             let shown = model.shownEvents.count
             let kept = model.eventsEnd - model.log.first
             let all = model.frozen?.nextEvent ?? model.log.next
-            var text = model.events.matching == nil ? "\(kept) rows of \(all) events" : "\(shown) of \(kept) rows"
+            var text = model.events.matching == nil ? "\(all) events" : "\(shown) of \(kept) rows"
+            if model.events.matching == nil, model.log.first > 0 { text += ", the latest \(kept) rows are kept" }
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
         case .talk:

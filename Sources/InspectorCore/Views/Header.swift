@@ -89,7 +89,9 @@ package enum Header {
         case .detail: return place(model)
         case .events:
             var line = chip(model.events.filter, model)
-            line.append(model.events.cursor == nil ? "following (F)" : "not following (F)", Style(.dim))
+            line.append(
+                model.naming(model.events.cursor == nil ? "following ({follow})" : "not following ({follow})"),
+                Style(.dim))
             return line
         }
     }
@@ -106,7 +108,7 @@ package enum Header {
         var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
         if model.list.showsMarked { line.append("marked (M)  ", Style(.chip)) }
-        if model.list.follows { line.append("following (F)  ", Style(.dim)) }
+        if model.list.follows { line.append(model.naming("following ({follow})  "), Style(.dim)) }
         line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         return line
     }

@@ -14,7 +14,8 @@ package enum HelpView {
         let lines = lines(model, help)
         let rows = rows(canvas.size)
         let below = max(0, lines.count - help.top - rows)
-        let scrolls = below > 0 || help.top > 0 ? "   Up Down scroll   \(below) more below" : ""
+        let more = below > 0 ? "   \(below) more below" : ""
+        let scrolls = below > 0 || help.top > 0 ? "   Up Down scroll" + more : ""
         let chip = help.filter.isEmpty ? "" : ", with \(model.sanitizer.text(help.filter))"
         canvas.box(
             rect, title: "help: \(help.context.title)\(chip)", hint: "/ filter   Esc close\(scrolls)", model.glyphs)

@@ -19,7 +19,10 @@ package enum ListView {
     }
 
     private static func drawEmpty(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let text = model.shown == nil ? "  waiting for the first snapshot" : "  no sockets yet: c connects, l listens"
+        let text =
+            model.shown == nil
+            ? "  waiting for the first snapshot"
+            : model.naming("  no sockets yet: {connect} connects, {listen} listens")
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }
 

@@ -80,7 +80,7 @@ package struct QueueLines {
         var first = label("LISTEN")
         first.append(safe(socket.peerText))
         if socket.isReadingPaused {
-            first.append("  accepting is paused (P)", Style(.warn))
+            first.append(model.naming("  accepting is paused ({pause})"), Style(.warn))
         } else if socket.isHeldBack {
             first.append("  held back: the program can't keep up", Style(.warn))
         } else {
@@ -89,7 +89,7 @@ package struct QueueLines {
         var second = label("TAKEN")
         second.append(Format.count(Int(clamping: socket.accepted), "connection"))
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append("  \(waiting) wait in the kernel (A)", Style(.warn))
+            second.append(model.naming("  \(waiting) wait in the kernel ({answer})"), Style(.warn))
         }
         var third = Line()
         let rules = model.replies(for: socket)
@@ -223,7 +223,7 @@ package struct QueueLines {
             return ("the peer sent FIN: nothing more will come", .closed)
         }
         if socket.phase == .lingering { return ("what still comes is thrown away", .dim) }
-        if socket.isReadingPaused { return ("paused by hand: P resumes", .warn) }
+        if socket.isReadingPaused { return (model.naming("paused by hand: {pause} resumes"), .warn) }
         return socket.unreadBytes > 0
             ? ("no read queued: r takes the unread bytes", .warn) : ("no read queued", .dim)
     }

@@ -4,7 +4,9 @@ import SocketCore
 extension DetailBuilder {
     var tlsBlock: [Row] {
         guard let tls = socket.tls else { return [] }
-        var rows = [rule("tls \(TLSWords.phase(tls.phase))", right: tls.question == nil ? "" : "A answers")]
+        var rows = [
+            rule("tls \(TLSWords.phase(tls.phase))", right: tls.question == nil ? "" : model.naming("{answer} answers"))
+        ]
         rows += wrapped(agreed(tls), separator: "   ")
         rows += wrapped([verdict(tls)] + problem(tls), separator: " ")
         rows += wrapped(amounts(tls), separator: "   ")
@@ -76,8 +78,8 @@ extension DetailBuilder {
         var parts = [word("by", certificate.issuer == certificate.subject ? "itself" : certificate.issuer)]
         parts += certificate.names.prefix(8).map { safe($0, .dim) }
         if certificate.names.count > 8 { parts.append(Line("+\(certificate.names.count - 8)", Style(.dim))) }
-        rows += wrapped(parts, separator: "  ").map(indented)
-        rows += wrapped(fingerprint(certificate), separator: " ").map(indented)
+        rows += wrapped(parts, separator: "  ", indent: Self.certificateIndent)
+        rows += wrapped(fingerprint(certificate), separator: " ", indent: Self.certificateIndent)
         return rows
     }
 
@@ -103,9 +105,6 @@ extension DetailBuilder {
         return [Line("sha256", Style(.dim))] + quarters
     }
 
-    private func indented(_ row: Row) -> Row {
-        var line = Line("   ")
-        line.append(row.left)
-        return Row(left: line, right: row.right)
-    }
+    /// Columns before what is told of a certificate below its name.
+    private static let certificateIndent = 4
 }

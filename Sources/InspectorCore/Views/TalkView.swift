@@ -16,9 +16,10 @@ package enum TalkView {
     }
 
     private static func drawRule(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        var right = Line("\(model.viewMode.rawValue) (v)", Style(.dim))
+        var right = Line(model.naming("\(model.viewMode.rawValue) ({cycle-view})"), Style(.dim))
         right.append("   ")
-        right.append(talk(model).isFollowing ? "following (F)" : "not following (F)", Style(.dim))
+        right.append(
+            model.naming(talk(model).isFollowing ? "following ({follow})" : "not following ({follow})"), Style(.dim))
         let title = Line("traffic", Style(.heading))
         let isFocused = model.tab == .talk && !model.isComposing
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)

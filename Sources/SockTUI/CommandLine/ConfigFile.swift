@@ -17,16 +17,23 @@ enum ConfigFile {
     static func configuration(_ invocation: Invocation) throws(UsageError) -> Configuration {
         var configuration = Configuration()
         if let path = invocation.configuration ?? usual {
-            if let text = TextFile.read(path) {
+            if let text = try text(of: path, mustExist: invocation.configuration != nil) {
                 configuration = try read(text, path)
-            } else if invocation.configuration != nil || errno != ENOENT {
-                throw UsageError(path, String(cString: strerror(errno)))
             }
         }
         configuration.isASCII = invocation.isASCII ?? configuration.isASCII
         configuration.depth = invocation.depth ?? configuration.depth
         configuration.log = invocation.log ?? configuration.log
         return configuration
+    }
+
+    private static func text(of path: String, mustExist: Bool) throws(UsageError) -> String? {
+        do throws(TextFile.Problem) {
+            return try TextFile.contents(of: path)
+        } catch {
+            if error == .system(ENOENT), !mustExist { return nil }
+            throw UsageError(path, error.sentence)
+        }
     }
 
     private static func read(_ text: String, _ path: String) throws(UsageError) -> Configuration {

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import InspectorCore
 import SocketCore
 
@@ -12,6 +14,10 @@ struct EffectRunner: Sendable {
     var log: ProgramLog?
     private let transmitter: Transmitter
     private let peers: PeerFinder?
+    /// Files are read and written here, so that a slow disk holds up neither the screen nor the engine.
+    private let files = DispatchQueue(label: "socktui.files")
+    private let examined = DispatchQueue(label: "socktui.examined")
+    private let writes = DispatchGroup()
 
     /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
     init(
@@ -41,22 +47,22 @@ struct EffectRunner: Sendable {
         switch effect {
         case .send(let command): inspected.send(command)
         case .connect(let request):
-            recent?.add(request.address)
+            note(request.address)
             inspected.connect(request, then: answer(to: request))
         case .listen(let request):
             // Without the certificate, which is not kept, it could not be offered again.
-            if request.tls == nil { recent?.add("listen \(request.target)") }
+            if request.tls == nil { note("listen \(request.target)") }
             inspected.listen(request, then: answer(to: request))
         case .startTLS(let id, let settings):
             inspected.startTLS(id, settings) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
         case .relay(let request):
-            if request.listenTLS == nil { recent?.add(request.text) }
-            inspected.relay(request) { @Sendable [inbox] result in
+            if request.listenTLS == nil { note(request.text) }
+            inspected.relay(request) { @Sendable [self] result in
                 switch result {
                 case .success(let id): inbox.post(.relays(id))
-                case .failure(let error): inbox.post(.refused("\(request.listen): \(error.detail)"))
+                case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
                 }
             }
         case .attach(let name):
@@ -72,13 +78,33 @@ struct EffectRunner: Sendable {
             }
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
-        case .examine(let path): inbox.post(.examined(ReadFile.facts(path)))
-        case .repaint, .suspend, .quit, .setPace, .copy, .save, .edit, .mouse, .setDestination: break
+        case .examine(let path): examined.async { @Sendable [inbox] in inbox.post(.examined(ReadFile.facts(path))) }
+        case .save(let path, let bytes, let missing, let droppedItems):
+            tell { SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems) }
+        case .copy(let bytes): tell { SavedBytes.copy(bytes) }
+        case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
             inspected.setReplies(id, rules) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
-        case .remember(let peer, let line): sent?.add(line, to: peer)
+        case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }
+        }
+    }
+
+    /// Waits a moment for what is still being written.
+    func finish() { _ = writes.wait(timeout: .now() + .seconds(1)) }
+
+    private func note(_ target: String) { write { [recent] in recent?.add(target) } }
+
+    private func write(_ work: @escaping @Sendable () -> Void) { files.async(group: writes, execute: work) }
+
+    /// Does something with a file and tells the user how that went.
+    private func tell(_ work: @escaping @Sendable () -> Result<String, MessageText.Unsendable>) {
+        write { [inbox] in
+            switch work() {
+            case .success(let sentence): inbox.post(.told(sentence))
+            case .failure(let problem): inbox.post(.refused(problem.sentence))
+            }
         }
     }
 
@@ -88,11 +114,38 @@ struct EffectRunner: Sendable {
             case .success(let id):
                 inbox.post(.opened(id, request))
                 if !request.replies.isEmpty { perform(.setReplies(id, request.replies)) }
-            case .failure(let error):
-                let sentence = "\(request.address): \(error.detail)"
-                log?.note("refused: \(sentence)")
-                inbox.post(.refused(sentence))
+            case .failure(let error): refuse(request.address, error, request.target)
             }
+        }
+    }
+
+    /// Says why something was not opened; where its address is in use, by which program.
+    private func refuse(_ address: String, _ error: SocketError, _ target: OpenTarget) {
+        let sentence = "\(address): \(error.detail)"
+        guard error.reason == .system(errno: EADDRINUSE), let (port, host, isDatagrams) = target.place else {
+            return post(sentence)
+        }
+        DispatchQueue.global().async { @Sendable in
+            let holder = HostListeners.holder(of: port, host: host, datagrams: isDatagrams)
+            post(sentence + (holder.map { ": \($0)" } ?? ""))
+        }
+    }
+
+    private func post(_ refusal: String) {
+        log?.note("refused: \(refusal)")
+        inbox.post(.refused(refusal))
+    }
+}
+
+extension OpenTarget {
+    /// Its port, host and whether it is for datagrams; `nil` for what has no port.
+    fileprivate var place: (port: UInt16, host: String, isDatagrams: Bool)? {
+        switch self {
+        case .stream(.tcp(let host, let port)): (port, host, false)
+        case .webSocket(.server(.tcp(let host, let port), _, _)): (port, host, false)
+        case .datagram(let target):
+            if case .udp(let host, let port) = target.endpoint { (port, host, true) } else { nil }
+        case .stream, .webSocket: nil
         }
     }
 }

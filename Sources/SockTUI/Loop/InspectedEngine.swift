@@ -61,11 +61,11 @@ final class InspectedEngine: Inspected {
         case .stream(let target): endpoint = target
         case .datagram: return datagrams.open(request, on: engine, connects: true, then: then)
         case .webSocket(let target):
-            return engine.queue.async { @Sendable [self] in
+            return onQueue(reading: settings(of: request), refused: { then(.failure($0)) }) { @Sendable [self] in
                 then(Self.result("connect") { () throws(SocketError) in try connect(request, target) })
             }
         }
-        engine.queue.async { @Sendable [engine, keeper] in
+        onQueue(reading: settings(of: request), refused: { then(.failure($0)) }) { @Sendable [engine, keeper] in
             let socket = AsyncSocket(engine: engine, delegate: keeper, configuration: Self.configuration(request))
             then(
                 Self.result("connect") { () throws(SocketError) in
@@ -85,15 +85,16 @@ final class InspectedEngine: Inspected {
 
     func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         let endpoint: Endpoint
+        let listening = request.tls.map { [$0] } ?? []
         switch request.target {
         case .stream(let target): endpoint = target
         case .datagram: return datagrams.open(request, on: engine, connects: false, then: then)
         case .webSocket(let target):
-            return engine.queue.async { @Sendable [self] in
+            return onQueue(reading: listening, refused: { then(.failure($0)) }) { @Sendable [self] in
                 then(Self.result("listen") { () throws(SocketError) in try listen(request, target) })
             }
         }
-        engine.queue.async { @Sendable [engine, keeper] in
+        onQueue(reading: listening, refused: { then(.failure($0)) }) { @Sendable [engine, keeper] in
             let listener = SocketListener(
                 engine: engine, delegate: keeper, configuration: Self.configuration(request))
             keeper.keep(listener, standingRead: request.standingRead)
@@ -107,9 +108,10 @@ final class InspectedEngine: Inspected {
     }
 
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
-        engine.queue.async { @Sendable [engine, keeper] in
+        let settings = judged(settings)
+        onQueue(reading: [settings], refused: then) { @Sendable [engine] in
             do throws(SocketError) {
-                try engine.startTLS(id, keeper.judged(settings))
+                try engine.startTLS(id, settings)
                 then(nil)
             } catch {
                 then(error)
@@ -118,9 +120,10 @@ final class InspectedEngine: Inspected {
     }
 
     func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        engine.queue.async { @Sendable [engine, keeper] in
-            var request = request
-            request.targetTLS = request.targetTLS.map(keeper.judged)
+        var request = request
+        request.targetTLS = request.targetTLS.map(keeper.judged)
+        let settings = [request.listenTLS, request.targetTLS].compactMap { $0 }
+        onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request] in
             let relay = Relay(engine: engine, request: request)
             then(
                 Self.result("listen") { () throws(SocketError) in

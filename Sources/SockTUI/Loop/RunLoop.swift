@@ -18,6 +18,15 @@ final class RunLoop {
     /// What is on the screen.
     private(set) var canvas = Canvas(Size(0, 0))
 
+    /// Whether this is on the screen or was received, apart from what was typed and sent here.
+    func shows(_ text: String) -> Bool {
+        let isReceived = model.hasReceived(Array(text.utf8))
+        return isReceived || InspectorCore.draw(model.withoutOwnInput, screen.size).text.contains(text)
+    }
+
+    /// Why nothing will change that was opened; `nil` while something can.
+    var whyNothingGoesOn: String? { model.whyNothingGoesOn }
+
     /// What went wrong with the last thing that was asked for.
     var problem: String? { model.notice.flatMap { $0.isError ? $0.text : nil } }
 
@@ -90,7 +99,10 @@ final class RunLoop {
         if messages.contains(where: \.isSnapshot) { snapshotIsUnderWay = false }
         let news = messages.filter { !model.knows($0) }
         guard !news.isEmpty || messages.isEmpty else { return }
-        for message in news { model.update(message).forEach(perform) }
+        for (index, message) in news.enumerated() {
+            let moreKeysFollow = news.dropFirst(index + 1).first?.isTyped ?? false
+            model.update(message, moreKeysFollow: moreKeysFollow).forEach(perform)
+        }
         draw()
     }
 
@@ -138,14 +150,10 @@ final class RunLoop {
             runner.log?.note("stopped for \(stopped); what timed out meanwhile times out now")
             if !CrashGuard.isDying { draw() }
         case .quit: ending = ending ?? .quit
-        case .copy(let bytes):
-            tell(
-                screen.copy(bytes)
-                    ? .success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)")
-                    : SavedBytes.copy(bytes))
-        case .save(let path, let bytes, let missing, let droppedItems):
-            tell(SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems))
+        case .copy(let bytes) where screen.copy(bytes):
+            tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
+        case .copy, .save: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine,
             .setPace, .remember, .setReplies, .setDestination:
             runner.perform(effect)
@@ -184,6 +192,13 @@ final class RunLoop {
 }
 
 extension Message {
+    fileprivate var isTyped: Bool {
+        switch self {
+        case .key, .paste: true
+        default: false
+        }
+    }
+
     fileprivate var isSnapshot: Bool {
         if case .snapshot = self { true } else { false }
     }

@@ -26,6 +26,9 @@ struct Script: Equatable {
     /// How long a wait lasts that does not say it.
     static let patience = Duration.seconds(10)
 
+    /// Bytes of a line.
+    private static let longestLine = 65_536
+
     /// Steps, with the numbers of their lines.
     private(set) var steps: [(line: Int, step: Step)] = []
 
@@ -37,6 +40,9 @@ struct Script: Equatable {
     /// - Throws: the first mistake.
     init(_ text: String) throws(Mistake) {
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            guard line.utf8.count <= Self.longestLine else {
+                throw Mistake(line: index + 1, sentence: "a line has at most \(Self.longestLine) bytes")
+            }
             guard let first = line.first(where: { $0 != " " && $0 != "\t" }), first != "#" else { continue }
             do throws(UsageError) {
                 steps.append((index + 1, try Self.step(line.drop { $0 == " " || $0 == "\t" })))
@@ -77,8 +83,12 @@ struct Script: Equatable {
     /// The steps that are no commands, as the manual shows them.
     static let steps: [(form: String, help: String)] = [
         ("key KEY...", "press keys, by the names that the help shows"), ("type TEXT", "type a text"),
-        ("wait [SECONDS] TEXT", "go on when the screen holds it; fail after so long, 10 s unless said"),
-        ("wait-not [SECONDS] TEXT", "go on when it does not"),
+        (
+            "wait [TIME] TEXT",
+            "go on when the screen shows TEXT, or the selected connection has received it; what was typed and sent here "
+                + "does not count. Fails after TIME (5, 5s or 500ms; 10 s unless given), and once every connection is closed"
+        ),
+        ("wait-not [TIME] TEXT", "go on when the screen does not show it"),
         ("dump [FILE]", "write the screen to a file, or to stdout"), ("resize WxH", "give the screen another size"),
         ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
     ]
@@ -90,15 +100,30 @@ struct Script: Equatable {
             + Spelling.suggestion(for: word, among: words + Instruction.names)
     }
 
-    /// `TEXT`, or `SECONDS TEXT`.
+    /// `TEXT`, or `TIME TEXT`: `5 live`, `500ms live`.
     private static func waited(_ rest: String, _ word: String) throws(UsageError) -> (String, Duration) {
         guard !rest.isEmpty else { throw UsageError(word, "needs the text to look for") }
         let number = rest.prefix { $0 != " " }
         let text = String(rest.dropFirst(number.count + 1))
-        guard let seconds = Double(number), seconds > 0, seconds < 100_000, !text.isEmpty else {
-            return (rest, patience)
+        guard !text.isEmpty else { return (rest, patience) }
+        if let seconds = Double(number), seconds > 0, seconds < 100_000 {
+            return (text, .milliseconds(Int64(seconds * 1000)))
         }
-        return (text, .milliseconds(Int64(seconds * 1000)))
+        if let time = time(number) { return (text, time) }
+        return (rest, patience)
+    }
+
+    /// `5s` or `500ms`; a number alone is not one.
+    private static func time(_ word: Substring) -> Duration? {
+        guard word.first?.isNumber == true, word.last?.isLetter == true,
+            case .some(.some(let duration)) = DurationText.parse(String(word)), duration > .zero
+        else { return nil }
+        return duration
+    }
+
+    /// Whether the text ends with what was meant as a time.
+    static func endsWithTime(_ text: String) -> Bool {
+        text.split(separator: " ").dropFirst().last.map { time($0) != nil } ?? false
     }
 
     private static func keys(_ text: String) throws(UsageError) -> [Key] {

@@ -49,11 +49,9 @@ struct ScriptDriver {
             if let problem = loop.problem { throw failure(number, problem) }
         case .type(let text): text.forEach { loop.handle([.key(.character($0))]) }
         case .wait(let text, let limit):
-            guard turn(limit, until: { $0.contains(text) }) else {
-                throw failure(number, "waited \(limit) for \"\(text)\"")
-            }
+            try wait(for: text, limit, line: number)
         case .waitNot(let text, let limit):
-            guard turn(limit, until: { !$0.contains(text) }) else {
+            guard turn(limit, until: { !loop.canvas.text.contains(text) }) == .seen else {
                 throw failure(number, "waited \(limit) for \"\(text)\" to go")
             }
         case .dump(let path):
@@ -66,14 +64,44 @@ struct ScriptDriver {
         }
     }
 
-    /// Turns until the screen is as wanted; false when it is not in time.
-    private func turn(_ limit: Duration, until isWanted: (String) -> Bool) -> Bool {
-        let end = ContinuousClock.now + limit
-        while !isWanted(loop.canvas.text) {
-            if loop.ending != nil || ContinuousClock.now >= end { return false }
-            loop.turn()
+    /// How a wait ended.
+    private enum Waited: Equatable {
+        case seen, late
+        /// Nothing that could bring it goes on; why.
+        case futile(String)
+    }
+
+    /// For how long, and for how many turns, nothing must go on before a wait is given up.
+    private static let stillness = (time: Duration.milliseconds(500), turns: 5)
+
+    private func wait(for text: String, _ limit: Duration, line number: Int) throws(Failure) {
+        switch turn(limit, until: { loop.shows(text) }, whileGoing: true) {
+        case .seen: return
+        case .futile(let why): throw failure(number, "\"\(text)\" cannot come any more: \(why)")
+        case .late:
+            let hint = Script.endsWithTime(text) ? "; the time goes first, as in wait 1s TEXT" : ""
+            throw failure(number, "waited \(limit) for \"\(text)\"" + hint)
         }
-        return true
+    }
+
+    /// Turns until something is as wanted. `whileGoing`: no longer than anything goes on.
+    private func turn(_ limit: Duration, until isWanted: () -> Bool, whileGoing: Bool = false) -> Waited {
+        let end = ContinuousClock.now + limit
+        var still: (since: ContinuousClock.Instant, turns: Int)?
+        while !isWanted() {
+            if loop.ending != nil || ContinuousClock.now >= end { return .late }
+            loop.turn()
+            guard whileGoing, let reason = loop.whyNothingGoesOn else {
+                still = nil
+                continue
+            }
+            still = (still?.since ?? .now, (still?.turns ?? 0) + 1)
+            guard let still, still.turns > Self.stillness.turns, .now - still.since > Self.stillness.time else {
+                continue
+            }
+            if !isWanted() { return .futile(reason) }
+        }
+        return .seen
     }
 
     private func writePicture(to path: String?) -> Bool {

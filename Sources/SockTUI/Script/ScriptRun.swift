@@ -8,8 +8,11 @@ enum ScriptRun {
     static func run(
         _ path: String, _ invocation: Invocation, _ configuration: Configuration, inspected: any Inspected
     ) -> Int32 {
-        guard let text = TextFile.read(path) else {
-            return Program.complain("\(path): \(String(cString: strerror(errno)))", status: 2)
+        let text: String
+        do throws(TextFile.Problem) {
+            text = try TextFile.contents(of: path, allowingPipes: true)
+        } catch {
+            return Program.complain("\(path): \(error.sentence)", status: 2)
         }
         do throws(Script.Mistake) {
             return run(try Script(text), path, invocation, configuration, inspected)

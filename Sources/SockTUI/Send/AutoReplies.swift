@@ -16,7 +16,6 @@ struct AutoReplies {
     /// Why rules cannot be kept; nil: they can.
     static func problem(_ rules: [ReplyRule]) -> String? {
         for rule in rules {
-            if let problem = RegularExpression.problem(rule.pattern) { return "/\(rule.pattern)/: \(problem)" }
             do throws(MessageText.Unsendable) {
                 _ = try MessageText.bytes(rule.reply, .now(sequence: 1))
             } catch {
@@ -42,7 +41,7 @@ struct AutoReplies {
         guard !all.isEmpty else { return [] }
         let looked = bytes.count > Self.lookedAt ? Array(bytes[..<Self.lookedAt]) : bytes
         return all.compactMap { rule in
-            guard RegularExpression.matches(rule.pattern, looked) else { return nil }
+            guard rule.pattern.matches(looked) else { return nil }
             sent[id, default: 0] += 1
             return try? MessageText.bytes(rule.reply, .now(sequence: sent[id] ?? 1))
         }

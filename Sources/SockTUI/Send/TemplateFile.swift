@@ -1,7 +1,7 @@
 import Glibc
 import InspectorCore
 
-/// The person's templates, in `$XDG_CONFIG_HOME/socktui/templates` or below `~/.config`.
+/// The user's templates, in `$XDG_CONFIG_HOME/socktui/templates` or below `~/.config`.
 enum TemplateFile {
     static func path() -> String? {
         if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
@@ -11,13 +11,23 @@ enum TemplateFile {
         return "\(home)/.config/socktui/templates"
     }
 
-    /// Reads them; nil when there is no such file. A mistake comes as a sentence with file, line and column.
-    static func read(_ path: String?) -> Message? {
-        guard let path, let text = TextFile.read(path) else { return nil }
-        switch Template.all(in: text) {
-        case .success(let templates): return .templates(templates)
-        case .failure(let failure):
-            return .refused("\(path):\(failure.position.line):\(failure.position.column): \(failure.message)")
+    /// Reads them. Where the file is wrong, a second message says so at once.
+    static func read(_ path: String?) -> [Message] {
+        guard let path else { return [] }
+        let text: String
+        do throws(TextFile.Problem) {
+            text = try TextFile.contents(of: path)
+        } catch {
+            return error == .system(ENOENT) ? [.templates([], from: path)] : failed(path, "\(path): \(error.sentence)")
         }
+        switch Template.all(in: text) {
+        case .success(let templates): return [.templates(templates, from: path)]
+        case .failure(let failure):
+            return failed(path, "\(path):\(failure.position.line):\(failure.position.column): \(failure.message)")
+        }
+    }
+
+    private static func failed(_ path: String, _ problem: String) -> [Message] {
+        [.templates([], from: path, problem: problem), .refused(problem)]
     }
 }

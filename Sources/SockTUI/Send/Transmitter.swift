@@ -1,3 +1,4 @@
+import Dispatch
 import InspectorCore
 import SocketKit
 
@@ -15,13 +16,21 @@ final class Transmitter: Sendable {
     /// The long ones, and how far each was when it was last told.
     private struct Running {
         var number = 0
-        var entries: [SocketID: (number: Int, task: Task<Void, Never>?, progress: TransmissionProgress)] = [:]
+        var entries: [SocketID: Entry] = [:]
+    }
+
+    private struct Entry {
+        var number: Int
+        var task: Task<Void, Never>?
+        var progress: TransmissionProgress
+        /// Whether what is known here will be told without another report.
+        var isReportDue = false
     }
 
     /// Bytes of a piece of a file.
     static let pieceLength = 256 << 10
     /// Between two reports.
-    private static let reportTime = Duration.milliseconds(100)
+    private static let reportTime = DispatchTimeInterval.milliseconds(100)
 
     init(inspected: any Inspected, inbox: Inbox) {
         self.inspected = inspected
@@ -38,11 +47,11 @@ final class Transmitter: Sendable {
         let progress = TransmissionProgress(transmission)
         let number = running.withLock { running in
             running.number += 1
-            if transmission.isLong { running.entries[id] = (running.number, nil, progress) }
+            if transmission.isLong { running.entries[id] = Entry(number: running.number, progress: progress) }
             return running.number
         }
         let task = Task(executorPreference: executor) { [inspected, weak self] in
-            var sender = Sender(progress, inspected) { self?.report($0, number) }
+            var sender = Sender(progress, inspected) { self?.report($0, number, atOnce: $1) }
             let ending = await sender.run()
             self?.ended(sender.progress, number, ending)
         }
@@ -56,14 +65,30 @@ final class Transmitter: Sendable {
         inbox.post(.transmissionEnded(entry.progress, .stopped))
     }
 
-    private func report(_ progress: TransmissionProgress, _ number: Int) {
+    /// Remembers how far it is. The inbox is told at once, or within `reportTime`, also where nothing goes out meanwhile.
+    private func report(_ progress: TransmissionProgress, _ number: Int, atOnce: Bool) {
         let id = progress.transmission.socket
-        let isWanted = running.withLock { running in
-            guard running.entries[id]?.number == number else { return false }
+        let (isWanted, isFirst) = running.withLock { running in
+            guard let entry = running.entries[id], entry.number == number else { return (false, false) }
             running.entries[id]?.progress = progress
-            return true
+            if !atOnce { running.entries[id]?.isReportDue = true }
+            return (true, !entry.isReportDue)
         }
-        if isWanted { inbox.post(.transmission(progress)) }
+        guard isWanted else { return }
+        guard !atOnce else { return inbox.post(.transmission(progress)) }
+        guard isFirst else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.reportTime) { @Sendable [weak self] in
+            self?.reportLatest(of: id, number)
+        }
+    }
+
+    private func reportLatest(of id: SocketID, _ number: Int) {
+        let latest = running.withLock { running -> TransmissionProgress? in
+            guard let entry = running.entries[id], entry.number == number else { return nil }
+            running.entries[id]?.isReportDue = false
+            return entry.progress
+        }
+        if let latest { inbox.post(.transmission(latest)) }
     }
 
     /// What was stopped has been told of already.
@@ -85,11 +110,11 @@ final class Transmitter: Sendable {
     private struct Sender {
         var progress: TransmissionProgress
         let inspected: any Inspected
-        let tell: (TransmissionProgress) -> Void
-        var reported = ContinuousClock.now
+        let tell: (TransmissionProgress, _ atOnce: Bool) -> Void
 
         init(
-            _ progress: TransmissionProgress, _ inspected: any Inspected, tell: @escaping (TransmissionProgress) -> Void
+            _ progress: TransmissionProgress, _ inspected: any Inspected,
+            tell: @escaping (TransmissionProgress, _ atOnce: Bool) -> Void
         ) {
             self.progress = progress
             self.inspected = inspected
@@ -103,7 +128,7 @@ final class Transmitter: Sendable {
                 repeat {
                     try await once()
                     progress.rounds += 1
-                    report(always: true)
+                    report(atOnce: true)
                     if let interval = pace.interval { try await Task.sleep(for: interval) }
                 } while pace.interval != nil && !Task.isCancelled
                 return Task.isCancelled ? .stopped : .done
@@ -126,6 +151,8 @@ final class Transmitter: Sendable {
             case .file(let path):
                 let file = try ReadFile(path)
                 progress.total = file.size
+                // Before the first piece, which may have to wait for what was queued before.
+                report(atOnce: true)
                 if progress.transmission.isMessages { return try await stream(file) }
                 while let piece = try file.next(Transmitter.pieceLength) { try await send(piece) }
             }
@@ -140,7 +167,7 @@ final class Transmitter: Sendable {
                 try Task.checkCancellation()
                 try await stream.send(piece)
                 progress.done += piece.count
-                report(always: false)
+                report(atOnce: false)
             }
         }
 
@@ -165,15 +192,11 @@ final class Transmitter: Sendable {
                     WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: transmission.socket)
             }
             progress.done += bytes.count
-            report(always: false)
+            report(atOnce: false)
         }
 
-        private mutating func report(always: Bool) {
-            guard progress.transmission.isLong, always || ContinuousClock.now - reported > Transmitter.reportTime else {
-                return
-            }
-            reported = ContinuousClock.now
-            tell(progress)
+        private func report(atOnce: Bool) {
+            if progress.transmission.isLong { tell(progress, atOnce) }
         }
     }
 }

@@ -23,11 +23,28 @@ enum HostListeners {
         return entries.map { StartOffers.Listening(address: $0.address, program: programs[$0.inode]?.title ?? "") }
     }
 
-    /// The listening sockets in the text of /proc/net/tcp or tcp6.
-    static func entries(_ table: String) -> [Entry] {
+    /// Which program has the address that a listener or datagram socket asked for, in words; `nil` where that cannot be
+    /// seen.
+    static func holder(of port: UInt16, host: String, datagrams: Bool = false) -> String? {
+        let (table, state) = datagrams ? ("udp", "07") : ("tcp", "0A")
+        let all = [table, table + "6"].flatMap { entries(TextFile.read("/proc/net/\($0)") ?? "", state: state) }
+        let wildcards = ["0.0.0.0", "[::]", ""]
+        let found = all.filter { entry in
+            guard let colon = entry.address.lastIndex(of: ":") else { return false }
+            let other = String(entry.address[..<colon])
+            let isSame = wildcards.contains(other) || wildcards.contains(host) || other == host || other == "[\(host)]"
+            return entry.address[entry.address.index(after: colon)...] == "\(port)" && (isSame || host == "localhost")
+        }
+        guard let first = found.first else { return nil }
+        let owner = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit).values.first
+        return "\(owner?.title ?? "another user's program") has \(first.address)"
+    }
+
+    /// The sockets in the text of /proc/net/tcp or another of its kind that are in a state; 0A: those that listen.
+    static func entries(_ table: String, state: String = "0A") -> [Entry] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.split(separator: " ")
-            guard fields.count > 9, fields[3] == "0A", let inode = UInt64(fields[9]) else { return nil }
+            guard fields.count > 9, fields[3] == state, let inode = UInt64(fields[9]) else { return nil }
             return address(fields[1]).map { Entry(address: $0, inode: inode) }
         }
     }

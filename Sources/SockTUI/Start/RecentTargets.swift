@@ -35,7 +35,9 @@ struct RecentTargets: Sendable {
 
     /// How long ago, in words.
     static func age(of time: Int, now: Int) -> String {
-        let seconds = now - time
+        // The file may say anything.
+        let (difference, isOutOfRange) = now.subtractingReportingOverflow(time)
+        let seconds = isOutOfRange ? (time < now ? Int.max : 0) : difference
         switch seconds {
         case ..<60: return "just now"
         case ..<3600: return count(seconds / 60, "minute")

@@ -2,21 +2,68 @@ import Glibc
 
 /// Small text files, read and written whole.
 enum TextFile {
-    /// The file's text, ill-formed bytes replaced; nil when it cannot be read (`errno` says why). At most `limit` bytes.
+    /// Why a file that the user named was not read.
+    enum Problem: Error, Equatable {
+        case system(Int32)
+        case notRegular
+        case tooLong(Int)
+        case notText
+
+        var sentence: String {
+            switch self {
+            case .system(let number): String(cString: strerror(number))
+            case .notRegular: "is not a regular file"
+            case .tooLong(let limit): "is longer than \(limit >> 10) KiB"
+            case .notText: "holds zero bytes, so it is not a text"
+            }
+        }
+    }
+
+    /// Reads all of a file that the user named, ill-formed bytes replaced. `allowingPipes`: a pipe is read to its end,
+    /// and `-` means standard input; else only a regular file is read, and nothing ever blocks on it.
+    static func contents(
+        of path: String, limit: Int = 1 << 20, allowingPipes: Bool = false
+    ) throws(Problem) -> String {
+        let isInput = allowingPipes && path == "-"
+        // A pipe is waited for; anything else must not keep the reader waiting.
+        let file = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { throw .system(errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system(errno) }
+        let kind = status.st_mode & S_IFMT
+        let isPipe = allowingPipes && (kind == S_IFIFO || kind == S_IFSOCK)
+        guard isInput || isPipe || kind == S_IFREG else { throw .notRegular }
+        if isPipe, !isInput { _ = fcntl(file, F_SETFL, 0) }
+        let bytes = try bytes(of: file, limit: limit + 1)
+        if bytes.count > limit { throw .tooLong(limit) }
+        if bytes.contains(0) { throw .notText }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The beginning of a regular file, ill-formed bytes replaced; `nil` when it cannot be read. At most `limit` bytes.
     static func read(_ path: String, limit: Int = 4 << 20) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while text.count < limit {
-            let count = Glibc.read(file, &buffer, buffer.count)
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let bytes = try? bytes(of: file, limit: limit)
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func bytes(of file: Int32, limit: Int) throws(Problem) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: min(limit, 64 << 10))
+        while bytes.count < limit {
+            let count = Glibc.read(file, &buffer, min(buffer.count, limit - bytes.count))
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
+            guard count >= 0 else { throw .system(errno) }
             if count == 0 { break }
-            text += buffer[..<count]
+            bytes += buffer[..<count]
         }
-        return String(decoding: text, as: UTF8.self)
+        return bytes
     }
 
     /// Puts a file in the place of another, so that a reader sees the old one or the new one; for its owner only.
@@ -27,7 +74,7 @@ enum TextFile {
     @discardableResult
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let fresh = "\(path).\(getpid())"
-        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { return false }
         let isWritten = FileOutput.write(bytes, to: file)
         close(file)

@@ -23,28 +23,42 @@ public final class SocketInspection: Sendable {
     /// Why the last one that was refused was refused; nil: none was.
     public var lastRefusal: String? { server.lastRefusal }
 
-    private init(_ server: InspectionServer) { self.server = server }
+    /// Whether the environment asked for it, and not the program.
+    let isAskedFor: Bool
+
+    private init(_ server: InspectionServer, isAskedFor: Bool) {
+        self.server = server
+        self.isAskedFor = isAskedFor
+    }
 
     /// Begins to serve `engine`, until `stop` is called or the engine is released; nobody has to keep what this returns.
     ///
     /// `rights` is what every viewer may do: by default it sees queues and events, and no byte of what was said. Throws
     /// `badParameter` when the folder is not this user's alone, `system` when the socket cannot be made there.
+    /// An engine that is served because of `SOCKETKIT_INSPECT` is listed once: the larger of the two rights holds.
     @discardableResult
     public static func serve(
         _ engine: SocketEngine, rights: InspectionRights = .watch
     ) throws(SocketError) -> SocketInspection {
-        try serve(engine, rights: rights, folder: InspectionFolder.standard)
+        if let asked = engine.askedInspection {
+            if asked.rights >= rights { return asked }
+            asked.stop()
+            engine.forget(asked)
+        }
+        return try serve(engine, rights: rights, folder: InspectionFolder.standard)
     }
 
     /// Serves in another folder, which tests have to themselves.
     @discardableResult
     package static func serve(
-        _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String? = nil
+        _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String? = nil,
+        isAskedFor: Bool = false
     ) throws(SocketError) -> SocketInspection {
         try InspectionFolder.make(folder)
         _ = InspectionFolder.endpoints(in: folder)
         let inspection = SocketInspection(
-            try InspectionServer(engine, rights: rights, folder: folder, program: program ?? programName))
+            try InspectionServer(engine, rights: rights, folder: folder, program: program ?? programName),
+            isAskedFor: isAskedFor)
         engine.keep(inspection)
         return inspection
     }
@@ -62,7 +76,7 @@ public final class SocketInspection: Sendable {
             return complain("SOCKETKIT_INSPECT=\(value): must be 1, watch, payload or control")
         }
         do throws(SocketError) {
-            try serve(engine, rights: rights)
+            try serve(engine, rights: rights, folder: InspectionFolder.standard, isAskedFor: true)
         } catch {
             complain("SOCKETKIT_INSPECT: \(error.detail)")
         }

@@ -120,6 +120,12 @@ public final class SocketEngine: Sendable {
     /// Keeps what lets others look at it, until it ends.
     func keep(_ inspection: SocketInspection) { inspections.withLock { $0.append(inspection) } }
 
+    /// What the environment asked for, if that is still served.
+    var askedInspection: SocketInspection? { inspections.withLock { $0 }.first { $0.isAskedFor } }
+
+    /// Drops what was stopped.
+    func forget(_ inspection: SocketInspection) { inspections.withLock { $0.removeAll { $0 === inspection } } }
+
     /// Whether this is the engine that has that state.
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 

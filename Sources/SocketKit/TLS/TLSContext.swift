@@ -150,6 +150,7 @@ extension TLSContext {
         case .system:
             SSL_CTX_set_default_verify_paths(context)
         case .file(let path):
+            if let problem = TLSFiles.problem(path) { throw refused("trust file \(path): \(problem)") }
             guard SSL_CTX_load_verify_file(context, path) == 1 else {
                 throw refused("trust file \(path): \(TLSReasons.file(path, holding: "certificate"))")
             }
@@ -176,6 +177,8 @@ extension TLSContext {
     private static func setIdentity(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
         guard let identity = settings.identity else { return }
         let (certificate, key) = (identity.certificateFile, identity.keyFile)
+        if let problem = TLSFiles.problem(certificate) { throw refused("certificate \(certificate): \(problem)") }
+        if let problem = TLSFiles.problem(key) { throw refused("key \(key): \(problem)") }
         guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
             throw refused("certificate \(certificate): \(TLSReasons.file(certificate, holding: "certificate"))")
         }

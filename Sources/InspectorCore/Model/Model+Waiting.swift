@@ -1,0 +1,68 @@
+import SocketCore
+
+/// What a script waits for.
+extension Model {
+    /// The model without what the user typed and sent, so that a script waits for what others said.
+    package var withoutOwnInput: Model {
+        var model = self
+        model.start.editor = LineEditor()
+        model.field?.editor = LineEditor()
+        if case .form(var form) = dialog {
+            for index in form.fields.indices {
+                if case .text = form.fields[index].value { form.fields[index].value = .text(LineEditor()) }
+            }
+            model.dialog = .form(form)
+        }
+        if let id = list.selected {
+            model.composers[id]?.editor = LineEditor()
+            if let socket = selected, isOwn(socket) { model.hideSent() }
+        }
+        return model
+    }
+
+    /// Whether its bytes are sent by this user: those of a relay and of other programs are somebody else's.
+    private func isOwn(_ socket: SocketSnapshot) -> Bool { socket.linked == nil && isOurs(socket.id) }
+
+    /// Bytes of this user's writes, in the traffic and in the queue.
+    private mutating func hideSent() {
+        guard let id = list.selected else { return }
+        traffic.snapshot.hideSent()
+        frozen?.traffic.hideSent()
+        latest?.hidePreviews(of: id)
+        frozen?.snapshot.hidePreviews(of: id)
+    }
+
+    /// Whether the selected connection has received these bytes one after another, as far as they are kept.
+    package func hasReceived(_ bytes: [UInt8]) -> Bool {
+        let items = shownTraffic.items.filter { $0.direction == .received }
+        let all = items.flatMap(\.bytes)
+        guard let first = bytes.first, all.count >= bytes.count else { return false }
+        return (0...all.count - bytes.count).contains { start in
+            all[start] == first && all[start..<start + bytes.count].elementsEqual(bytes)
+        }
+    }
+
+    /// Why nothing will change any more of what was opened here: every connection is closed, or what was to be opened
+    /// was refused. `nil` while something can change, or nothing was opened.
+    package var whyNothingGoesOn: String? {
+        guard let latest, expected == nil, programs.isEmpty, transmissions.isEmpty, frozen == nil else { return nil }
+        guard latest.sockets.allSatisfy({ $0.phase == .closed }) else { return nil }
+        if let refusal = start.error ?? notice.flatMap({ $0.isError ? $0.text : nil }) { return refusal }
+        guard let last = latest.sockets.last else { return nil }
+        return "every connection is closed (\(last.id) \(last.peerText): \(last.ending ?? "closed"))"
+    }
+}
+
+extension TrafficSnapshot {
+    fileprivate mutating func hideSent() {
+        for index in items.indices where items[index].direction == .sent { items[index].bytes = [] }
+    }
+}
+
+extension EngineSnapshot {
+    fileprivate mutating func hidePreviews(of id: SocketID) {
+        guard let index = sockets.firstIndex(where: { $0.id == id }) else { return }
+        sockets[index].writing.current?.preview = []
+        for place in sockets[index].writing.pending.indices { sockets[index].writing.pending[place].preview = [] }
+    }
+}
