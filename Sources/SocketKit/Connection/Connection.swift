@@ -154,11 +154,7 @@ final class Connection {
         guard !machine.isConnecting else { return attemptIsReady(readiness) }
         // A report of an attempt that lost in this very batch says nothing about the one that won.
         guard readiness.token == token else { return }
-        if readiness.hungUp {
-            isHungUp = true
-            endIfReset()
-            guard !machine.isClosed else { return }
-        }
+        if readiness.hungUp, hangUpEnds() { return }
         if readiness.peerClosed { peerClosedIsKnown() }
         // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
         if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }
