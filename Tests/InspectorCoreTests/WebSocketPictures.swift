@@ -164,11 +164,12 @@ struct WebSocketPictures {
     func json() {
         let json = SocketJSON(clock: WallClock())
         let text = JSON.object(json.members(Self.half)).text
-        #expect(text.contains(#""awaiting":{"what":"payload of continuation","done_bytes":1024,"total_bytes":65536}"#))
+        let awaiting = #""awaiting":{"what":"payload","opcode":"continuation","done_bytes":1024,"total_bytes":65536}"#
+        #expect(text.contains(awaiting))
         #expect(text.contains(#""sending":{"opcode":"binary","message":5,"done_bytes":491520,"total_bytes":1966094}"#))
         #expect(text.contains(#""subprotocol":"chat""#) && text.contains(#""rtt_ms":0.22"#))
         #expect(text.contains("***") && !text.contains("8QfG"))
         let end = JSON.object(json.members(Self.closed)).text
-        #expect(end.contains(#""began":"local","sent":{"code":1002,"reason":"opcode 0x5 has no meaning"}"#))
+        #expect(end.contains(#""initiated_by":"local","sent":{"code":1002,"reason":"opcode 0x5 has no meaning"}"#))
     }
 }

@@ -51,13 +51,15 @@ extension Connection {
         linked.map { RelaySnapshot(lostBytes: lost, isOtherGone: engine.connections[$0] == nil) }
     }
 
-    /// A reset is noticed on a leg from which nothing is taken for now, whatever lies unread before it: the other peer
-    /// is to hear of it at once. Elsewhere the bytes before it are received first.
-    func endIfReset() {
-        guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return }
+    /// Notes a hang-up; whether it ended the session. A reset does on a leg from which nothing is taken for now, whatever
+    /// is unread before it: the other peer is to hear of it at once. Elsewhere the bytes before it are received first.
+    func hangUpEnds() -> Bool {
+        isHungUp = true
+        guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
-        guard errno != 0 else { return }
+        guard errno != 0 else { return false }
         close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+        return true
     }
 
     /// The other leg shows that this one is gone, be it over itself.

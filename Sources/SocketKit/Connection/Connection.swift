@@ -156,9 +156,7 @@ final class Connection {
         // A report of an attempt that lost in this very batch says nothing about the one that won.
         guard readiness.token == token else { return }
         if readiness.hungUp {
-            isHungUp = true
-            endIfReset()
-            guard !machine.isClosed else { return }
+            if hangUpEnds() { return }
         } else if readiness.hasError, !takeError() {
             return finishStep()
         }
