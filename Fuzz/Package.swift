@@ -11,7 +11,7 @@ let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
 
 // A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore`,
 // `Sources/InspectorCore` and `Sources/CZlib` are links to the targets, since a package cannot import the targets of
-// another that are no products.
+// another that are no products; `FuzzViewer` shares files with a test in the same way.
 let package = Package(
     name: "fuzz",
     targets: [
@@ -22,6 +22,8 @@ let package = Package(
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzInspection", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(
+            name: "FuzzViewer", dependencies: ["InspectorCore", "SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzWebSocket", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzInflate", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzHandshake", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),

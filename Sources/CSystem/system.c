@@ -36,3 +36,10 @@ int64_t csystem_peer_user(int descriptor) {
   if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return -1;
   return credentials.uid;
 }
+
+int csystem_peer_process(int descriptor) {
+  struct ucred credentials;
+  socklen_t length = sizeof credentials;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return 0;
+  return credentials.pid;
+}

@@ -13,6 +13,8 @@ package final class FaultyKernel: Kernel {
         var counts: [Call: Int] = [:]
         var longestSend = Int.max
         var longestReceive = Int.max
+        var always: [Call: Int32] = [:]
+        var beforeListening: (@Sendable () -> Void)?
         var open: Set<Int32> = []
     }
 
@@ -24,6 +26,21 @@ package final class FaultyKernel: Kernel {
     /// Makes the next calls of this kind fail with these errnos, one each; 0 lets a bind pass.
     package func fail(_ call: Call, with errnos: [Int32]) {
         state.withLock { $0.faults[call, default: []] += errnos }
+    }
+
+    /// Makes every call of this kind fail with this errno, until that is nil.
+    package func fail(_ call: Call, always errno: Int32?) {
+        state.withLock { $0.always[call] = errno }
+    }
+
+    /// Makes one call of this kind fail, after so many that do not.
+    package func fail(_ call: Call, after count: Int, with errno: Int32) {
+        state.withLock { $0.faults[call] = Array(repeating: 0, count: count) + [errno] }
+    }
+
+    /// Runs something between bind and listen.
+    package func beforeListening(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.beforeListening = body }
     }
 
     /// Lets one send take at most so many bytes.
@@ -47,9 +64,10 @@ package final class FaultyKernel: Kernel {
     private func fault(_ call: Call) -> Int32? {
         state.withLock { state in
             state.counts[call, default: 0] += 1
+            if let errno = state.always[call] { return errno }
             guard let first = state.faults[call]?.first else { return nil }
             state.faults[call]?.removeFirst()
-            return first
+            return first == 0 ? nil : first
         }
     }
 
@@ -106,7 +124,10 @@ package final class FaultyKernel: Kernel {
         if let errno = fault(.bind), errno != 0 { return errno }
         return real.bind(descriptor, to: address)
     }
-    package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 { real.listen(descriptor, backlog: backlog) }
+    package func listen(_ descriptor: Int32, backlog: Int32) -> Int32 {
+        state.withLock { $0.beforeListening }?()
+        return real.listen(descriptor, backlog: backlog)
+    }
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         real.connect(descriptor, to: address)
     }

@@ -54,7 +54,7 @@ package final class InspectionClient {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count > 0 { decoder.append(buffer[..<count]) }
             while let frame = try decoder.next() {
-                mirror.take(frame)
+                try mirror.take(frame)
                 switch frame {
                 case .hello, .refusal, .notice: others.append(frame)
                 case .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown: break

@@ -34,18 +34,18 @@ private func readStream(_ bytes: [UInt8], piece: Int) {
                     watch.traffic = change.socket
                     mirror.watches(watch)
                 }
-                mirror.take(frame)
+                try mirror.take(frame)
             }
         }
     } catch {
         return
     }
     guard let picture = mirror.snapshot(engine: "") else { return }
-    let ids = picture.sockets.map(\.id)
-    require(ids == ids.sorted(), "sessions out of order: \(ids)")
-    var merger = EventMerger()
-    merger.add(picture.events, of: 1, next: picture.nextEvent)
-    let numbers = merger.events(from: 0).map(\.sequence)
+    var merger = ProgramMerger()
+    let whole = merger.merge([(picture, 0), (picture, 1)], SnapshotRequest(eventsFrom: 0))
+    let ids = whole.sockets.map(\.id)
+    require(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }, "sessions out of order: \(ids)")
+    let numbers = whole.events.map(\.sequence)
     require(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "events out of order: \(numbers)")
 }
 

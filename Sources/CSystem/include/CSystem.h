@@ -36,6 +36,10 @@ const char *csystem_secure_getenv(const char *name);
 // The user at the other end of a Unix-domain socket (SO_PEERCRED); -1 with errno when it is not known.
 int64_t csystem_peer_user(int descriptor);
 
+// The process that listened at the other end of a connected Unix-domain socket, as this process's PID namespace numbers
+// it; 0 when it has no number there.
+int csystem_peer_process(int descriptor);
+
 // What the kernel says of any socket of this host (sock_diag(7)).
 struct csystem_diag {
   uint64_t inode;

@@ -81,14 +81,18 @@ package struct EventLog: Sendable {
 
     /// Events lost within the minute before an instant.
     package func lostLately(_ now: MonotonicTime) -> UInt64 {
-        losses.reduce(0) { now - $1.time < .seconds(60) ? $0 + $1.count : $0 }
+        losses.reduce(0) { now - $1.time < .seconds(60) ? $0.saturatingAdd($1.count) : $0 }
     }
 
     private mutating func noteGap(upTo sequence: UInt64, _ now: MonotonicTime) {
         guard sequence > next else { return }
-        lost += sequence - next
-        losses.removeAll { now - $0.time >= .seconds(60) }
-        losses.append((now, sequence - next))
+        lost.saturate(adding: sequence - next)
+        if let last = losses.last, now - last.time < .milliseconds(100) {
+            losses[losses.count - 1].count.saturate(adding: sequence - next)
+        } else {
+            losses.removeAll { now - $0.time >= .seconds(60) }
+            losses.append((now, sequence - next))
+        }
         append(.lost(sequence - next, next: sequence))
     }
 }

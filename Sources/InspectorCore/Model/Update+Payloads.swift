@@ -128,14 +128,14 @@ extension Model {
             default: item.sequence == sequence
             }
         }
-        let lost = items.reduce(0) { $0 + $1.done - $1.bytes.count }
+        let lost = items.reduce(UInt64(0)) { $0.saturatingAdd(UInt64(max(0, $1.done - $1.bytes.count))) }
         let dropped = form.chosen(.what) == 0 ? 0 : shownTraffic.dropped
         dialog = nil
         guard items.contains(where: { !$0.bytes.isEmpty }) else {
             notice = hint("there is no byte to save")
             return []
         }
-        return [.save(path, items.flatMap(\.bytes), missing: UInt64(max(0, lost)), droppedItems: dropped)]
+        return [.save(path, items.flatMap(\.bytes), missing: lost, droppedItems: dropped)]
     }
 
     /// The editor is closed: the line goes back to its composer; other bytes go there when they were changed.

@@ -51,7 +51,7 @@ package struct JSONLines: Sendable {
         lines += programLines(others.programs, snapshot.time)
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
-        findings.take(snapshot, lost: losses.reduce(0) { $0 + $1.count })
+        findings.take(snapshot, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
@@ -135,7 +135,11 @@ package struct JSONLines: Sendable {
 
     private mutating func gap(upTo sequence: UInt64, _ time: MonotonicTime) -> [String] {
         guard sequence > nextEvent else { return [] }
-        losses.append((time, sequence - nextEvent))
+        if let last = losses.last, time - last.time < .milliseconds(100) {
+            losses[losses.count - 1].count.saturate(adding: sequence - nextEvent)
+        } else {
+            losses.append((time, sequence - nextEvent))
+        }
         let members = [
             JSON.Member("events", JSON(sequence - nextEvent)), JSON.Member("next_sequence", JSON(sequence)),
         ]

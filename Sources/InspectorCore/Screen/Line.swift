@@ -1,3 +1,5 @@
+import SocketCore
+
 /// A row of cells being put together, before it is known where it goes.
 package struct Line: Hashable, Sendable {
     package private(set) var cells: [Cell] = []
@@ -12,15 +14,28 @@ package struct Line: Hashable, Sendable {
     /// Columns taken.
     package var width: Int { cells.count }
 
-    /// Appends our own text.
+    /// Appends our own text. Should something foreign come here all the same, what a terminal would act on is escaped.
     package mutating func append(_ text: some StringProtocol, _ style: Style = .plain) {
         for scalar in text.unicodeScalars {
+            guard !Self.isActedOn(scalar) else {
+                append(PrintableText.escape(scalar), style)
+                continue
+            }
             let width = TextWidth.of(scalar)
             if width == 0 {
                 mark(scalar, style)
             } else {
                 append(scalar, width: width, style)
             }
+        }
+    }
+
+    /// Controls, and marks that reorder text.
+    private static func isActedOn(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20..<0x7F: false
+        case 0..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
         }
     }
 

@@ -44,10 +44,12 @@ private func drawTooSmall(_ model: Model, on canvas: inout Canvas) {
     let whole = Rect(size)
     let text = ["too small", "have \(size.width)x\(size.height)", "need \(least.width)x\(least.height)"]
     if case .menu(let menu) = model.dialog {
-        canvas.draw(Line(menu.title, Style(.warn)), row: 0, in: whole, model.glyphs)
-        canvas.draw(
-            Line(menu.items.map { "\($0.key.map(String.init) ?? "") \($0.label)" }.joined(separator: "  ")), row: 1,
-            in: whole, model.glyphs)
+        let items = menu.items.map { "\($0.key.map(String.init) ?? "") \($0.label)" }.joined(separator: "  ")
+        var (title, choices) = (Line(), Line())
+        model.sanitizer.append(menu.title, Style(.warn), to: &title)
+        model.sanitizer.append(items, to: &choices)
+        canvas.draw(title, row: 0, in: whole, model.glyphs)
+        canvas.draw(choices, row: 1, in: whole, model.glyphs)
         return
     }
     if whole.width >= 42 {

@@ -34,8 +34,9 @@ package enum Format {
     /// A share that is 100 only when nothing is missing.
     package static func percent(done: Int, total: Int) -> String {
         guard total > 0 else { return "-" }
-        let share = Int(Double(max(0, done)) / Double(total) * 100)
-        return "\(done >= total ? 100 : min(99, share))%"
+        // Before it is divided: a share of far more than all of it is no whole number that fits.
+        guard done < total else { return "100%" }
+        return "\(min(99, Int(Double(max(0, done)) / Double(total) * 100)))%"
     }
 
     /// A limit that somebody chose: `8K` where it is just that, `8.3K` elsewhere.

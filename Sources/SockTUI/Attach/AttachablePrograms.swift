@@ -10,9 +10,15 @@ enum AttachablePrograms {
         var hello: InspectionHello
     }
 
-    /// All that answer. Sockets of programs that have ended are removed.
+    /// Sockets that are asked at most, and how long all of them together may take to answer.
+    private static let limit = 256
+    private static let patience = Duration.seconds(3)
+
+    /// All that answer in time. Sockets of programs that have ended are removed.
     static func list(in folder: String = InspectionFolder.standard) -> [Entry] {
-        InspectionFolder.endpoints(in: folder).compactMap { path in
+        let end = ContinuousClock.now + patience
+        return InspectionFolder.endpoints(in: folder).prefix(limit).compactMap { path in
+            guard .now < end else { return nil }
             do throws(AttachError) {
                 var mine = InspectionHello()
                 mine.process = Int(getpid())

@@ -16,19 +16,29 @@ final class AttachedProgram: Sendable {
     private let descriptor: Int32
     private let bell: Bell
     private let state = Lock(State())
+    /// What came behind the greeting.
+    private let greeted: InspectionFrameDecoder
 
     private struct State {
         var mirror = InspectionMirror()
-        var decoder = InspectionFrameDecoder()
         var unsent: [UInt8] = []
         var watch = InspectionWatch()
+        /// Whether the watch has not been sent yet. The latest one alone counts, so that only one waits.
+        var owesWatch = false
         var heard = ContinuousClock.now
-        var notices: [String] = []
+        var notices = NoticeBuffer()
         var ending: String?
         var isClosing = false
+
+        var hasUnsent: Bool { owesWatch || !unsent.isEmpty }
     }
 
     private static let patience = Duration.seconds(2)
+    /// Bytes of commands that wait for a program which does not read.
+    private static let unsentLimit = 8 << 20
+    /// Dealing with what has come takes no longer than this without a pause of the same length behind it, so that no
+    /// program takes more than half a core, nor the lock from those who look.
+    private static let breath = Duration.milliseconds(20)
 
     /// Connects and greets. Waits for the answer, two seconds at most.
     /// - Throws: why it is not looked at, in a sentence of ours or of the program's.
@@ -42,9 +52,9 @@ final class AttachedProgram: Sendable {
         let theirs = try link.greet(mine, &decoder, within: Self.patience)
         if let refusal = mine.refusal(of: theirs, who: "\(path)") { throw AttachError(sentence: refusal) }
         hello = theirs
+        bell = try Bell()
         descriptor = link.release()
-        bell = Bell()
-        state.withLock { $0.decoder = decoder }
+        greeted = decoder
     }
 
     deinit { Glibc.close(descriptor) }
@@ -68,7 +78,7 @@ final class AttachedProgram: Sendable {
             guard state.watch != watch else { return false }
             state.watch = watch
             state.mirror.watches(watch)
-            state.unsent += InspectionFrame.watch(watch).bytes
+            state.owesWatch = true
             return true
         }
         if isNew { bell.ring() }
@@ -80,11 +90,15 @@ final class AttachedProgram: Sendable {
         state.withLock { state in
             guard hello.rights >= .control else {
                 let may = "\(hello.program)[\(hello.process)] gives the right to \(hello.rights.rawValue) only"
-                state.notices.append("\(may); with SOCKETKIT_INSPECT=control it would do that")
+                state.notices.add("\(may); with SOCKETKIT_INSPECT=control it would do that")
                 return
             }
             guard frame.count <= InspectionFrame.limit else {
-                state.notices.append("too much for one command: at most \(InspectionFrame.limit) bytes")
+                state.notices.add("too much for one command: at most \(InspectionFrame.limit) bytes")
+                return
+            }
+            guard state.unsent.count + frame.count <= Self.unsentLimit else {
+                state.notices.add("\(hello.program)[\(hello.process)] does not read; nothing was asked of it")
                 return
             }
             state.unsent += frame
@@ -103,12 +117,7 @@ final class AttachedProgram: Sendable {
     /// Whether more may be told.
     var isLive: Bool { state.withLock { $0.ending == nil && !$0.isClosing } }
 
-    func takeNotices() -> [String] {
-        state.withLock { state in
-            defer { state.notices = [] }
-            return state.notices
-        }
-    }
+    func takeNotices() -> [String] { state.withLock { $0.notices.take() } }
 
     /// How it is doing.
     var doing: ProgramInfo.State {
@@ -124,26 +133,42 @@ final class AttachedProgram: Sendable {
 
     private func run() {
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        var decoder = greeted
+        var rested = ContinuousClock.now
+        receive([], &decoder)
         while true {
-            let (isClosing, isEnded, hasUnsent) = state.withLock {
-                ($0.isClosing, $0.ending != nil, !$0.unsent.isEmpty)
-            }
-            if isClosing || isEnded { break }
-            var polled = [
-                pollfd(fd: descriptor, events: Int16(POLLIN) | (hasUnsent ? Int16(POLLOUT) : 0), revents: 0),
-                pollfd(fd: bell.readEnd, events: Int16(POLLIN), revents: 0),
-            ]
-            poll(&polled, 2, -1)
-            bell.silence()
+            let (isOver, hasUnsent) = state.withLock { ($0.isClosing || $0.ending != nil, $0.hasUnsent) }
+            if isOver { break }
+            guard wait(until: rested, hasUnsent) else { continue }
             flush()
-            receive(&buffer)
+            let began = ContinuousClock.now
+            receive(&buffer, &decoder)
+            let took = .now - began
+            if took > Self.breath { rested = .now + min(took, .seconds(1)) }
         }
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
+    /// Waits for the program or the bell; while the thread rests, for the bell alone. Returns whether it has rested.
+    private func wait(until rested: ContinuousClock.Instant, _ hasUnsent: Bool) -> Bool {
+        let left = (rested - .now).wholeNanoseconds / 1_000_000
+        let events = Int16(POLLIN) | (hasUnsent ? Int16(POLLOUT) : 0)
+        var polled = [
+            pollfd(fd: bell.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: left > 0 ? -1 : descriptor, events: events, revents: 0),
+        ]
+        poll(&polled, 2, left > 0 ? Int32(clamping: left) : -1)
+        bell.silence()
+        return left <= 0
+    }
+
     private func flush() {
         state.withLock { state in
-            while !state.unsent.isEmpty {
+            while state.hasUnsent {
+                if state.unsent.isEmpty {
+                    state.unsent = InspectionFrame.watch(state.watch).bytes
+                    state.owesWatch = false
+                }
                 let count = Glibc.send(
                     descriptor, state.unsent, state.unsent.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
                 guard count > 0 else { return }
@@ -152,30 +177,40 @@ final class AttachedProgram: Sendable {
         }
     }
 
-    private func receive(_ buffer: inout [UInt8]) {
+    private func receive(_ buffer: inout [UInt8], _ decoder: inout InspectionFrameDecoder) {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return }
+        guard count > 0 else { return end("it has ended") }
+        receive(buffer[..<count], &decoder)
+    }
+
+    /// Reads without the lock, which is held only while a frame that was read is taken.
+    private func receive(_ bytes: ArraySlice<UInt8>, _ decoder: inout InspectionFrameDecoder) {
+        decoder.append(bytes)
+        do throws(WireError) {
+            while let frame = try decoder.next() { try take(frame) }
+        } catch {
+            let problem = if case .malformed(let sentence) = error { sentence } else { "" }
+            end("what it tells cannot be read: \(problem)")
+        }
+        state.withLock { $0.heard = .now }
+    }
+
+    private func end(_ sentence: String) {
         state.withLock { state in
-            guard count > 0 else {
-                state.ending = "it has ended"
-                return
-            }
-            state.heard = .now
-            state.decoder.append(buffer[..<count])
-            do throws(WireError) {
-                while let frame = try state.decoder.next() { Self.take(frame, &state) }
-            } catch {
-                let problem = if case .malformed(let sentence) = error { sentence } else { "" }
-                state.ending = "what it tells cannot be read: \(problem)"
-            }
+            if state.ending == nil { state.ending = sentence }
         }
     }
 
-    private static func take(_ frame: InspectionFrame, _ state: inout State) {
-        switch frame {
-        case .refusal(let sentence): state.ending = sentence
-        case .notice(let sentence): state.notices.append(sentence)
-        case .hello, .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown: state.mirror.take(frame)
+    private func take(_ frame: InspectionFrame) throws(WireError) {
+        let now = SystemClock().now
+        try state.withLock { state throws(WireError) in
+            switch frame {
+            case .refusal(let sentence): if state.ending == nil { state.ending = sentence }
+            case .notice(let sentence): state.notices.add(sentence)
+            case .hello, .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown:
+                try state.mirror.take(frame, now: now)
+            }
         }
     }
 }

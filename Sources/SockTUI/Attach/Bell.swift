@@ -6,11 +6,12 @@ final class Bell: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
 
-    init() {
+    /// - Throws: why there is none: no descriptor is left.
+    init() throws(AttachError) {
         var ends: [Int32] = [-1, -1]
         let kind = [SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC].reduce(0) { $0 | Int32($1.rawValue) }
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            fatalError("socketpair: \(String(cString: strerror(errno)))")
+            throw AttachError(sentence: "no descriptor is left")
         }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }

@@ -22,7 +22,7 @@ final class InspectedPrograms: Inspected {
         var count = 0
         /// Attaches under way.
         var attaching = 0
-        var merger = EventMerger()
+        var merger = ProgramMerger()
         /// The next event of the engine here, while its pictures are passed on as they are.
         var passed: UInt64 = 0
 
@@ -51,6 +51,7 @@ final class InspectedPrograms: Inspected {
             do throws(AttachError) {
                 var count = 0
                 for path in try AttachablePrograms.paths(for: name) {
+                    guard state.withLock({ $0.attached.count < Self.limit }) else { throw Self.tooMany }
                     let program = try AttachedProgram(path: path)
                     add(program)
                     count += 1
@@ -62,12 +63,16 @@ final class InspectedPrograms: Inspected {
         }
     }
 
+    /// Programs that one run attaches to, those that have ended since included: what they told stays.
+    private static let limit = 64
+    private static let tooMany = AttachError(sentence: "\(limit) programs are attached to already, the most of one run")
+
     private func add(_ program: AttachedProgram) {
         state.withLock { state in
             let isNew = !state.attached.contains { $0.program.path == program.path && $0.program.isLive }
             if isNew {
                 if state.attached.isEmpty, let engine = state.engine {
-                    state.merger = EventMerger(next: state.passed, expected: engine.ordinal)
+                    state.merger = ProgramMerger(next: state.passed, expected: engine.ordinal)
                 }
                 state.attached.append((program, state.nextOrdinal()))
             }
@@ -144,32 +149,14 @@ final class InspectedPrograms: Inspected {
         then(EngineSnapshot(engine: "socktui", time: clock.now, wallNanoseconds: clock.wallNanoseconds))
     }
 
-    /// One picture of all programs. The clocks of one host's programs are one clock.
+    /// One picture of all programs, at this program's own time of day.
     private func merge(_ own: [(EngineSnapshot, Int)], _ request: SnapshotRequest) -> EngineSnapshot {
         let attached = state.withLock { $0.attached }
         let pictures = own + attached.compactMap { program, ordinal in program.snapshot().map { ($0, ordinal) } }
-        let latest = pictures.max { $0.0.time < $1.0.time }?.0
-        var whole = EngineSnapshot(
-            engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
-        whole.times = latest?.times ?? whole.times
-        return state.withLock { state in
-            for (var picture, ordinal) in pictures.sorted(by: { $0.1 < $1.1 }) {
-                if ordinal > 0 {
-                    for index in picture.sockets.indices { picture.sockets[index].belongs(to: ordinal) }
-                }
-                // The picture of one program alone is passed on without a copy of it.
-                if whole.sockets.isEmpty { whole.sockets = picture.sockets } else { whole.sockets += picture.sockets }
-                whole.counters.add(picture.counters)
-                state.merger.add(picture.events, of: ordinal, next: picture.nextEvent)
-                if let id = picture.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
-                    whole.trafficOf = request.traffic
-                    whole.traffic = picture.traffic
-                }
-            }
-            if let first = request.eventsFrom { whole.events = state.merger.events(from: first) }
-            whole.nextEvent = state.merger.next
-            return whole
-        }
+        var whole = state.withLock { $0.merger.merge(pictures, request) }
+        let clock = SystemClock()
+        whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
+        return whole
     }
 
     // MARK: Acting
@@ -248,18 +235,6 @@ final class InspectedPrograms: Inspected {
         let (attached, engine) = state.withLock { ($0.attached, $0.engine) }
         engine?.engine.close()
         for (program, _) in attached { program.close() }
-    }
-}
-
-extension EngineCounters {
-    fileprivate mutating func add(_ other: EngineCounters) {
-        turns += other.turns
-        readinessEvents += other.readinessEvents
-        commands += other.commands
-        opened += other.opened
-        closed += other.closed
-        received += other.received
-        sent += other.sent
     }
 }
 

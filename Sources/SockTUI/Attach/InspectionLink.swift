@@ -4,6 +4,8 @@ import SocketKit
 /// A connection to an inspection socket, up to the greeting.
 final class InspectionLink {
     private var descriptor: Int32 = -1
+    /// The process there, whatever it says it is; 0 when it is in another PID namespace.
+    private let process: Int32
 
     /// Connects. Only a program of the same user is trusted.
     init(path: String) throws(AttachError) {
@@ -17,6 +19,7 @@ final class InspectionLink {
         descriptor = Int32(opened)
         let failure = kernel.connect(descriptor, to: .unix(path: path))
         guard failure == 0 else { throw AttachError(sentence: Self.sentence(failure, path)) }
+        process = kernel.peerProcess(descriptor)
         let user = kernel.peerUser(descriptor)
         guard user == Int64(geteuid()) else {
             throw AttachError(sentence: "\(path): the program there runs as user \(user), and this one as \(geteuid())")
@@ -34,7 +37,8 @@ final class InspectionLink {
         }
     }
 
-    /// Says who we are and waits for who they are. What came behind it stays in the decoder.
+    /// Says who we are and waits for who they are; which process it is, the kernel says. What came behind the greeting
+    /// stays in the decoder.
     func greet(
         _ mine: InspectionHello, _ decoder: inout InspectionFrameDecoder, within limit: Duration
     ) throws(AttachError) -> InspectionHello {
@@ -43,7 +47,7 @@ final class InspectionLink {
         let end = ContinuousClock.now + limit
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            if let hello = try Self.hello(&decoder) { return hello }
+            if let hello = try hello(&decoder) { return hello }
             var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
             guard left > 0, poll(&polled, 1, Int32(left)) >= 0 || errno == EINTR else {
@@ -52,17 +56,19 @@ final class InspectionLink {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count > 0 { decoder.append(buffer[..<count]) }
             if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
-                if let hello = try Self.hello(&decoder) { return hello }
+                if let hello = try hello(&decoder) { return hello }
                 throw AttachError(sentence: "the program there hung up without a word")
             }
         }
     }
 
     /// The greeting, if it has come whole. Throws the sentence of a refusal.
-    private static func hello(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
+    private func hello(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
         do throws(WireError) {
             switch try decoder.next() {
-            case .hello(let hello): return hello
+            case .hello(var hello):
+                hello.process = Int(process)
+                return hello
             case .refusal(let sentence): throw WireError.malformed(sentence)
             case nil: return nil
             case .sockets, .tick, .events, .traffic, .notice, .reset, .watch, .command, .unknown:

@@ -92,8 +92,9 @@ final class PeerFinder: Sendable {
         for socket in sockets {
             guard let local = socket.local, let peer = socket.peer else { continue }
             if peer.isUnix {
-                guard let descriptor = socket.descriptor else { continue }
-                answers[socket.id] = diagnosis.other(process: pid_t(process(socket.id)), descriptor: descriptor)
+                guard let descriptor = socket.descriptor, let process = pid_t(exactly: process(socket.id)), process > 0
+                else { continue }
+                answers[socket.id] = diagnosis.other(process: process, descriptor: descriptor)
             } else {
                 answers[socket.id] = diagnosis.other(local: local, peer: peer)
             }

@@ -122,10 +122,7 @@ package struct InspectionBoard: Sendable {
 
     /// Without the right to payload, what shows bytes of it is left out.
     private mutating func encode(_ socket: inout SocketSnapshot) {
-        if !showsPayload {
-            socket.reading.hidePayload()
-            socket.writing.hidePayload()
-        }
+        if !showsPayload { socket.hidePayload() }
         scratch.clear()
         socket.encode(to: &scratch)
     }
@@ -251,13 +248,6 @@ package struct InspectionBoard: Sendable {
         viewer.trafficOf = id
         viewer.traffic = traffic
         writer.frame(.traffic) { change.encode(to: &$0) }
-    }
-}
-
-extension QueueSnapshot {
-    fileprivate mutating func hidePayload() {
-        current?.preview = []
-        for index in pending.indices { pending[index].preview = [] }
     }
 }
 

@@ -67,7 +67,7 @@ struct InspectionCommand: WireMessage {
         try coder.field(2, &socket)
         try coder.field(3, &kind)
         try coder.field(4, &timeout)
-        try coder.field(5, &tag)
+        try coder.exactField(5, &tag)
         try coder.field(6, &isStanding)
         try coder.field(7, &bytes)
         try coder.field(8, &mode)

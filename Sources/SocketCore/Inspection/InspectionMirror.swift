@@ -1,20 +1,22 @@
 /// A viewer's picture of one engine in another program, put together from what the wire brings.
 ///
-/// What comes is kept until an update is whole, unless it is more than a program can have meant.
+/// What comes is kept until an update is whole. Nothing that the program says makes it keep more than its limits, nor
+/// take more than a time that grows with the bytes that came: a program that says more than any has to say is refused.
 package struct InspectionMirror: Sendable {
     /// Events that are kept until somebody asks; more are lost, and their sequence numbers say so.
-    static let eventLimit = 4_096
+    package static let eventLimit = 4_096
+    /// Sessions of one program that are kept, those that closed lately included.
+    package static let sessionLimit = 1 << 17
+    /// Bytes that the texts and lists of all its sessions may take.
+    package static let memoryLimit = 256 << 20
 
-    /// As of the last whole update, in the order of their names.
-    private var sockets: [SocketSnapshot] = []
-    /// Those names, close together, where they are found soon.
-    private var names: [SocketID] = []
-    /// What came of the update under way.
-    private var arrived: [SocketSnapshot] = []
+    private var listed = MirroredSessions()
+    private var arrived = ArrivedSessions()
     private var isVoid = false
     private var events: [SocketEvent] = []
-    private var traffic: [TrafficItem] = []
-    private var trafficDropped: UInt64 = 0
+    /// The event that is expected next: what was told before is not told again.
+    private var awaitedEvent: UInt64 = 0
+    private var traffic = MirroredTraffic()
     private var trafficOf: SocketID?
     private var lastTick: InspectionTick?
     private var watched: Set<SocketID> = []
@@ -34,31 +36,34 @@ package struct InspectionMirror: Sendable {
     /// taken for new.
     package mutating func watches(_ watch: InspectionWatch) {
         let wanted = Set(watch.sockets)
-        let former = watchesAll && !watch.wantsAll ? Set(names) : watched
+        let former = watchesAll && !watch.wantsAll ? Set(listed.ids) : watched
         unwatched = watch.wantsAll ? [] : unwatched.union(former).subtracting(wanted)
         (watched, watchesAll) = (wanted, watch.wantsAll)
         guard trafficOf != watch.traffic else { return }
         trafficOf = watch.traffic
-        traffic = []
-        trafficDropped = 0
+        traffic = MirroredTraffic()
     }
 
     /// Takes a frame of the program's. Frames that only a viewer sends are left out.
-    package mutating func take(_ frame: InspectionFrame) {
+    ///
+    /// `now` is the viewer's own time: the clocks of one host's programs are one clock, so no update is of a later
+    /// instant. Throws a sentence when the program says more than is kept; nothing more can be taken then.
+    package mutating func take(_ frame: InspectionFrame, now: MonotonicTime? = nil) throws(WireError) {
         switch frame {
         case .sockets(let blocks):
-            arrived += blocks
-            if arrived.count > Self.most { apply([]) }
-        case .tick(let tick):
-            apply(tick.removed)
-            lastTick = tick
-            updates += 1
-        case .events(let new):
-            events += new
-            if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
-        case .traffic(let change): take(change)
+            do throws(WireError) {
+                try arrived.add(blocks)
+            } catch {
+                arrived = ArrivedSessions()
+                throw error
+            }
+        case .tick(let tick): try finishUpdate(tick, now)
+        case .events(let new): take(new)
+        case .traffic(let change):
+            guard change.socket == trafficOf else { break }
+            try traffic.take(change)
         case .reset:
-            arrived = []
+            arrived = ArrivedSessions()
             isVoid = true
         case .hello, .refusal, .notice, .watch, .command, .unknown: break
         }
@@ -70,143 +75,49 @@ package struct InspectionMirror: Sendable {
         guard let lastTick else { return nil }
         var snapshot = EngineSnapshot(
             engine: engine, time: lastTick.time, wallNanoseconds: lastTick.wallNanoseconds)
-        snapshot.sockets = sockets
+        snapshot.sockets = listed.sockets
         snapshot.counters = lastTick.counters
         snapshot.times = lastTick.times
         swap(&snapshot.events, &events)
-        snapshot.nextEvent = lastTick.nextEvent
+        snapshot.nextEvent = max(lastTick.nextEvent, awaitedEvent)
         snapshot.trafficOf = trafficOf
-        if trafficOf != nil { snapshot.traffic = TrafficSnapshot(items: traffic, dropped: trafficDropped) }
+        if trafficOf != nil { snapshot.traffic = traffic.snapshot }
         return snapshot
     }
 
-    // MARK: The end of an update
-
-    private mutating func apply(_ removed: [SocketID]) {
-        if isVoid { (sockets, names, isVoid) = ([], [], false) }
-        let places = arrived.map { position(of: $0.id) }
-        if removed.isEmpty, places.allSatisfy({ $0 != nil }) {
-            replace(places.compactMap { $0 })
-        } else {
-            rebuild(without: Set(removed))
-            forgetUnwatched()
+    private mutating func take(_ new: [SocketEvent]) {
+        for event in new where event.sequence >= awaitedEvent {
+            events.append(event)
+            awaitedEvent = event.sequence + 1
         }
-        arrived.removeAll(keepingCapacity: arrived.count < Self.usual)
+        if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
     }
 
-    /// Sessions that wait for the end of their update at most.
-    private static let most = 1 << 17
-    /// Room for so many sessions in an update is kept.
-    private static let usual = 4_096
-
-    /// Puts what has come in the places of what was there.
-    private mutating func replace(_ places: [Int]) {
-        for (index, place) in places.enumerated() {
-            arrived[index].makePlausible()
-            swap(&sockets[place], &arrived[index])
-        }
-        // Behind them: one of them may have left before the program knew.
-        forgetUnwatched()
-    }
-
-    private mutating func forgetUnwatched() {
-        for id in unwatched {
-            guard let place = position(of: id) else { continue }
-            sockets[place].kernel = nil
-            sockets[place].reading.pending = []
-            sockets[place].writing.pending = []
-        }
+    private mutating func finishUpdate(_ tick: InspectionTick, _ now: MonotonicTime?) throws(WireError) {
+        if isVoid { (listed, isVoid) = (MirroredSessions(), false) }
+        try listed.apply(&arrived, without: tick.removed)
+        for id in unwatched { listed.forgetDetails(of: id) }
         unwatched = []
-    }
-
-    /// Puts everything together anew, since sessions came or went. Of one that was told twice the latter counts.
-    private mutating func rebuild(without removed: Set<SocketID>) {
-        var latest: [SocketID: Int] = [:]
-        for index in arrived.indices { latest[arrived[index].id] = index }
-        let order = latest.keys.filter { !removed.contains($0) }.sorted()
-        var all: [SocketSnapshot] = []
-        all.reserveCapacity(sockets.count + order.count)
-        var next = 0
-        func add(upTo id: SocketID?) {
-            while next < order.count, id.map({ order[next] < $0 }) ?? true {
-                if let index = latest[order[next]] {
-                    arrived[index].makePlausible()
-                    all.append(arrived[index])
-                }
-                next += 1
-            }
-        }
-        for (index, id) in names.enumerated() {
-            add(upTo: id)
-            if latest[id] == nil, !removed.contains(id) { all.append(sockets[index]) }
-        }
-        add(upTo: nil)
-        sockets = all
-        names = all.indices.map { all[$0].id }
-    }
-
-    private func position(of id: SocketID) -> Int? {
-        var (low, high) = (0, names.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if names[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low < names.count && names[low] == id ? low : nil
-    }
-
-    private mutating func take(_ change: InspectionTraffic) {
-        guard change.socket == trafficOf else { return }
-        trafficDropped = change.dropped
-        traffic.removeAll { $0.sequence < change.first }
-        for item in change.items {
-            let item = item.plausible
-            // Changes are of the latest items, so the search from the end is short.
-            if let index = traffic.lastIndex(where: { $0.sequence <= item.sequence }) {
-                if traffic[index].sequence == item.sequence {
-                    traffic[index] = item
-                } else {
-                    traffic.insert(item, at: index + 1)
-                }
-            } else {
-                traffic.insert(item, at: 0)
-            }
-        }
+        lastTick = tick.plausible(after: lastTick?.time, now)
+        updates += 1
     }
 }
 
-// What another program claims, held to what can be: views rely on it.
+extension InspectionTick {
+    /// The longest that the updates of any program lie apart.
+    private static let longestInterval = Duration.seconds(600)
 
-extension SocketSnapshot {
-    fileprivate mutating func makePlausible() {
-        reading.makePlausible()
-        writing.makePlausible()
-        prebuffered = max(0, prebuffered)
-    }
-}
-
-extension QueueSnapshot {
-    fileprivate mutating func makePlausible() {
-        current?.makePlausible()
-        for index in pending.indices { pending[index].makePlausible() }
-        pendingCount = max(pending.count, pendingCount)
-        pendingBytes = max(0, pendingBytes)
-    }
-}
-
-extension OperationSnapshot {
-    fileprivate mutating func makePlausible() {
-        guard done < 0 || total.map({ $0 < done }) ?? false else { return }
-        done = max(0, done)
-        total = total.map { max($0, done) }
-    }
-}
-
-extension TrafficItem {
-    fileprivate var plausible: TrafficItem {
-        guard done < bytes.count || total.map({ $0 < done }) ?? false else { return self }
-        var item = self
-        item.done = max(done, bytes.count)
-        item.total = total.map { max($0, item.done) }
-        return item
+    /// The same, not before the one before it and not later than now.
+    fileprivate func plausible(after former: MonotonicTime?, _ now: MonotonicTime?) -> InspectionTick {
+        var tick = self
+        if let now, now < tick.time {
+            tick.wallNanoseconds -= (tick.time - now).wholeNanoseconds
+            tick.time = now
+        }
+        if let former { tick.time = max(former, tick.time) }
+        tick.wallNanoseconds = max(0, tick.wallNanoseconds)
+        tick.interval = max(.zero, min(interval, Self.longestInterval))
+        tick.times.makePlausible()
+        return tick
     }
 }

@@ -5,6 +5,8 @@ extension SocketSnapshot: WireMessage {
         SocketSnapshot(id: SocketID(0), role: .client, phase: .connected, target: "", opened: .zero)
     }
 
+    package static var memory: Int { MemoryLayout<Facts>.stride + MemoryLayout<SocketSnapshot>.stride + 32 }
+
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &id)
         try coder.field(2, &role)
@@ -83,7 +85,7 @@ extension OperationSnapshot: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &id)
         try coder.field(2, &kind)
-        try coder.field(3, &tag)
+        try coder.exactField(3, &tag)
         try coder.field(4, &done)
         try coder.field(5, &total)
         try coder.field(6, &isStanding)
@@ -207,7 +209,7 @@ extension SocketEvent: WireMessage {
         try coder.field(2, &time)
         try coder.field(3, &socket)
         try coder.field(4, &kind)
-        try coder.field(5, &tag)
+        try coder.exactField(5, &tag)
         try coder.field(6, &first)
         try coder.field(7, &second)
     }
@@ -225,7 +227,7 @@ extension TrafficItem: WireMessage {
         try coder.field(2, &operation)
         try coder.field(3, &time)
         try coder.field(4, &direction)
-        try coder.field(5, &tag)
+        try coder.exactField(5, &tag)
         try coder.field(6, &kind)
         try coder.field(7, &done)
         try coder.field(8, &total)

@@ -79,9 +79,9 @@ extension TLSVerification: WireAlias {
         case "none": self = .none
         case "passed": self = .passed
         case "pinned": self = .pinned
-        case "notRequired": self = .notRequired(code: written.number, text: written.text)
+        case "notRequired": self = .notRequired(code: written.count, text: written.text)
         case "acceptedByHand": self = .acceptedByHand(written.limit.map { _ in written.text })
-        case "failed": self = .failed(code: written.number, text: written.text)
+        case "failed": self = .failed(code: written.count, text: written.text)
         default: throw .unknown
         }
     }
@@ -104,7 +104,7 @@ extension TLSFailure {
         switch written.word {
         case "tls.closedAbort": self = .closedAbort
         case "tls.handshakeTimeout": self = .handshakeTimeout
-        case "tls.untrusted": self = .untrusted(code: written.number, text: written.text)
+        case "tls.untrusted": self = .untrusted(code: written.count, text: written.text)
         case "tls.refused": self = .refused
         case "tls.alert": self = .alert(UInt8(clamping: written.number), name: written.text)
         case "tls.library": self = .library(reason: written.text)

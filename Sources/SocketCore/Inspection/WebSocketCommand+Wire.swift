@@ -76,7 +76,7 @@ extension WebSocketProblem {
 
     /// nil: one whose details do not travel.
     init?(written: WireVariant) {
-        let refusal = HandshakeRefusal(status: written.number, head: HTTPHead(startLine: ""))
+        let refusal = HandshakeRefusal(status: written.count, head: HTTPHead(startLine: ""))
         switch written.word {
         case "webSocket.refused": self = .refused(refusal)
         case "webSocket.proxyRefused": self = .proxyRefused(refusal)

@@ -32,12 +32,12 @@ extension WebSocketParserState: WireAlias {
 
     package init(written: WireVariant) throws(WireError) {
         switch written.word {
-        case "header": self = .header(done: written.number)
-        case "extendedLength": self = .extendedLength(done: written.number, total: written.limit ?? 0)
-        case "mask": self = .mask(done: written.number)
+        case "header": self = .header(done: written.count)
+        case "extendedLength": self = .extendedLength(done: written.count, total: written.limit ?? 0)
+        case "mask": self = .mask(done: written.count)
         case "payload":
             self = .payload(
-                try WebSocketOpcode(written: written.flags), done: written.number, total: written.limit ?? 0)
+                try WebSocketOpcode(written: written.flags), done: written.count, total: written.limit ?? 0)
         case "nothing": self = .nothing
         default: throw .unknown
         }
@@ -72,7 +72,7 @@ extension WebSocketFailure: WireAlias {
     }
 
     package init(written: WireVariant) throws(WireError) {
-        let (number, limit) = (written.number, written.limit ?? 0)
+        let (number, limit) = (written.count, written.limit ?? 0)
         switch written.word {
         case "reservedBits": self = .reservedBits(UInt8(clamping: number))
         case "unknownOpcode": self = .unknownOpcode(UInt8(clamping: number))
@@ -92,8 +92,8 @@ extension WebSocketFailure: WireAlias {
         case "cutCloseCode": self = .cutCloseCode
         case "badCloseCode": self = .badCloseCode(WebSocketCloseCode(rawValue: UInt16(clamping: number)))
         case "badCloseReason": self = .badCloseReason
-        case "pongTimeout": self = .pongTimeout(.nanoseconds(number))
-        case "closeTimeout": self = .closeTimeout(.nanoseconds(number))
+        case "pongTimeout": self = .pongTimeout(.nanoseconds(written.nanoseconds))
+        case "closeTimeout": self = .closeTimeout(.nanoseconds(written.nanoseconds))
         case "endedWithoutClose": self = .endedWithoutClose
         default: throw .unknown
         }

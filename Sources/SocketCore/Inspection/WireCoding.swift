@@ -22,10 +22,19 @@ package enum WireError: Error, Hashable, Sendable {
 /// What stands in one field.
 package protocol WireValue {
     static var wireType: WireType { get }
+    /// Bytes of memory that one takes as an element of a list, without what it holds on the heap.
+    static var memory: Int { get }
     /// Whether it need not be written, since that is what a missing field means.
     var isDefault: Bool { get }
     func write(to writer: inout WireWriter)
     static func read(from reader: inout WireReader) throws(WireError) -> Self
+    /// Adds what it holds on the heap. It stays as it is.
+    mutating func weigh(into scale: inout WireScale)
+}
+
+extension WireValue {
+    package static var memory: Int { MemoryLayout<Self>.stride }
+    package mutating func weigh(into scale: inout WireScale) {}
 }
 
 /// How long a field's value is found to be, as in Protocol Buffers.
@@ -41,6 +50,15 @@ package protocol WireCoder {
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ value: inout Value?) throws(WireError)
     mutating func field<Value: WireValue>(_ number: UInt32, _ values: inout [Value]) throws(WireError)
+}
+
+extension WireCoder {
+    /// A number that the program's user chose, with all its bits. Nothing may be computed from it.
+    package mutating func exactField(_ number: UInt32, _ value: inout Int) throws(WireError) {
+        var exact = WireExact(value: Int64(value))
+        try field(number, &exact)
+        value = Int(exact.value)
+    }
 }
 
 /// Writes fields behind one another.
@@ -129,18 +147,24 @@ package struct WireReader: WireCoder {
     /// The key of the field that comes next, once it was looked at.
     private var next: (number: UInt64, type: WireType)?
     private let depth: Int
+    /// Memory that the elements of lists may still take.
+    private var room: Int
 
     /// Messages within messages, at most.
     private static let depthLimit = 16
+    /// The memory that the elements of all lists of one message, those within it included, may take. Two bytes on the
+    /// wire are enough for an element of two kilobytes.
+    package static let memoryLimit = 32 << 20
 
     /// Reads these bytes.
     package init(_ bytes: ArraySlice<UInt8>) {
-        self.init(bytes, depth: 0)
+        self.init(bytes, depth: 0, room: Self.memoryLimit)
     }
 
-    private init(_ bytes: ArraySlice<UInt8>, depth: Int) {
+    private init(_ bytes: ArraySlice<UInt8>, depth: Int, room: Int) {
         self.bytes = bytes
         self.depth = depth
+        self.room = room
         index = bytes.startIndex
     }
 
@@ -177,6 +201,11 @@ package struct WireReader: WireCoder {
                 values.append(try take(Value.self))
             } catch {
                 guard error == .unknown else { throw error }
+                continue
+            }
+            room -= Value.memory
+            guard room >= 0 else {
+                throw .malformed("its lists take more than \(Self.memoryLimit >> 20) MiB of memory")
             }
         }
     }
@@ -256,7 +285,8 @@ package struct WireReader: WireCoder {
 
     mutating func message<Message: WireMessage>() throws(WireError) -> Message {
         guard depth < Self.depthLimit else { throw .malformed("messages lie too deep within one another") }
-        var inner = WireReader(try delimited(), depth: depth + 1)
+        var inner = WireReader(try delimited(), depth: depth + 1, room: room)
+        defer { room = inner.room }
         return try inner.content()
     }
 }

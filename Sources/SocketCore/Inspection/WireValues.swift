@@ -15,6 +15,11 @@ extension WireMessage {
 
     package static func read(from reader: inout WireReader) throws(WireError) -> Self { try reader.message() }
 
+    package mutating func weigh(into scale: inout WireScale) {
+        // A scale never throws.
+        try? fields(&scale)
+    }
+
     /// Writes the message by itself, without a length before it. It stays as it is.
     package mutating func encode(to writer: inout WireWriter) {
         // A writer never throws.
@@ -30,26 +35,49 @@ extension WireMessage {
     }
 }
 
-// Numbers are held to a range in which no sum or difference of a few of them overflows: whoever shows them must not
-// crash over what another program claims.
+// Numbers are held to a range in which the sum of a thousand of them does not overflow: a viewer must not crash because
+// of what another program claims. 2^53 bytes are 8 PiB. Times have more, since they count nanoseconds.
+
+/// The range of the numbers on the wire.
+package enum WireLimit {
+    /// The largest number.
+    package static let number = 1 << 53
+    /// The largest time, in nanoseconds: 73 years.
+    package static let nanoseconds: Int64 = 1 << 61
+    /// Bytes of UTF-8 that are kept of one text.
+    package static let text = 16 << 10
+}
 
 extension UInt64: WireValue {
     package static var wireType: WireType { .varint }
     package var isDefault: Bool { self == 0 }
     package func write(to writer: inout WireWriter) { writer.varint(self) }
     package static func read(from reader: inout WireReader) throws(WireError) -> UInt64 {
-        Swift.min(try reader.varint(), 1 << 62)
+        Swift.min(try reader.varint(), UInt64(WireLimit.number))
     }
 }
 
+/// Nanoseconds.
 extension Int64: WireValue {
     package static var wireType: WireType { .varint }
     package var isDefault: Bool { self == 0 }
-    package func write(to writer: inout WireWriter) { writer.varint(UInt64(bitPattern: self << 1 ^ self >> 63)) }
+    package func write(to writer: inout WireWriter) { WireExact(value: self).write(to: &writer) }
     package static func read(from reader: inout WireReader) throws(WireError) -> Int64 {
+        let value = try WireExact.read(from: &reader).value
+        return Swift.max(-WireLimit.nanoseconds, Swift.min(value, WireLimit.nanoseconds))
+    }
+}
+
+/// A signed number with all its bits.
+package struct WireExact: WireValue {
+    package var value: Int64
+
+    package static var wireType: WireType { .varint }
+    package var isDefault: Bool { value == 0 }
+    package func write(to writer: inout WireWriter) { writer.varint(UInt64(bitPattern: value << 1 ^ value >> 63)) }
+    package static func read(from reader: inout WireReader) throws(WireError) -> WireExact {
         let raw = try reader.varint()
-        let value = Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
-        return Swift.max(-(1 << 61), Swift.min(value, 1 << 61))
+        return WireExact(value: Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1))
     }
 }
 
@@ -67,11 +95,18 @@ extension WireAlias {
     package static func read(from reader: inout WireReader) throws(WireError) -> Self {
         try Self(written: try Written.read(from: &reader))
     }
+
+    package mutating func weigh(into scale: inout WireScale) {
+        var written = written
+        written.weigh(into: &scale)
+    }
 }
 
 extension Int: WireAlias {
     package var written: Int64 { Int64(self) }
-    package init(written: Int64) { self = Int(Swift.max(-(1 << 60), Swift.min(written, 1 << 60))) }
+    package init(written: Int64) {
+        self = Swift.max(-WireLimit.number, Swift.min(Int(written), WireLimit.number))
+    }
 }
 
 extension Int32: WireAlias {
@@ -110,10 +145,17 @@ extension String: WireValue {
     package static var wireType: WireType { .delimited }
     package var isDefault: Bool { isEmpty }
     package func write(to writer: inout WireWriter) { writer.delimited(utf8) }
-    /// Ill-formed bytes are replaced.
+    /// Ill-formed bytes are replaced. A text that is longer than any a program has is cut short.
     package static func read(from reader: inout WireReader) throws(WireError) -> String {
-        String(decoding: try reader.delimited(), as: UTF8.self)
+        let text = String(decoding: try reader.delimited().prefix(WireLimit.text + 1), as: UTF8.self)
+        guard text.utf8.count > WireLimit.text else { return text }
+        let mark = "..."
+        var end = text.utf8.index(text.utf8.startIndex, offsetBy: WireLimit.text - mark.utf8.count)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return String(text.unicodeScalars[..<end]) + mark
     }
+
+    package mutating func weigh(into scale: inout WireScale) { scale.memory += utf8.count }
 }
 
 extension [UInt8]: WireValue {
@@ -123,6 +165,8 @@ extension [UInt8]: WireValue {
     package static func read(from reader: inout WireReader) throws(WireError) -> [UInt8] {
         Array(try reader.delimited())
     }
+
+    package mutating func weigh(into scale: inout WireScale) { scale.memory += count }
 }
 
 extension Duration: WireAlias {

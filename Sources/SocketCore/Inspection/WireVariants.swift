@@ -24,12 +24,18 @@ package struct WireVariant: WireMessage {
 
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &word)
-        try coder.field(2, &number)
+        try coder.exactField(2, &number)
         try coder.field(3, &limit)
         try coder.field(4, &bytes)
         try coder.field(5, &text)
         try coder.field(6, &flags)
     }
+
+    /// The number as a count or a size, in the range of those.
+    var count: Int { Int(written: Int64(number)) }
+
+    /// The number as nanoseconds, in the range of those.
+    var nanoseconds: Int64 { max(-WireLimit.nanoseconds, min(Int64(number), WireLimit.nanoseconds)) }
 
     /// A number of 32 bits.
     func errno() throws(WireError) -> Int32 { try Int32(written: Int64(number)) }
@@ -75,7 +81,7 @@ extension ReadRequest.Kind: WireAlias {
     package init(written: WireVariant) throws(WireError) {
         switch written.word {
         case "available": self = .available(limit: written.limit)
-        case "length": self = .length(written.number)
+        case "length": self = .length(written.count)
         case "delimiter": self = .delimiter(written.bytes, limit: written.limit)
         case "frame":
             guard let width = LengthPrefix.Width(rawValue: Int(written.flags >> 2 & 0xFF)),
@@ -136,7 +142,7 @@ extension TrafficItem.State: WireAlias {
     package init(written: WireVariant) throws(WireError) {
         switch written.word {
         case "inProgress": self = .inProgress
-        case "complete": self = .complete(after: .nanoseconds(written.number))
+        case "complete": self = .complete(after: .nanoseconds(written.nanoseconds))
         case "failed": self = .failed(written.text)
         default: throw .unknown
         }

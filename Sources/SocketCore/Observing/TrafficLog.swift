@@ -12,9 +12,15 @@ package struct TrafficLog: Sendable {
     private let maximumBytes: Int
     private let snapLength: Int
 
+    /// Items, and bytes of them together, that are kept unless said otherwise.
+    package static let standardItems = 512
+    package static let standardBytes = 262_144
+
     /// Keeps at most `maximumItems` items (at least 1) with `maximumBytes` bytes together, and of each the first
     /// `snapLength` bytes.
-    package init(maximumItems: Int = 512, maximumBytes: Int = 262_144, snapLength: Int = 16_384) {
+    package init(
+        maximumItems: Int = standardItems, maximumBytes: Int = standardBytes, snapLength: Int = 16_384
+    ) {
         self.maximumItems = max(1, maximumItems)
         self.maximumBytes = max(0, maximumBytes)
         self.snapLength = max(0, min(snapLength, maximumBytes))

@@ -81,6 +81,7 @@ extension EngineState {
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
         case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
+        case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
         case .leg(let id, let command): perform(command, onLeg: id)
         case .holdAccepts(let id, let hold): acceptors[id]?.holdBack(hold)

@@ -33,6 +33,8 @@ enum Letter: Sendable {
     /// Publish what changed; the answer is called at once, on the queue, and is no user code.
     case publish(PublicationRequest, @Sendable (Publication) -> Void)
     case stopPublishing
+    /// What a viewer asks for; the answer, called at once as above, says why it was not done.
+    case viewer(SocketCommand, @Sendable (String?) -> Void)
     /// Was taken back: its connection has moved, and it went along.
     case nothing
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)

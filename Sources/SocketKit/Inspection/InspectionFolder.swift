@@ -56,11 +56,16 @@ package enum InspectionFolder {
     }
 
     /// Listens at a name of this process's own; the descriptor and the path.
-    static func listen(in folder: String) throws(SocketError) -> (descriptor: Int32, path: String) {
-        let kernel = LinuxKernel()
+    ///
+    /// The socket gets the name that others look for only once it listens: whoever finds one of that name on which nobody
+    /// listens removes it.
+    static func listen(
+        in folder: String, kernel: any Kernel = LinuxKernel()
+    ) throws(SocketError) -> (descriptor: Int32, path: String) {
         let begun = ProcessBegin.ticks(of: getpid()) ?? 0
         for number in 1...64 {
-            let path = "\(folder)/\(getpid())-\(begun)\(number == 1 ? "" : "-\(number)").sock"
+            let bound = "\(folder)/\(getpid())-\(begun)\(number == 1 ? "" : "-\(number)")"
+            let path = bound + ".sock"
             guard path.utf8.count <= Endpoint.longestUnixPath else {
                 throw .refused(
                     "inspect", "\(path): longer than the \(Endpoint.longestUnixPath) bytes of a socket's path")
@@ -68,12 +73,15 @@ package enum InspectionFolder {
             _ = removeStale(path)
             guard case .bytes(let opened) = kernel.openStream(for: .unix(path: path)) else { break }
             var socket = SocketHandle(Int32(opened), kernel: kernel)
-            let failure = kernel.bind(socket.descriptor, to: .unix(path: path))
+            let failure = kernel.bind(socket.descriptor, to: .unix(path: bound))
             if failure == EADDRINUSE { continue }
-            guard failure == 0, chmod(path, 0o600) == 0, kernel.listen(socket.descriptor, backlog: 16) == 0 else {
-                throw .system(failure == 0 ? errno : failure, operation: "inspect", subject: path)
-            }
-            return (socket.release(), path)
+            guard failure == 0 else { throw .system(failure, operation: "inspect", subject: path) }
+            defer { unlink(bound) }
+            guard chmod(bound, 0o600) == 0 else { throw .system(errno, operation: "inspect", subject: path) }
+            let deaf = kernel.listen(socket.descriptor, backlog: 16)
+            guard deaf == 0 else { throw .system(deaf, operation: "inspect", subject: path) }
+            if link(bound, path) == 0 { return (socket.release(), path) }
+            guard errno == EEXIST else { throw .system(errno, operation: "inspect", subject: path) }
         }
         throw .refused("inspect", "\(folder): too many engines of this process are inspected, or no descriptor is left")
     }

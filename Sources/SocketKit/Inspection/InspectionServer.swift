@@ -9,6 +9,7 @@ final class InspectionServer: Sendable {
     let path: String
     let rights: InspectionRights
     private let hello: InspectionHello
+    private let kernel: any Kernel
     private let listener: Int32
     private let bell: Int32
     private let shared = Lock(Shared())
@@ -35,11 +36,14 @@ final class InspectionServer: Sendable {
     /// Whoever comes anew is told all there is, which is dear once: it waits no longer than this for it, and no longer
     /// for the update behind it.
     private static let longestFirstPause = Duration.seconds(1)
+    /// When no viewer can be accepted, for want of descriptors, the next attempt comes that much later.
+    private static let acceptPause = Duration.seconds(1)
 
     init(
-        _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String
+        _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String, kernel: any Kernel
     ) throws(SocketError) {
-        (listener, path) = try InspectionFolder.listen(in: folder)
+        self.kernel = kernel
+        (listener, path) = try InspectionFolder.listen(in: folder, kernel: kernel)
         bell = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         self.rights = rights
         var hello = InspectionHello()
@@ -58,7 +62,7 @@ final class InspectionServer: Sendable {
     }
 
     deinit {
-        close(listener)
+        kernel.close(listener)
         if bell >= 0 { close(bell) }
     }
 
@@ -86,6 +90,11 @@ final class InspectionServer: Sendable {
     /// What only the thread knows.
     private struct State {
         var viewers: [InspectionViewer] = []
+        /// Kept so that one viewer can be accepted when the program has no descriptor left, which is when somebody wants
+        /// to look.
+        var spare: Int32?
+        /// Viewers are accepted from then on.
+        var accepts = MonotonicTime.zero
         var board: InspectionBoard?
         /// What is sent is put together here; its room is used again and again.
         var writer = WireWriter()
@@ -128,15 +137,18 @@ final class InspectionServer: Sendable {
             ask(&state, now: clock.now)
         }
         for viewer in state.viewers { viewer.close() }
+        if let spare = state.spare { kernel.close(spare) }
         engine?.post(.stopPublishing)
     }
 
     private var engine: SocketEngine? { shared.withLock { $0.engine } }
 
     private func wait(_ state: State, now: MonotonicTime) {
-        var polled = [listener, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let mayAccept = now >= state.accepts
+        var polled = [mayAccept ? listener : -1, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         polled += state.viewers.map(\.polled)
         var due: [MonotonicTime] = state.viewers.compactMap(\.helloDeadline)
+        if !mayAccept { due.append(state.accepts) }
         // Where nobody has room there is nothing to ask for: poll says when somebody has.
         if !state.isAsked, state.viewers.contains(where: { $0.isGreeted && $0.hasRoom }) { due.append(state.nextDue) }
         let left = due.min().map { max(0, ($0 - now).wholeNanoseconds / 1_000_000 + 1) } ?? -1
@@ -152,22 +164,36 @@ final class InspectionServer: Sendable {
     }
 
     private func accept(_ state: inout State, now: MonotonicTime) {
-        while case let descriptor = csystem_accept4(
-            listener, nil, nil, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)),
-            descriptor >= 0
-        {
-            let viewer = InspectionViewer(descriptor, now: now)
-            let user = csystem_peer_user(descriptor)
-            if user != Int64(geteuid()) {
-                refuse(
-                    viewer, "\(hello.program)[\(hello.process)] is inspected by user \(geteuid()) only, not by \(user)")
-            } else if state.viewers.count >= Self.viewerLimit {
-                refuse(
-                    viewer,
-                    "\(hello.program)[\(hello.process)] has \(Self.viewerLimit) viewers already, the most it takes")
-            } else {
-                state.viewers.append(viewer)
+        guard now >= state.accepts else { return }
+        if state.spare == nil, case .bytes(let opened) = kernel.openStream(for: .unnamed) {
+            state.spare = Int32(opened)
+        }
+        while true {
+            switch kernel.accept(listener) {
+            case .accepted(let descriptor, _): admit(descriptor, &state, now: now)
+            case .wouldBlock: return
+            case .failed(ECONNABORTED): continue
+            case .failed:
+                guard let spare = state.spare.take() else {
+                    state.accepts = now + Self.acceptPause
+                    return
+                }
+                kernel.close(spare)
             }
+        }
+    }
+
+    private func admit(_ descriptor: Int32, _ state: inout State, now: MonotonicTime) {
+        let viewer = InspectionViewer(descriptor, kernel, now: now)
+        let user = csystem_peer_user(descriptor)
+        if user != Int64(geteuid()) {
+            refuse(
+                viewer, "\(hello.program)[\(hello.process)] is inspected by user \(geteuid()) only, not by \(user)")
+        } else if state.viewers.count >= Self.viewerLimit {
+            refuse(
+                viewer, "\(hello.program)[\(hello.process)] has \(Self.viewerLimit) viewers already, the most it takes")
+        } else {
+            state.viewers.append(viewer)
         }
     }
 
@@ -264,6 +290,7 @@ final class InspectionServer: Sendable {
 
     private func serve(_ viewer: InspectionViewer, _ input: inout [UInt8], now: MonotonicTime) {
         viewer.flush()
+        for sentence in viewer.account.takeRefusals() { viewer.send(InspectionFrame.notice(sentence).bytes) }
         do throws(WireError) {
             viewer.receive(by: &input)
             while let frame = try viewer.next() {
@@ -305,7 +332,12 @@ final class InspectionServer: Sendable {
             let sentence = "\(hello.program)[\(hello.process)] lets viewers \(rights.rawValue) only; nothing was done"
             return viewer.send(InspectionFrame.notice(sentence).bytes)
         }
-        engine?.post(command)
+        let (account, cost) = (viewer.account, viewer.frameLength)
+        account.owe(cost)
+        engine?.post(
+            .viewer(command) { @Sendable [self] refusal in
+                if account.settle(cost, refusal) { ring() }
+            })
     }
 
     private func leave(_ state: inout State) {

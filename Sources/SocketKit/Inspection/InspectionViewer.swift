@@ -4,6 +4,11 @@ import SocketCore
 /// One viewer's connection. Only the inspection thread touches it, and no call on it waits.
 final class InspectionViewer {
     private var descriptor: Int32
+    private let kernel: any Kernel
+    /// What it asked for and the engine has not done yet.
+    let account = ViewerAccount()
+    /// Bytes of the frame that was read last.
+    private(set) var frameLength = 0
     private var decoder = InspectionFrameDecoder()
     private var unsent: [UInt8] = []
     private var sent = 0
@@ -21,8 +26,9 @@ final class InspectionViewer {
     /// Bytes that may wait for a viewer: a piece of an update, and answers to what it asked for.
     private static let unsentLimit = 8 << 20
 
-    init(_ descriptor: Int32, now: MonotonicTime) {
+    init(_ descriptor: Int32, _ kernel: any Kernel, now: MonotonicTime) {
         self.descriptor = descriptor
+        self.kernel = kernel
         helloDeadline = now + Self.patience
     }
 
@@ -34,7 +40,10 @@ final class InspectionViewer {
     var hasRoom: Bool { unsent.isEmpty && !isClosed }
 
     var polled: pollfd {
-        pollfd(fd: descriptor, events: Int16(POLLIN) | (unsent.isEmpty ? 0 : Int16(POLLOUT)), revents: 0)
+        // While nothing is read, its hanging up is not heard either: poll would report it again and again.
+        let (reads, writes) = (!account.isOverdrawn, !unsent.isEmpty)
+        let events = Int16(reads ? POLLIN : 0) | Int16(writes ? POLLOUT : 0)
+        return pollfd(fd: reads || writes ? descriptor : -1, events: events, revents: 0)
     }
 
     func greeted() {
@@ -67,12 +76,13 @@ final class InspectionViewer {
     private func push(_ bytes: [UInt8], from start: Int) -> Int {
         var start = start
         while !isClosed, start < bytes.count {
-            let count = bytes[start...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            let result = bytes[start...].withUnsafeBytes { rest in
+                withUnsafePointer(to: UnsafeRawBufferPointer(rest)) {
+                    kernel.send(descriptor, UnsafeBufferPointer(start: $0, count: 1))
+                }
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                if count == 0 || errno != EAGAIN && errno != EWOULDBLOCK { close() }
+            guard case .bytes(let count) = result, count > 0 else {
+                if result != .wouldBlock { close() }
                 break
             }
             start += count
@@ -82,19 +92,25 @@ final class InspectionViewer {
 
     /// Takes what has come, up to a bound, so that no viewer keeps the others waiting.
     func receive(by buffer: inout [UInt8]) {
-        for _ in 0..<64 where !isClosed && decoder.pending < 2 * InspectionFrame.limit {
-            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count > 0 { decoder.append(buffer[..<count]) }
-            if count < 0, errno == EINTR { continue }
-            if count == 0 || count < 0 && errno != EAGAIN && errno != EWOULDBLOCK { hasEnded = true }
+        for _ in 0..<64 where !isClosed && !account.isOverdrawn && decoder.pending < 2 * InspectionFrame.limit {
+            let result = buffer.withUnsafeMutableBytes { kernel.receive(descriptor, into: $0, peek: false) }
+            guard case .bytes(let count) = result, count > 0 else {
+                if result != .wouldBlock { hasEnded = true }
+                break
+            }
+            decoder.append(buffer[..<count])
             if count < buffer.count { break }
         }
     }
 
     /// The next frame that is whole; nil: none is, and where the viewer has hung up, none will be.
     func next() throws(WireError) -> InspectionFrame? {
-        guard !isClosed else { return nil }
-        if let frame = try decoder.next() { return frame }
+        guard !isClosed, !account.isOverdrawn else { return nil }
+        let before = decoder.pending
+        if let frame = try decoder.next() {
+            frameLength = before - decoder.pending
+            return frame
+        }
         guard hasEnded else { return nil }
         let cut = decoder.pending
         close()
@@ -104,7 +120,7 @@ final class InspectionViewer {
 
     func close() {
         guard descriptor >= 0 else { return }
-        Glibc.close(descriptor)
+        kernel.close(descriptor)
         descriptor = -1
         unsent = []
         sent = 0

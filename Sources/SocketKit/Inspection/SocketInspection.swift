@@ -52,12 +52,13 @@ public final class SocketInspection: Sendable {
     @discardableResult
     package static func serve(
         _ engine: SocketEngine, rights: InspectionRights, folder: String, program: String? = nil,
-        isAskedFor: Bool = false
+        isAskedFor: Bool = false, kernel: any Kernel = LinuxKernel()
     ) throws(SocketError) -> SocketInspection {
         try InspectionFolder.make(folder)
         _ = InspectionFolder.endpoints(in: folder)
         let inspection = SocketInspection(
-            try InspectionServer(engine, rights: rights, folder: folder, program: program ?? programName),
+            try InspectionServer(
+                engine, rights: rights, folder: folder, program: program ?? programName, kernel: kernel),
             isAskedFor: isAskedFor)
         engine.keep(inspection)
         return inspection

@@ -9,6 +9,9 @@ package final class LinuxKernel: Kernel {
     /// The user at the other end of a Unix-domain socket; -1 when it is not known.
     package func peerUser(_ descriptor: Int32) -> Int64 { csystem_peer_user(descriptor) }
 
+    /// The process that listens at the other end of a Unix-domain socket, as the kernel says; 0 when it has no number here.
+    package func peerProcess(_ descriptor: Int32) -> Int32 { csystem_peer_process(descriptor) }
+
     package func openStream(for address: SocketAddress) -> IOResult {
         open(for: address, kind: SOCK_STREAM)
     }

@@ -32,7 +32,7 @@ struct InspectionBoardTests {
         var blocks = 0
         for frame in try allPieces(&board, &viewer).joined() {
             if case .sockets(let sockets) = frame { blocks += sockets.count }
-            mirror.take(frame)
+            try mirror.take(frame)
         }
         return blocks
     }
@@ -170,7 +170,7 @@ struct InspectionBoardTests {
         var mirror = InspectionMirror()
         for frame in pieces.joined() {
             #expect(mirror.seen == nil)
-            mirror.take(frame)
+            try mirror.take(frame)
         }
         #expect(mirror.seen?.sockets == (1...9_000).map { socket($0) })
     }
@@ -205,7 +205,7 @@ struct InspectionBoardTests {
         var news = publication([socket(1, received: 7), socket(9_000, received: 7), socket(9_001)])
         news.gone = [SocketID(2), SocketID(8_999)]
         board.take(news)
-        for frame in first.frames { mirror.take(frame) }
+        for frame in first.frames { try mirror.take(frame) }
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.last?.received == 7)
         #expect(mirror.seen?.sockets.count == 8_998)
@@ -220,7 +220,7 @@ struct InspectionBoardTests {
         var viewer = InspectionBoard.Progress()
         var mirror = InspectionMirror()
         board.take(publication((1...10_000).map { socket($0) }))
-        for frame in try piece(&board, &viewer).frames { mirror.take(frame) }
+        for frame in try piece(&board, &viewer).frames { try mirror.take(frame) }
         for number in 1...9_999 {
             var gone = publication([])
             gone.gone = [SocketID(UInt64(number))]

@@ -26,16 +26,16 @@ struct InspectionMirrorTests {
     @Test("shows updates one by one and whole, and leaves pictures that were taken as they are")
     func updates() throws {
         var mirror = InspectionMirror()
-        mirror.take(.sockets([socket(3), socket(1)]))
-        mirror.take(.sockets([socket(2)]))
+        try mirror.take(.sockets([socket(3), socket(1)]))
+        try mirror.take(.sockets([socket(2)]))
         #expect(mirror.seen == nil)
-        mirror.take(tick())
+        try mirror.take(tick())
         #expect(mirror.seen?.sockets.map(\.id.number) == [1, 2, 3])
         var pictures: [EngineSnapshot] = []
         for round in UInt64(1)...5 {
-            mirror.take(.sockets([socket(round % 3 + 1, received: round)]))
+            try mirror.take(.sockets([socket(round % 3 + 1, received: round)]))
             #expect(received(mirror).values.max() == round - 1)
-            mirror.take(tick())
+            try mirror.take(tick())
             pictures.append(try #require(mirror.seen))
         }
         #expect(
@@ -43,34 +43,164 @@ struct InspectionMirrorTests {
     }
 
     @Test("keeps what did not change when sessions come and go")
-    func comingAndGoing() {
+    func comingAndGoing() throws {
         var mirror = InspectionMirror()
-        for frame in [.sockets((1...4).map { socket($0, received: $0) }), tick()] { mirror.take(frame) }
-        for frame in [.sockets([socket(2, received: 9)]), tick()] { mirror.take(frame) }
+        for frame in [.sockets((1...4).map { socket($0, received: $0) }), tick()] { try mirror.take(frame) }
+        for frame in [.sockets([socket(2, received: 9)]), tick()] { try mirror.take(frame) }
         for frame in [.sockets([socket(6), socket(5), socket(5, received: 5)]), tick(removing: [1, 6, 77])] {
-            mirror.take(frame)
+            try mirror.take(frame)
         }
         #expect(received(mirror) == [2: 9, 3: 3, 4: 4, 5: 5])
-        for frame in [.sockets([socket(3, received: 8)]), tick()] { mirror.take(frame) }
+        for frame in [.sockets([socket(3, received: 8)]), tick()] { try mirror.take(frame) }
         #expect(received(mirror) == [2: 9, 3: 8, 4: 4, 5: 5])
-        for frame in [.reset, .sockets([socket(7)]), tick()] { mirror.take(frame) }
+        for frame in [.reset, .sockets([socket(7)]), tick()] { try mirror.take(frame) }
         #expect(received(mirror) == [7: 0])
     }
 
     @Test("forgets the kernel's side of what is watched no more")
-    func unwatched() {
+    func unwatched() throws {
         var mirror = InspectionMirror()
         var watch = InspectionWatch()
         watch.sockets = [SocketID(1), SocketID(2)]
         mirror.watches(watch)
         var watched = [socket(1), socket(2)]
         for index in watched.indices { watched[index].kernel = KernelSnapshot() }
-        for frame in [.sockets(watched), tick()] { mirror.take(frame) }
+        for frame in [.sockets(watched), tick()] { try mirror.take(frame) }
         watch.sockets = [SocketID(2)]
         mirror.watches(watch)
         for _ in 1...3 {
-            mirror.take(tick())
+            try mirror.take(tick())
             #expect(mirror.seen?.sockets.map { $0.kernel == nil } == [true, false])
         }
+    }
+
+    private func item(_ sequence: UInt64, bytes: Int = 0, done: Int = 0) -> TrafficItem {
+        TrafficItem(
+            sequence: sequence, operation: OperationID(1), time: .zero, direction: .received, tag: 0, kind: .write,
+            done: done, total: nil, state: .inProgress, bytes: Array(repeating: 0, count: bytes))
+    }
+
+    private func traffic(_ items: [TrafficItem], first: UInt64 = 0) -> InspectionFrame {
+        var change = InspectionTraffic()
+        (change.socket, change.first, change.items) = (SocketID(1), first, items)
+        return .traffic(change)
+    }
+
+    private func watching() throws -> InspectionMirror {
+        var mirror = InspectionMirror()
+        var watch = InspectionWatch()
+        watch.traffic = SocketID(1)
+        mirror.watches(watch)
+        try mirror.take(tick())
+        return mirror
+    }
+
+    @Test("refuses items of traffic that do not ascend")
+    func descendingTraffic() throws {
+        var mirror = try watching()
+        let frame = traffic((1...20).reversed().map { item($0) })
+        #expect(throws: WireError.self) { try mirror.take(frame) }
+    }
+
+    @Test("keeps no more traffic than a program does, and counts what it drops")
+    func boundedTraffic() throws {
+        var mirror = try watching()
+        for round in 0..<4 { try mirror.take(traffic((0..<400).map { item(UInt64(round * 400 + $0), bytes: 1_000) })) }
+        let kept = try #require(mirror.seen?.traffic)
+        #expect(kept.items.last?.sequence == 1_599)
+        #expect(kept.items.count == 262 && kept.dropped == 1_600 - 262)
+        try mirror.take(traffic([item(1_400, done: 7), item(1_600)], first: 1_399))
+        let later = try #require(mirror.seen?.traffic)
+        #expect(later.items.map(\.sequence) == Array(1_399...1_600))
+        #expect(later.items[1].done == 7)
+    }
+
+    @Test("refuses sockets without an id, and more of them than a viewer keeps")
+    func boundedSessions() throws {
+        var mirror = InspectionMirror()
+        #expect(throws: WireError.self) { try mirror.take(.sockets([socket(0)])) }
+        var number: UInt64 = 0
+        let limit = UInt64(InspectionMirror.sessionLimit)
+        while number < limit {
+            try mirror.take(.sockets((1...16_384).map { socket(number + $0) }))
+            try mirror.take(tick())
+            number += 16_384
+        }
+        try mirror.take(.sockets([socket(limit + 1)]))
+        #expect(throws: WireError.self) { try mirror.take(tick()) }
+    }
+
+    @Test("refuses sockets whose texts and lists take more memory than a viewer has for them")
+    func boundedMemory() throws {
+        var mirror = InspectionMirror()
+        let text = String(repeating: "x", count: 1 << 20)
+        #expect(throws: WireError.self) {
+            for number in UInt64(1)...1_000 {
+                var large = socket(number)
+                large.name = text
+                try mirror.take(.sockets([large]))
+                if number % 7 == 0 { try mirror.take(tick()) }
+            }
+        }
+    }
+
+    @Test("shows no update that is later than now, or before the one before it")
+    func time() throws {
+        var mirror = InspectionMirror()
+        func tick(_ nanoseconds: Int64) -> InspectionFrame {
+            var tick = InspectionTick()
+            tick.time = MonotonicTime(nanoseconds: nanoseconds)
+            return .tick(tick)
+        }
+        let now = MonotonicTime(nanoseconds: 1_000)
+        var times: [Int64] = []
+        for claimed: Int64 in [500, 1 << 61, 7] {
+            try mirror.take(tick(claimed), now: now)
+            times.append(try #require(mirror.tick?.time.nanoseconds))
+        }
+        #expect(times == [500, 1_000, 1_000])
+    }
+
+    @Test("corrects progress that no WebSocket can have made")
+    func webSocketProgress() throws {
+        var mirror = InspectionMirror()
+        var socket = socket(1)
+        var picture = WebSocketPicture(role: .client, stage: .open, target: "")
+        var progress = WebSocketSnapshot(role: .client)
+        progress.awaiting = .payload(.binary, done: 1 << 53, total: 2)
+        progress.sending = WebSocketSendProgress(opcode: .binary, message: nil, done: -3, total: -1)
+        picture.traffic = progress
+        socket.webSocket = picture
+        for frame in [.sockets([socket]), tick()] { try mirror.take(frame) }
+        let seen = try #require(mirror.seen?.sockets.first?.webSocket?.traffic)
+        #expect(seen.awaiting == .payload(.binary, done: 1 << 53, total: 1 << 53))
+        #expect(seen.sending?.done == 0 && seen.sending?.total == 0)
+    }
+}
+
+@Suite("Snapshots of several programs in one")
+struct ProgramMergerTests {
+    @Test("sums and numbers of events that do not fit stay at the largest number")
+    func sums() {
+        var merger = ProgramMerger()
+        let snapshots = (0..<6).map { ordinal in
+            var snapshot = EngineSnapshot(engine: "e", time: .zero, wallNanoseconds: 0)
+            snapshot.counters.turns = 1 << 62
+            snapshot.counters.received = 1 << 62
+            snapshot.nextEvent = 1
+            return (snapshot: snapshot, ordinal: ordinal)
+        }
+        _ = merger.merge(snapshots, SnapshotRequest(eventsFrom: 0))
+        var later = snapshots
+        for index in later.indices {
+            later[index].snapshot.events = [
+                SocketEvent(sequence: 1 << 62, time: .zero, socket: SocketID(1), kind: .connected)
+            ]
+            later[index].snapshot.nextEvent = 1 << 62 + 1
+        }
+        let whole = merger.merge(later, SnapshotRequest(eventsFrom: 0))
+        #expect(whole.counters.turns == .max && whole.counters.received == .max)
+        let numbers = whole.events.map(\.sequence)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
     }
 }

@@ -250,8 +250,43 @@ struct InspectionWireTests {
         var decoder = InspectionFrameDecoder()
         decoder.append(InspectionFrame.frame(.tick, tick.bytes))
         var expected = InspectionTick()
-        expected.nextEvent = 1 << 62
+        expected.nextEvent = 1 << 53
         #expect(try decoder.next() == .tick(expected))
+    }
+
+    @Test("a frame whose lists would take much more memory than it has bytes is refused")
+    func amplification() {
+        let empty = Array(repeating: [0x0A, 0] as [UInt8], count: InspectionFrame.limit / 2 - 1).flatMap { $0 }
+        for kind in [InspectionFrame.Kind.sockets, .traffic] {
+            let content = kind == .traffic ? empty.map { $0 == 0x0A ? 0x22 : $0 } : empty
+            var decoder = InspectionFrameDecoder()
+            decoder.append(InspectionFrame.frame(kind, content))
+            #expect(throws: WireError.malformed("its lists take more than 32 MiB of memory")) { try decoder.next() }
+        }
+    }
+
+    @Test("a text that is longer than any a program has is cut, and read again as the same")
+    func longTexts() throws {
+        var hello = InspectionHello()
+        hello.program = String(repeating: "日", count: 20_000)
+        var decoder = InspectionFrameDecoder()
+        decoder.append(InspectionFrame.hello(hello).bytes)
+        let frame = try #require(try decoder.next())
+        guard case .hello(let read) = frame else {
+            Issue.record("\(frame)")
+            return
+        }
+        #expect(read.program.utf8.count <= WireLimit.text && read.program.hasSuffix("日..."))
+        decoder.append(InspectionFrame.hello(read).bytes)
+        #expect(try decoder.next() == .hello(read))
+    }
+
+    @Test("tags keep all their bits")
+    func tags() throws {
+        let event = SocketEvent(sequence: 1, time: .zero, socket: SocketID(1), kind: .readDone, tag: .min)
+        var decoder = InspectionFrameDecoder()
+        decoder.append(InspectionFrame.events([event]).bytes)
+        #expect(try decoder.next() == .events([event]))
     }
 
     @Test("another version is refused in words that name both")

@@ -1,0 +1,99 @@
+/// Events of several programs in one sequence. What was lost of one keeps its place as a gap in the numbers.
+package struct EventMerger: Sendable {
+    private var events: [SocketEvent] = []
+    /// Of each program, the number that is expected next; nil: none has come, and what lay before is not missed.
+    private var expected: [Int: UInt64] = [:]
+    /// The number that the next event gets.
+    package private(set) var next: UInt64
+
+    /// Events that are kept for those who ask.
+    private static let limit = 4_096
+
+    /// Begins to count there; `expected`: a program whose events were told as they are up to there.
+    package init(next: UInt64 = 0, expected ordinal: Int? = nil) {
+        self.next = next
+        if let ordinal { expected[ordinal] = next }
+    }
+
+    /// What that program's next event is called by itself; nil: nothing is known of it.
+    package func expects(of ordinal: Int) -> UInt64? { expected[ordinal] }
+
+    /// Takes events of one program, in their order, and the number that its next one will have.
+    package mutating func add(_ new: [SocketEvent], of ordinal: Int, next theirs: UInt64) {
+        var awaited = expected[ordinal] ?? new.first?.sequence ?? theirs
+        for event in new where event.sequence >= awaited && event.sequence < .max {
+            next.saturate(adding: event.sequence - awaited)
+            // The numbers are used up, which takes programs that lie about how many events they lost.
+            guard next < .max else { break }
+            awaited = event.sequence + 1
+            var event = event
+            event.sequence = next
+            event.socket = SocketID(event.socket.number, of: ordinal)
+            events.append(event)
+            next += 1
+        }
+        if theirs > awaited { next.saturate(adding: theirs - awaited) }
+        expected[ordinal] = max(theirs, awaited)
+        if events.count > 2 * Self.limit { events.removeFirst(events.count - Self.limit) }
+    }
+
+    /// The events from that number on.
+    package func events(from sequence: UInt64) -> [SocketEvent] {
+        Array(events.drop { $0.sequence < sequence })
+    }
+}
+
+/// Puts the snapshots of several programs into one.
+package struct ProgramMerger: Sendable {
+    private var events: EventMerger
+
+    /// The number that the next event gets.
+    package var nextEvent: UInt64 { events.next }
+
+    /// Begins with nothing; or with events that are counted as one program, the `ordinal`th, counts them.
+    package init(next: UInt64 = 0, expected ordinal: Int? = nil) {
+        events = EventMerger(next: next, expected: ordinal)
+    }
+
+    /// What that program's next event is called by itself; nil: nothing is known of it.
+    package func expects(of ordinal: Int) -> UInt64? { events.expects(of: ordinal) }
+
+    /// One snapshot of all of them, each with its program's ordinal, as that was asked for. The clocks of one host's
+    /// programs are one clock, so its instant is the latest of theirs.
+    package mutating func merge(
+        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest
+    ) -> EngineSnapshot {
+        let latest = snapshots.max { $0.snapshot.time < $1.snapshot.time }?.snapshot
+        var whole = EngineSnapshot(
+            engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
+        whole.times = latest?.times ?? whole.times
+        for (var snapshot, ordinal) in snapshots.sorted(by: { $0.ordinal < $1.ordinal }) {
+            if ordinal > 0 {
+                for index in snapshot.sockets.indices { snapshot.sockets[index].belongs(to: ordinal) }
+            }
+            // The sessions of one program alone are passed on without a copy of them.
+            if whole.sockets.isEmpty { whole.sockets = snapshot.sockets } else { whole.sockets += snapshot.sockets }
+            whole.counters.add(snapshot.counters)
+            events.add(snapshot.events, of: ordinal, next: snapshot.nextEvent)
+            if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
+                whole.trafficOf = request.traffic
+                whole.traffic = snapshot.traffic
+            }
+        }
+        if let first = request.eventsFrom { whole.events = events.events(from: first) }
+        whole.nextEvent = events.next
+        return whole
+    }
+}
+
+extension EngineCounters {
+    fileprivate mutating func add(_ other: EngineCounters) {
+        turns.saturate(adding: other.turns)
+        readinessEvents.saturate(adding: other.readinessEvents)
+        commands.saturate(adding: other.commands)
+        opened.saturate(adding: other.opened)
+        closed.saturate(adding: other.closed)
+        received.saturate(adding: other.received)
+        sent.saturate(adding: other.sent)
+    }
+}
