@@ -65,6 +65,8 @@ extension WebSocketFailure: WireAlias {
         case .cutCloseCode: WireVariant("cutCloseCode")
         case .badCloseCode(let code): WireVariant("badCloseCode", number: Int(code.rawValue))
         case .badCloseReason: WireVariant("badCloseReason")
+        case .noRoom(let limit): WireVariant("noRoom", number: limit)
+        case .messageTimeout(let time): WireVariant("messageTimeout", number: Int(time.wholeNanoseconds))
         case .pongTimeout(let time): WireVariant("pongTimeout", number: Int(time.wholeNanoseconds))
         case .closeTimeout(let time): WireVariant("closeTimeout", number: Int(time.wholeNanoseconds))
         case .endedWithoutClose: WireVariant("endedWithoutClose")
@@ -92,6 +94,8 @@ extension WebSocketFailure: WireAlias {
         case "cutCloseCode": self = .cutCloseCode
         case "badCloseCode": self = .badCloseCode(WebSocketCloseCode(rawValue: UInt16(clamping: number)))
         case "badCloseReason": self = .badCloseReason
+        case "noRoom": self = .noRoom(limit: number)
+        case "messageTimeout": self = .messageTimeout(.nanoseconds(written.nanoseconds))
         case "pongTimeout": self = .pongTimeout(.nanoseconds(written.nanoseconds))
         case "closeTimeout": self = .closeTimeout(.nanoseconds(written.nanoseconds))
         case "endedWithoutClose": self = .endedWithoutClose

@@ -226,13 +226,15 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// The last read that is queued or in hand; nil: there is none.
     package var lastQueued: OperationID? { waiting.last?.operation ?? inHand?.read.operation }
 
-    /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow. nil, and
-    /// nothing changes, when it is not here any more.
-    package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
+    /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow, or else is in its
+    /// failure. nil, and nothing changes, when it is not here any more.
+    package mutating func cancel(
+        _ operation: OperationID, error: SocketError, givesBack: Bool = true, now: MonotonicTime
+    ) -> FailedOperation? {
         guard inHand?.read.operation == operation else {
             return waiting.removeOnly { $0.operation == operation }?.failed(error)
         }
-        inHand?.giveBack(to: &preBuffer)
+        if givesBack { inHand?.giveBack(to: &preBuffer) }
         let failed = failInHand(error)
         holdNext(now: now)
         return failed

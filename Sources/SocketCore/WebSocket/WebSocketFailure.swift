@@ -24,6 +24,11 @@ public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
     case frameTooBig(length: UInt64, limit: Int)
     /// A message that is, or is announced to be, longer than the limit.
     case messageTooBig(limit: Int)
+    /// No room is left for a message that has not come whole: those of all WebSockets of the engine may take up no more
+    /// than the limit.
+    case noRoom(limit: Int)
+    /// A message did not come whole in time.
+    case messageTimeout(Duration)
     /// A message of more empty fragments than the limit.
     case tooManyEmptyFragments(limit: Int)
     /// Text that cannot be UTF-8 (8.1): the offset of its first impossible byte within the message, or its length when it
@@ -51,7 +56,8 @@ public enum WebSocketFailure: Error, Hashable, Sendable, Codable {
             .controlTooLong, .fragmentedControl, .nothingToContinue, .unfinishedMessage, .cutCloseCode, .badCloseCode:
             .protocolError
         case .frameTooBig, .messageTooBig: .messageTooBig
-        case .tooManyEmptyFragments: .policyViolation
+        case .noRoom: .tryAgainLater
+        case .tooManyEmptyFragments, .messageTimeout: .policyViolation
         case .invalidUTF8, .corruptDeflate, .badCloseReason: .invalidPayload
         case .pongTimeout: .internalError
         case .closeTimeout, .endedWithoutClose: .abnormal
@@ -76,6 +82,8 @@ extension WebSocketFailure: CustomStringConvertible {
         case .unfinishedMessage: "a new message within an unfinished one"
         case .frameTooBig(let length, let limit): "frame of \(length) bytes, the limit is \(limit)"
         case .messageTooBig(let limit): "message of more than \(limit) bytes, which is the limit"
+        case .noRoom(let limit): "unfinished messages take up \(limit) bytes in all, which is the limit"
+        case .messageTimeout(let time): "message not whole within \(time) and its length's share"
         case .tooManyEmptyFragments(let limit): "message of more than \(limit) empty fragments, which is the limit"
         case .invalidUTF8(let offset): "text is not UTF-8 at offset \(offset)"
         case .corruptDeflate: "compressed message is no DEFLATE data"

@@ -3,7 +3,8 @@ extension WebSocketMachine {
     /// Takes all bytes, and appends what happened, in order. It never traps and never throws: what breaks the protocol
     /// becomes `failed`, and what comes behind it is discarded and counted.
     ///
-    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, or `mostEvents` events,
+    /// Few compressed bytes may make many: once about `deliveryBudget` bytes of messages were made, whole or not, or
+    /// `mostEvents` events,
     /// the rest is held, and `hasHeldInput` is true. Deliver what there is, then call `proceed`; ask the transport for no more until
     /// nothing is held. A large message takes its memory from `spares`, where there is some.
     package mutating func receive(
@@ -52,10 +53,10 @@ extension WebSocketMachine {
         into events: inout [WebSocketEvent]
     ) -> Int {
         var offset = 0
-        let most = assembler.delivered + Self.deliveryBudget
+        let most = assembler.messageBytes + UInt64(Self.deliveryBudget)
         let mostEvents = events.count + Self.mostEvents
         do throws(WebSocketFailure) {
-            while closing.acceptsInput, assembler.delivered < most, events.count < mostEvents {
+            while closing.acceptsInput, assembler.messageBytes < most, events.count < mostEvents {
                 switch try decoder.next(input, &offset, most: assembler.step) {
                 case .wait:
                     if decoder.missing > 0 { pings.isBusy(now: now) }
@@ -96,6 +97,7 @@ extension WebSocketMachine {
         }
         let message = events.count
         try assembler.take(bytes, key: key, spares: &spares, into: &events)
+        if assembler.isUnfinished { extendMessage(by: bytes.count, now: now) } else { messageDeadline = nil }
         guard isLast else { return }
         received.payloadBytes += UInt64(frame.length)
         record(before: message, assembler.id, [], now: now, into: &events)
@@ -114,6 +116,28 @@ extension WebSocketMachine {
             messageBytes: Int(assembler.messageBytes - frameStart), message: message, time: now)
         record.control = control
         events.insert(.frame(record), at: index)
+    }
+
+    // MARK: Messages that are half there
+
+    /// What messages that are half there take up in memory.
+    package var unfinishedBytes: Int { assembler.unfinishedBytes }
+
+    /// How much that may be from now on, and the limit that it comes of.
+    package mutating func limitUnfinished(to bytes: Int, of limit: Int) { assembler.room = (bytes, limit) }
+
+    /// This side leaves the peer's bytes where they are: until then the message cannot come whole.
+    package mutating func putOffMessage(until time: MonotonicTime) {
+        if let due = messageDeadline, due < time { messageDeadline = time }
+    }
+
+    /// Nanoseconds more for each byte: a second for 16 KiB.
+    private static var shareOfByte: Int64 { 1_000_000_000 >> 14 }
+
+    private mutating func extendMessage(by count: Int, now: MonotonicTime) {
+        guard let timeout = settings.messageTimeout else { return }
+        let due = messageDeadline ?? now + timeout
+        messageDeadline = MonotonicTime(nanoseconds: due.nanoseconds &+ Int64(count) &* Self.shareOfByte)
     }
 
     // MARK: Control frames

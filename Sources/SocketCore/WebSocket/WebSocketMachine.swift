@@ -31,6 +31,8 @@ package struct WebSocketMachine: ~Copyable {
     var isEndHeld = false
     var discarded = 0
     var received = WebSocketCounters()
+    /// When the message that is half there has taken too long.
+    var messageDeadline: MonotonicTime?
 
     // MARK: What goes out
 
@@ -75,6 +77,7 @@ package struct WebSocketMachine: ~Copyable {
         var first = closing.deadline
         if let next = pings.nextPing, next < first ?? .never { first = next }
         if let overdue = pings.overdue, overdue < first ?? .never { first = overdue }
+        if let messageDeadline, messageDeadline < first ?? .never { first = messageDeadline }
         return first
     }
 
@@ -84,6 +87,9 @@ package struct WebSocketMachine: ~Copyable {
             fail(.pongTimeout(pings.timeout), now: now, into: &events)
             // Nobody has to deliver anything before: the peer is gone.
             acknowledgeEnd(now: now)
+        }
+        if let messageDeadline, messageDeadline <= now, closing.acceptsInput {
+            fail(.messageTimeout(settings.messageTimeout ?? .zero), now: now, into: &events)
         }
         if let payload = pings.due(now: now) { controls.appendOwnPing(payload) }
         perform(closing.expire(now: now), now: now, into: &events)
@@ -120,6 +126,9 @@ package struct WebSocketMachine: ~Copyable {
     mutating func fail(_ failure: WebSocketFailure, now: MonotonicTime, into events: inout [WebSocketEvent]) {
         events.append(.failed(failure))
         pings.stop()
+        // Nothing more is taken, so nothing comes of what is half there.
+        assembler.freeMemory()
+        messageDeadline = nil
         perform(closing.fail(failure, now: now), now: now, into: &events)
     }
 
@@ -141,6 +150,7 @@ package struct WebSocketMachine: ~Copyable {
         let unsent = lanes.bytes + outbox.messageBytes
         guard let report = closing.finish(cause, by: origin, unsentBytes: unsent, now: now) else { return }
         pings.stop()
+        messageDeadline = nil
         controls.drop()
         _ = lanes.drop()
         outbox = Outgoing()

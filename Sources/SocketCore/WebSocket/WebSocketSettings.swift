@@ -3,7 +3,8 @@ public struct WebSocketLimits: Hashable, Sendable, Codable {
     /// The longest frame, payload bytes on the wire. No limit of its own unless set: a message's holds.
     public var frameBytes: Int
     /// The longest message that is delivered whole, in bytes as delivered, that is inflated; 64 MiB. The exact limit
-    /// passes.
+    /// passes. A few bytes on the wire may inflate to all of it, so a server for strangers should set what its messages
+    /// need; `EngineConfiguration.unfinishedMessageBytes` limits the sum over all WebSockets of an engine.
     public var messageBytes: Int
     /// The longest message that is delivered in chunks, in bytes as delivered. No limit unless set, since it takes up no
     /// memory.
@@ -59,6 +60,11 @@ public struct WebSocketSettings: Hashable, Sendable, Codable {
     public var closeTimeout: Duration
     /// Messages shorter than this go uncompressed though permessage-deflate was agreed on, in bytes.
     public var compressionThreshold: Int
+    /// How long a message that is delivered whole may take from its first frame on: this, and a second more for each
+    /// 16 KiB of it that came. Then the WebSocket fails with code 1008. Time in which this side leaves the bytes in the
+    /// kernel does not count. 60 seconds; `nil`: for ever, which lets a peer that never ends its message hold memory for
+    /// ever.
+    public var messageTimeout: Duration?
     /// zlib's level from 1 (fast) to 9 (small); the default is 6.
     public var compressionLevel: Int
     /// When the bytes queued for sending make a `writable` event.
@@ -69,7 +75,7 @@ public struct WebSocketSettings: Hashable, Sendable, Codable {
         limits: WebSocketLimits = WebSocketLimits(), delivery: Delivery = .whole, answersPings: Bool = true,
         pingInterval: Duration? = nil, pongTimeout: Duration = .seconds(20), closeTimeout: Duration = .seconds(10),
         compressionThreshold: Int = 64, compressionLevel: Int = 6,
-        watermarks: Watermarks = Watermarks(low: 64 << 10, high: 1 << 20)
+        watermarks: Watermarks = Watermarks(low: 64 << 10, high: 1 << 20), messageTimeout: Duration? = .seconds(60)
     ) {
         self.limits = limits
         self.delivery = delivery
@@ -80,5 +86,6 @@ public struct WebSocketSettings: Hashable, Sendable, Codable {
         self.compressionThreshold = compressionThreshold
         self.compressionLevel = min(9, max(1, compressionLevel))
         self.watermarks = watermarks
+        self.messageTimeout = messageTimeout
     }
 }

@@ -161,6 +161,12 @@ package struct WriteQueue: ~Copyable, Sendable {
         return write.failed(error, done: 0)
     }
 
+    /// Lets a write go on to its end: without a limit, and without a verdict if it waits for one.
+    package mutating func goOn(_ operation: OperationID, now: MonotonicTime) {
+        _ = answer(operation, extendBy: .seconds(1), now: now)
+        _ = setTimeout(nil, of: operation)
+    }
+
     /// Gives a write another limit; its tag, or nil when it is not here or asking.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
         if inHand?.write.operation == operation {

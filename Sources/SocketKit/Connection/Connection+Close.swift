@@ -184,7 +184,7 @@ extension Connection {
         if let handle { hold(handle) }
         sayGoodbye(error)
         machine.didClose()
-        webSocket?.transportCloses(error, now: engine.now)
+        webSocket?.transportCloses(error, in: engine)
         watch?.closes(error, on: self)
         endConnect()
         let kept = ending(error: error)

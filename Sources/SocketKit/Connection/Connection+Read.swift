@@ -41,7 +41,8 @@ extension Connection {
         guard let handle else { return }
         hold(handle)
         for operation in handle.awaitedReads {
-            let failed = machine.reading.cancel(operation, error: ConnectionMachine.endOfStream, now: engine.now)
+            let failed = machine.reading.cancel(
+                operation, error: ConnectionMachine.endOfStream, givesBack: false, now: engine.now)
             if let failed { fail(failed) }
         }
     }
@@ -310,7 +311,7 @@ extension Connection {
     /// stream, without a timeout, since nobody is left to judge that. The task is answered now.
     private func releaseAwaiting(_ operation: OperationID) {
         guard let write = machine.writing.handedOn(of: operation), handle?.hasGivenUp(operation) == true else { return }
-        _ = machine.setTimeout(nil, of: operation)
+        machine.writing.goOn(operation, now: engine.now)
         notify(
             .givenUp(
                 FailedOperation(

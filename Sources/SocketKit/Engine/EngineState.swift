@@ -86,6 +86,8 @@ final class EngineState {
     @exclusivity(unchecked) var spares = SpareArrays()
     /// What may be spent on the compressed messages of others.
     @exclusivity(unchecked) var inflation: InflationBudget
+    /// What counts of the messages that WebSockets have received in part.
+    @exclusivity(unchecked) var unfinishedBytes = 0
     /// Keys for WebSockets.
     var maskKeys = MaskKeys()
     /// Datagrams are received here, many at a time.

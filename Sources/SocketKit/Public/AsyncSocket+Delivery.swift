@@ -167,8 +167,26 @@ extension AsyncSocket {
 
     // MARK: For those who await
 
+    /// Queues a read as an `await` does, for who simulates tasks; `answer` gets the operation's name and what came of it.
+    package func await(
+        _ request: ReadRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
+    ) -> OperationID {
+        let operation = engine.names.nextOperation()
+        ask({ .read($0, request) }, as: operation) { answer(operation, $0) }
+        return operation
+    }
+
+    /// Queues a write likewise.
+    package func await(
+        _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
+    ) -> OperationID {
+        let operation = engine.names.nextOperation()
+        ask({ .write($0, request) }, as: operation) { answer(operation, $0) }
+        return operation
+    }
+
     /// The task that awaits this operation was cancelled: the engine ends it and answers, or answers and lets it go on.
-    func giveUp(_ operation: OperationID) {
+    package func giveUp(_ operation: OperationID) {
         guard state.withLock({ $0.isAwaited && $0.changeAwaited { $0.giveUp(operation) } }) else { return }
         cancel(.operation(operation))
     }

@@ -10,6 +10,10 @@ public struct EngineConfiguration: Sendable {
     public var closedLimit = 512
     /// How long a closed session stays listed.
     public var closedRetention = Duration.seconds(60)
+    /// How many bytes messages that have not come whole may take up in all, those of every WebSocket of the engine
+    /// together; 256 MiB. The first 64 KiB of each do not count. A WebSocket whose message would go over it fails with code
+    /// 1013.
+    public var unfinishedMessageBytes = 256 << 20
     /// Whether bytes of traffic are kept for a person to look at: at most 256 KiB and 512 operations a session, the
     /// first 16 KiB of each. Off by default, since payloads are nobody else's business.
     public var capturesTraffic = false

@@ -73,8 +73,29 @@ extension WebSocketLayer {
                 detail: "\(connection.peer?.description ?? connection.target): answered \(answer.status): \($0)")
         }
         stage = .over
-        openDeadline = nil
+        let patience = configuration.settings.closeTimeout
+        let now = connection.engine.now
+        openDeadline = now + patience
+        unsentAnswer = (bytes.count, now + patience + .seconds(bytes.count >> 14))
         write(bytes, on: connection)
         connection.askToClose(.afterWriting)
+    }
+
+    /// The answer has to go on going out, and at no less than 16 KiB a second in all, or the connection closes.
+    func expireAnswer(_ sent: (left: Int, due: MonotonicTime), on connection: Connection) {
+        let now = connection.engine.now
+        guard let due = openDeadline, due <= now else { return }
+        let left = connection.machine.pendingWriteBytes
+        if left < sent.left, now < sent.due {
+            unsentAnswer = (left, sent.due)
+            openDeadline = min(now + configuration.settings.closeTimeout, sent.due)
+            return
+        }
+        openDeadline = nil
+        connection.close(
+            error: SocketError(
+                .writeTimeout, operation: "handshake",
+                detail: "\(connection.peer?.description ?? connection.target): the answer was not taken, "
+                    + "\(left) bytes of it are left"))
     }
 }

@@ -10,7 +10,9 @@ extension WebSocketLayer {
         guard isOpen else { return expireOpening(on: connection) }
         if connection.isHeld, machine?.state == .open {
             // The pong may lie among them.
-            postponed = connection.engine.now + Self.patience
+            let later = connection.engine.now + Self.patience
+            postponed = later
+            machine?.putOffMessage(until: later)
             return
         }
         postponed = nil
@@ -39,7 +41,9 @@ extension WebSocketLayer {
     }
 
     /// The connection closes. What comes of it is told later; but its last picture shows how it ended.
-    func transportCloses(_ error: SocketError?, now: MonotonicTime) {
+    func transportCloses(_ error: SocketError?, in engine: EngineState) {
+        defer { countUnfinished(engine) }
+        let now = engine.now
         guard isOpen, report == nil else { return }
         if error == nil {
             machine?.abort(now: now, into: &events)

@@ -152,6 +152,7 @@ extension WebSocketLayer {
     /// There is no time left.
     func expireOpening(on connection: Connection) {
         guard let due = openDeadline, due <= connection.engine.now else { return }
+        if let unsentAnswer { return expireAnswer(unsentAnswer, on: connection) }
         openDeadline = nil
         // What came of a refusal is more worth knowing than that its body did not end.
         if case .opening(var handshake) = stage, case .failed(.refused(let refusal)) = handshake.receiveEnd() {

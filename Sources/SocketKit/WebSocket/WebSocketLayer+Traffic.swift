@@ -108,6 +108,7 @@ extension WebSocketLayer {
         guard handle?.mustHoldBack() != true else { return false }
         isUserBehind = false
         guard machine?.hasHeldInput == true else { return true }
+        limitUnfinished(connection.engine)
         machine?.proceed(now: connection.engine.now, into: &events)
         performEvents(on: connection)
         return machine?.hasHeldInput != true && !isUserBehind
@@ -127,18 +128,40 @@ extension WebSocketLayer {
         connection.askForPump()
     }
 
+    // MARK: Messages that are half there
+
+    /// What of each does not count: no more than the kernel holds for a connection anyway.
+    private static let freeBytes = 64 << 10
+
+    /// Tells the machine how much of a message it may keep now.
+    func limitUnfinished(_ engine: EngineState) {
+        let limit = engine.configuration.unfinishedMessageBytes
+        machine?.limitUnfinished(
+            to: Self.freeBytes + max(0, limit - engine.unfinishedBytes + unfinished), of: limit)
+    }
+
+    /// Brings the engine's sum up to date.
+    func countUnfinished(_ engine: EngineState) {
+        let counts = max(0, (machine?.unfinishedBytes ?? 0) - Self.freeBytes)
+        guard counts != unfinished else { return }
+        engine.unfinishedBytes += counts - unfinished
+        unfinished = counts
+    }
+
     // MARK: Events
 
     /// Performs what the machine said, in order.
     func performEvents(on connection: Connection) {
+        countUnfinished(connection.engine)
         if !events.isEmpty {
             let said = events
             events = []
             // The connection's last picture is made where it is closed, which comes before this.
             for case .closed(let report) in said { self.report = report }
             for event in said { perform(event, on: connection) }
-            holdIfBehind(on: connection)
         }
+        // Much may have been made of few bytes, and nothing of it be whole yet.
+        if isUserBehind || machine?.hasHeldInput == true { holdIfBehind(on: connection) }
         // Others come first where the turn's share is used up: write interest brings the reactor back.
         if !connection.isSendBudgetSpent, machine?.hasOutgoing == true,
             connection.machine.pendingWriteBytes < Self.queueLimit

@@ -80,6 +80,10 @@ final class WebSocketLayer {
     var streamed: [OperationID: StreamedTraffic] = [:]
     /// The last write of the opening handshake: it and those before it are no frames.
     var lastPlainWrite = OperationID(0)
+    /// What counts of the message that came in part, in the engine's sum.
+    var unfinished = 0
+    /// Bytes of a plain HTTP answer that were still to go out when somebody last looked, and when it has taken too long.
+    var unsentAnswer: (left: Int, due: MonotonicTime)?
     /// Until when deadlines are put off.
     var postponed: MonotonicTime?
 
@@ -124,6 +128,7 @@ final class WebSocketLayer {
     func receive(_ bytes: RawSpan, on connection: Connection) {
         if case .open = stage {
             let engine = connection.engine
+            limitUnfinished(engine)
             machine?.receive(bytes, now: engine.now, spares: &engine.spares, into: &events)
             return performEvents(on: connection)
         }

@@ -51,7 +51,8 @@ extension Book {
         let findings = requireConnected(index, "didTimeOut") + requireOpen(asking.tag, index)
         guard operations.indices.contains(asking.tag) else { return findings + [unknown(asking.tag)] }
         let reported = operations[asking.tag].reported
-        if operations[asking.tag].isStanding || asking.done == reported { return findings }
+        let isUntold = operations[asking.tag].isStanding || operations[asking.tag].isAwaited
+        if isUntold || asking.done == reported { return findings }
         return findings + [wrong(asking.tag, "timed out at \(asking.done), reported \(reported)")]
     }
 
@@ -65,12 +66,23 @@ extension Book {
         }
         let isRead = operations[tag].read != nil
         // A read that is cancelled gives back what it had, for the reads that follow.
-        let givesBack = operations[tag].isStanding || isRead && failed.error.reason == .cancelled
-        if isRead && failed.bytes.count != failed.done || !givesBack && failed.done != operations[tag].reported {
+        let isAwaited = operations[tag].isAwaited
+        let givesBack =
+            operations[tag].isStanding || isRead && failed.error.reason == .cancelled
+            || isRead && isAwaited && failed.error.reason == .readTimeout
+        let isTold = !givesBack && !isAwaited
+        if isRead && failed.bytes.count != failed.done || isTold && failed.done != operations[tag].reported {
             findings.append(wrong(tag, "failed at \(failed.done), reported \(operations[tag].reported)"))
         }
         if givesBack { sessions[index].hasGivenBack = true }
-        if failed.leavesItsPlace || operations[tag].isStanding {
+        if !isRead, failed.error.reason == .cancelled, failed.done > 0 {
+            operations[tag].hasEnded = true
+            operations[tag].isAbandoned = true
+            return findings + (isAwaited ? [] : [wrong(tag, "cancelled behind \(failed.done) bytes")])
+        }
+        // Behind the end of the stream a delegate's read waits for its timeout, and a task's does not.
+        let isAtEnd = isRead && isAwaited && failed.error.reason == .closedByPeer
+        if failed.leavesItsPlace || isAtEnd || operations[tag].isStanding {
             operations[tag].hasEnded = true
             leave(tag, index)
         } else {
@@ -101,6 +113,8 @@ extension Book {
         let queue = isRead ? sessions[index].reads : sessions[index].writes
         for earlier in queue.prefix(while: { $0 != tag })
         where !operations[earlier].isStanding && !operations[earlier].wasOvertaken {
+            // Whether the rest of it went out is known once bytes of a later one did.
+            if operations[earlier].isAbandoned, written == 0 { continue }
             operations[earlier].wasOvertaken = true
             sessions[index].written += operations[earlier].bytes
         }

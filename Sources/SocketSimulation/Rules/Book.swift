@@ -10,6 +10,10 @@ struct Book {
         let read: ReadRequest?
         /// Of a write.
         let bytes: [UInt8]
+        /// A task waits for it, and nobody hears of its parts.
+        let isAwaited: Bool
+        /// It is a write whose task was cancelled when bytes of it had left: the rest goes out, and nobody hears of it.
+        var isAbandoned = false
         /// The sum of its partial reports.
         var reported = 0
         var hasEnded = false

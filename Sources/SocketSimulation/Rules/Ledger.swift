@@ -38,15 +38,17 @@ package final class Ledger: Sendable {
     }
 
     /// A read is about to be queued; the request with a tag of its own.
-    package func read(_ request: ReadRequest, session: SocketID?) -> ReadRequest {
+    package func read(_ request: ReadRequest, session: SocketID?, isAwaited: Bool = false) -> ReadRequest {
         var request = request
-        request.tag = book.withLock { $0.add(Book.Operation(session: session, read: request, bytes: [])) }
+        request.tag = book.withLock {
+            $0.add(Book.Operation(session: session, read: request, bytes: [], isAwaited: isAwaited))
+        }
         return request
     }
 
     /// A write is about to be queued; its tag.
-    package func write(_ bytes: [UInt8], session: SocketID?) -> Int {
-        book.withLock { $0.add(Book.Operation(session: session, read: nil, bytes: bytes)) }
+    package func write(_ bytes: [UInt8], session: SocketID?, isAwaited: Bool = false) -> Int {
+        book.withLock { $0.add(Book.Operation(session: session, read: nil, bytes: bytes, isAwaited: isAwaited)) }
     }
 
     /// A connection moved to another engine, where its session has another name.

@@ -7,6 +7,8 @@ package final class Player: AsyncSocketDelegate, Sendable {
         /// Operations whose verdict was put off.
         var asking: [OperationID] = []
         var last: OperationID?
+        /// Operations that a task awaits, as long as it has no answer.
+        var awaited: [OperationID] = []
         /// A callback that a planted bug holds back.
         var held: Notice?
     }
@@ -43,7 +45,8 @@ package final class Player: AsyncSocketDelegate, Sendable {
         case 44..<46: pause(socket, session)
         case 46..<48: move(socket, session)
         case 48..<52: answer(socket, session)
-        case 52..<56: cancel(socket, session)
+        case 52..<54: cancel(socket, session)
+        case 54..<56: giveUp(socket, session)
         case 56..<58: halfClose(socket, session)
         case 58..<62: disconnect(socket, session)
         case 62: stage.chance.oneIn(2) ? release(session) : burst(socket, session)
@@ -87,19 +90,51 @@ package final class Player: AsyncSocketDelegate, Sendable {
         case .available, .delimiter: lendsBytes = isStanding && stage.chance.oneIn(2)
         case .length, .frame: break
         }
+        let isAwaited = !isStanding && stage.chance.oneIn(4)
         let request = stage.ledger.read(
-            ReadRequest(kind, timeout: timeout, isStanding: isStanding, lendsBytes: lendsBytes), session: session)
-        note(request.isStanding ? .standingRead : .read, session, "\(request)")
+            ReadRequest(kind, timeout: timeout, isStanding: isStanding, lendsBytes: lendsBytes), session: session,
+            isAwaited: isAwaited)
+        note(request.isStanding ? .standingRead : .read, session, "\(request)\(isAwaited ? ", awaited" : "")")
+        if isAwaited { return wait(for: { socket.await(request, $0) }) { .read($0, tag: request.tag) } }
         let operation = socket.read(request)
         state.withLock { $0.last = operation }
+    }
+
+    /// Waits as a task does, without a task: what it waits for is answered once, whatever is cancelled meanwhile.
+    private func wait(
+        for begin: (@escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void) -> OperationID,
+        as notice: @escaping @Sendable ([UInt8]) -> Notice
+    ) {
+        let operation = begin { [self] operation, result in
+            state.withLock { $0.awaited.removeAll { $0 == operation } }
+            switch result {
+            case .success(let bytes): hear(notice(bytes))
+            case .failure(let failed): hear(.failed(failed))
+            }
+        }
+        state.withLock { state in
+            state.awaited.append(operation)
+            state.last = operation
+        }
+    }
+
+    /// Cancels a task that waits, or once did: its answer may be under way.
+    private func giveUp(_ socket: AsyncSocket, _ session: SocketID) {
+        let awaited = state.withLock { $0.awaited }
+        guard !awaited.isEmpty else { return cancel(socket, session) }
+        note(.cancel, session, "a task")
+        socket.giveUp(stage.chance.pick(awaited))
     }
 
     private func write(_ socket: AsyncSocket, _ session: SocketID) {
         let length = stage.chance.oneIn(10) ? stage.chance.within(0...4_000) : stage.chance.within(1...120)
         let bytes = stage.chance.bytes(length)
-        let tag = stage.ledger.write(bytes, session: session)
-        note(.write, session, "\(length) bytes, tag \(tag)")
-        let operation = socket.write(bytes, timeout: length > 200 ? shortTimeout : timeout, tag: tag)
+        let isAwaited = stage.chance.oneIn(4)
+        let tag = stage.ledger.write(bytes, session: session, isAwaited: isAwaited)
+        note(.write, session, "\(length) bytes, tag \(tag)\(isAwaited ? ", awaited" : "")")
+        let request = WriteRequest(bytes, timeout: length > 200 ? shortTimeout : timeout, tag: tag)
+        if isAwaited { return wait(for: { socket.await(request, $0) }) { _ in .wrote(tag: tag) } }
+        let operation = socket.write(bytes, timeout: request.timeout, tag: tag)
         state.withLock { $0.last = operation }
     }
 

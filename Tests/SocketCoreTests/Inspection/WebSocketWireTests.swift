@@ -70,7 +70,8 @@ struct WebSocketWireTests {
             .reservedBits(5), .unknownOpcode(3), .unmaskedFrame, .maskedFrame, .overlongLength(3),
             .impossibleLength(1 << 61),
             .controlTooLong(126), .fragmentedControl(.ping), .nothingToContinue, .unfinishedMessage,
-            .frameTooBig(length: 9, limit: 8), .messageTooBig(limit: 7), .tooManyEmptyFragments(limit: 6),
+            .frameTooBig(length: 9, limit: 8), .messageTooBig(limit: 7), .noRoom(limit: 5),
+            .messageTimeout(.seconds(4)), .tooManyEmptyFragments(limit: 6),
             .invalidUTF8(offset: 5), .corruptDeflate, .cutCloseCode, .badCloseCode(.noStatus), .badCloseReason,
             .pongTimeout(.seconds(1)), .closeTimeout(.milliseconds(2)), .endedWithoutClose,
         ]

@@ -236,6 +236,8 @@ import Testing
             .reservedBits(7), .unknownOpcode(15), .unmaskedFrame, .maskedFrame, .overlongLength(long),
             .impossibleLength(long), .controlTooLong(127), .fragmentedControl(.close), .nothingToContinue,
             .unfinishedMessage, .frameTooBig(length: long, limit: .max), .messageTooBig(limit: .max),
+            .noRoom(limit: .max),
+            .messageTimeout(.nanoseconds(Int64.max)),
             .tooManyEmptyFragments(limit: .max), .invalidUTF8(offset: .max), .corruptDeflate, .cutCloseCode,
             .badCloseCode(.noStatus), .badCloseReason, .pongTimeout(.seconds(1_000_000)),
         ]

@@ -50,6 +50,82 @@ import Testing
         #expect(bench.takeEvents().filter { $0 == .writable }.count == 1)
     }
 
+    // MARK: Messages that are half there
+
+    @Test("what is half there takes up no more than there is room for", arguments: [false, true])
+    func theRoomOfUnfinishedMessages(isCompressed: Bool) throws {
+        let deflate: PerMessageDeflateParameters? = isCompressed ? PerMessageDeflateParameters() : nil
+        let sender = WebSocketBench(.client, deflate: deflate)
+        let id = try sender.machine.begin(.binary)
+        for _ in 0..<4 { try sender.machine.append([UInt8](repeating: 7, count: 50_000), to: id) }
+        sender.flush()
+        let bench = WebSocketBench(.server, deflate: deflate)
+        bench.machine.limitUnfinished(to: 200_000, of: 1_000)
+        bench.receive(bytes: sender.wire, cut: 999)
+        #expect(bench.takeEvents().isEmpty && bench.machine.unfinishedBytes == 200_000)
+        let start = sender.wire.count
+        try sender.machine.append([7], to: id)
+        sender.flush()
+        bench.receive(bytes: Array(sender.wire[start...]))
+        #expect(bench.failure == .noRoom(limit: 1_000) && bench.machine.unfinishedBytes == 0)
+        #expect(WebSocketFailure.noRoom(limit: 1).closeCode == .tryAgainLater)
+    }
+
+    @Test("few bytes that make many are inflated a bit at a time, also while the message is not whole")
+    func unfinishedMessagesAreHeldToo() throws {
+        let deflate = PerMessageDeflateParameters()
+        let sender = WebSocketBench(.client, deflate: deflate)
+        let id = try sender.machine.begin(.binary)
+        try sender.machine.append([UInt8](repeating: 0, count: 16 << 20), to: id)
+        sender.flush()
+        var machine = WebSocketMachine(role: .server, deflate: deflate, now: .zero)
+        var events: [WebSocketEvent] = []
+        machine.receive(sender.wire.span.bytes, now: .zero, into: &events)
+        var steps = 0
+        while machine.hasHeldInput {
+            let before = machine.unfinishedBytes
+            machine.proceed(now: .zero, into: &events)
+            #expect(machine.unfinishedBytes - before < 2 << 20)
+            steps += 1
+        }
+        #expect(steps > 8 && machine.unfinishedBytes == 16 << 20 && events.isEmpty)
+    }
+
+    @Test func aMessageThatDoesNotComeWholeInTimeFails() {
+        let bench = WebSocketBench(.server, WebSocketSettings(messageTimeout: .seconds(10)))
+        bench.receive(.binary([1, 2], isFinal: false))
+        bench.wait(.seconds(9))
+        #expect(bench.takeEvents().isEmpty)
+        // A byte now and then does not help.
+        bench.receive(.more([3]))
+        bench.wait(.seconds(2))
+        #expect(bench.failure == .messageTimeout(.seconds(10)) && bench.machine.unfinishedBytes == 0)
+        #expect(WebSocketFailure.messageTimeout(.zero).closeCode == .policyViolation)
+    }
+
+    @Test func aLongMessageHasTimeForItsLength() {
+        let bench = WebSocketBench(.server, WebSocketSettings(messageTimeout: .seconds(10)))
+        let part = [UInt8](repeating: 1, count: 16 << 10)
+        bench.receive(.binary(part, isFinal: false))
+        for _ in 0..<50 {
+            bench.wait(.seconds(1))
+            bench.receive(.more(part))
+        }
+        bench.receive(.more([], isFinal: true))
+        #expect(bench.takeEvents().count == 1)
+        bench.wait(.seconds(100))
+        #expect(bench.takeEvents().isEmpty, "a whole message is not late any more")
+    }
+
+    @Test func timeInWhichThisSideLeavesTheBytesDoesNotCount() {
+        let bench = WebSocketBench(.server, WebSocketSettings(messageTimeout: .seconds(10)))
+        bench.receive(.binary([1], isFinal: false))
+        bench.machine.putOffMessage(until: MonotonicTime.zero + .seconds(20))
+        bench.wait(.seconds(19))
+        bench.receive(.more([2], isFinal: true))
+        #expect(bench.takeEvents() == [.message(.binary, [1, 2])])
+    }
+
     @Test func theFrameThatIsBeingSentIsSeen() throws {
         let bench = WebSocketBench(.server)
         try bench.machine.send(.binary, [UInt8](repeating: 1, count: 100_000))
@@ -69,10 +145,11 @@ import Testing
         var machine = WebSocketMachine(role: .client, deflate: .init(), now: .zero)
         var events: [WebSocketEvent] = []
         machine.receive(sender.wire.span.bytes, now: .zero, into: &events)
+        while events.isEmpty, machine.hasHeldInput { machine.proceed(now: .zero, into: &events) }
         #expect(events.count == 1 && machine.hasHeldInput && machine.snapshot().heldBytes > 0)
         machine.receiveEnd(now: .zero, into: &events)
         #expect(machine.state == .open)
-        for _ in 0..<3 { machine.proceed(now: .zero, into: &events) }
+        while machine.hasHeldInput { machine.proceed(now: .zero, into: &events) }
         #expect(events.count == 6 && machine.state == .closed && !machine.hasHeldInput)
     }
 

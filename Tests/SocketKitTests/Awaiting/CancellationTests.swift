@@ -78,8 +78,9 @@ import Testing
 
     // MARK: Reads
 
-    private func silentPair(_ verdict: TimeoutVerdict) throws -> ConnectedPair {
+    private func silentPair(_ verdict: TimeoutVerdict, isHalfOpen: Bool = false) throws -> ConnectedPair {
         var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = isHalfOpen
         configuration.timeoutVerdict = verdict
         let pair = try ConnectedPair(configuration: configuration)
         pair.socket.delegate = nil
@@ -106,9 +107,9 @@ import Testing
         #expect(pair.socket.closeRecord?.error?.reason == .readTimeout)
     }
 
-    @Test func aReadThatEndsWithTheStreamHandsItsBytesOver() async throws {
-        let pair = try silentPair(.close)
-        pair.closePeer()
+    @Test(arguments: [false, true]) func aReadThatEndsWithTheStreamHandsItsBytesOver(isHalfOpen: Bool) async throws {
+        let pair = try silentPair(.close, isHalfOpen: isHalfOpen)
+        pair.peerShutsWrite()
         let error = await #expect(throws: SocketError.self) { try await pair.socket.bytes(ReadRequest(.length(10))) }
         #expect(error?.reason == .closedByPeer && error?.received == Array("abc".utf8))
     }

@@ -139,6 +139,66 @@ import Testing
         withExtendedLifetime((warm, clients)) {}
     }
 
+    @Test("messages that are half there have a limit in all, and give back what they took")
+    func unfinishedMessagesOfAnEngine() throws {
+        var settings = EngineConfiguration()
+        settings.unfinishedMessageBytes = 1 << 20
+        let engine = SocketEngine(settings)
+        for _ in 0..<3 {
+            let pair = try WebSocketPair(engine: engine)
+            let stream = pair.client.stream(.binary)
+            stream.write([UInt8](repeating: 0, count: 2 << 20))
+            #expect(eventually { pair.clientSide.endings == 1 })
+            #expect(pair.clientSide.report?.code == .tryAgainLater, "\(String(describing: pair.clientSide.report))")
+            #expect(eventually { pair.serverSide.endings == 1 })
+        }
+        let pair = try WebSocketPair(engine: engine)
+        pair.client.write([UInt8](repeating: 0, count: 1 << 20))
+        #expect(eventually { pair.serverSide.messages.first?.bytes.count == 1 << 20 })
+        // All may be kept of a message that ends, or of one that is cut off with its connection.
+        let stream = pair.client.stream(.binary)
+        stream.write([UInt8](repeating: 0, count: 1 << 20))
+        #expect(eventually { pair.server.picture?.traffic?.receiving?.bytes == 1 << 20 })
+        pair.client.abort()
+        #expect(eventually { pair.serverSide.endings == 1 })
+        let last = try WebSocketPair(engine: engine)
+        last.client.write([UInt8](repeating: 0, count: 1 << 20))
+        #expect(eventually { last.serverSide.messages.count == 1 })
+    }
+
+    @Test("a message that is never ended ends its WebSocket")
+    func unfinishedMessageTimesOut() throws {
+        var server = WebSocketConfiguration()
+        server.settings.messageTimeout = .milliseconds(50)
+        let pair = try WebSocketPair(server: server)
+        let stream = pair.client.stream(.text)
+        stream.write(Array("half".utf8))
+        #expect(eventually { pair.clientSide.report?.code == .policyViolation })
+        #expect(eventually { pair.serverSide.report?.failure == .messageTimeout(.milliseconds(50)) })
+    }
+
+    @Test("an answer of plain HTTP that nobody reads holds no connection")
+    func unreadAnswer() throws {
+        var settings = WebSocketConfiguration()
+        settings.openTimeout = nil
+        settings.settings.closeTimeout = .milliseconds(100)
+        settings.socket.options.sendBuffer = 65_536
+        let body = [UInt8](repeating: 0x78, count: 2_000_000)
+        settings.answer = { @Sendable _ in .http(HTTPResponse(status: 200, body: body)) }
+        let recorder = WebSocketRecorder()
+        let listener = WebSocketListener(engine: SocketEngine(), delegate: recorder, configuration: settings)
+        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
+        let port = listener.localAddress?.port ?? 0
+        let silent = try RawPeer(port: port)
+        try silent.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(eventually { recorder.calls == [.refused(.writeTimeout)] }, "\(recorder.calls)")
+        #expect(listener.openingCount == 0)
+        let reader = try RawPeer(port: port)
+        try reader.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = reader.receiveHead()
+        #expect(reader.receiveAll().count == body.count)
+    }
+
     @Test("L5: a cancelled reader closes with 1001, and no descriptor is left")
     func l5CancelledReader() async throws {
         let kernel = FaultyKernel()

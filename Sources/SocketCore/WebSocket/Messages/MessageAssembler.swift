@@ -61,6 +61,9 @@ struct MessageAssembler: ~Copyable {
     private(set) var inflation = 0
     /// The most that a call of `take` may inflate, if that is less than the message may come to.
     var allowance = Int.max
+    /// What an unfinished message that is delivered whole may take up now, if that is less than any may, and the limit
+    /// that it comes of.
+    var room = (bytes: Int.max, limit: Int.max)
 
     /// An assembler of what the other end of `role` sends. It owns no memory while no message is half there.
     /// `inflatedLimit`: what a compressed message may come to, if that is less than any may.
@@ -94,6 +97,12 @@ struct MessageAssembler: ~Copyable {
 
     /// The message that the last frame belongs to.
     var id: WebSocketMessageID { WebSocketMessageID(begun) }
+
+    /// What a message that is half there takes up.
+    var unfinishedBytes: Int { whole.count }
+
+    /// Whether a message is half there that takes up memory until it is whole.
+    var isUnfinished: Bool { isReceiving && delivery == .whole }
 
     /// The message that is half there.
     var progress: WebSocketMessageProgress? {
@@ -167,6 +176,9 @@ struct MessageAssembler: ~Copyable {
         if message.isCompressed {
             try inflate(bytes, key: key, isOver: isOver)
         } else {
+            guard isOver || delivery == .chunks || bytes.count <= room.bytes - start else {
+                throw .noRoom(limit: room.limit)
+            }
             // A chunk goes on its way now; room for the rest of its frame would go with it.
             let announced = bytes.count + (delivery == .whole ? missing : 0)
             if whole.capacity == 0 { whole = spares.take(for: announced) }
@@ -209,13 +221,16 @@ struct MessageAssembler: ~Copyable {
     ) throws(WebSocketFailure) {
         guard !message.isSkipped else { return }
         let start = whole.count
+        let isShort = delivery == .whole && room.bytes < inflatedLimit
+        let most = max(0, (isShort ? room.bytes : inflatedLimit) - message.bytes)
         var target = whole.handOver()
         defer { inflation += bytes.count }
         do throws(WebSocketFailure) {
-            try inflate(bytes, key: key, isOver: isOver, into: &target, room: min(inflatedRoom, allowance))
+            try inflate(bytes, key: key, isOver: isOver, into: &target, room: min(most, allowance))
         } catch {
             inflation += target.count - start
             if message.type == .text { try message.check(target, from: start, isASCII: false, isOver: false) }
+            if isShort, case .messageTooBig = error { throw .noRoom(limit: room.limit) }
             throw error
         }
         inflation += target.count - start
