@@ -12,34 +12,47 @@ let package = Package(
     products: [
         .library(name: "SocketKit", targets: ["SocketKit"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
-        .executable(name: "simulate-sockets", targets: ["SimulateSockets"]),
-        .executable(name: "autobahn-peer", targets: ["AutobahnPeer"]),
     ],
     targets: [
         // Pure: no clock, no descriptor, no queue.
         .systemLibrary(
-            name: "CZlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
-        .target(name: "SocketCore", dependencies: ["CZlib"], swiftSettings: strict),
+            name: "CSocketKitZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
+        .target(name: "SocketCore", dependencies: ["CSocketKitZlib"], swiftSettings: strict),
         .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
 
         // Shell: all that does I/O.
-        .target(name: "CSystem"),
+        .target(name: "CSocketKitSystem"),
         .systemLibrary(
-            name: "COpenSSL", providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
-        .target(name: "SocketKit", dependencies: ["SocketCore", "CSystem", "COpenSSL"], swiftSettings: strict),
-        .systemLibrary(name: "CNcurses"),
-        .target(name: "CTerminal"),
+            name: "CSocketKitOpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .yum(["openssl-devel"]), .brew(["openssl@3"])]),
+        .target(
+            name: "SocketKit", dependencies: ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL"],
+            swiftSettings: strict),
+        // No pkgConfig: Debian's ncursesw.pc has flags that make every build warn, and the header names the package.
+        .systemLibrary(
+            name: "CSockTUINcurses", path: "Sources/CNcurses",
+            providers: [.apt(["libncurses-dev"]), .yum(["ncurses-devel"]), .brew(["ncurses"])]),
+        .target(name: "CSockTUITerminal"),
         .executableTarget(
             name: "SockTUI",
-            dependencies: ["SocketKit", "InspectorCore", "CNcurses", "CTerminal"],
+            dependencies: ["SocketKit", "InspectorCore", "CSockTUINcurses", "CSockTUITerminal"],
             swiftSettings: strict),
 
-        .target(name: "SocketTestSupport", dependencies: ["SocketKit"], swiftSettings: strict),
+        // What follows does not ship. No product may contain it.
+        .target(
+            name: "SocketTestSupport", dependencies: ["SocketKit"], path: "Tests/SocketTestSupport",
+            swiftSettings: strict),
         // The engine on a simulated machine, driven by seeds; and the program that runs many of them.
-        .target(name: "SocketSimulation", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
-        .executableTarget(name: "SimulateSockets", dependencies: ["SocketSimulation"], swiftSettings: strict),
+        .target(
+            name: "SocketSimulation", dependencies: ["SocketKit", "SocketTestSupport"], path: "Tests/SocketSimulation",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "simulate-sockets", dependencies: ["SocketSimulation"], path: "Tests/SimulateSockets",
+            swiftSettings: strict),
         // The end that the Autobahn suite tests; optimized, it takes a quarter of the time.
-        .executableTarget(name: "AutobahnPeer", dependencies: ["SocketKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "autobahn-peer", dependencies: ["SocketKit"], path: "Tests/AutobahnPeer", swiftSettings: strict),
         .testTarget(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

@@ -10,13 +10,13 @@ let strict: [SwiftSetting] = [
 let fuzzer = strict + [.unsafeFlags(["-parse-as-library"])]
 
 // A package of its own: unsafe flags would keep others from using SocketKit. `Sources/SocketCore`,
-// `Sources/InspectorCore` and `Sources/CZlib` are links to the targets, since a package cannot import the targets of
+// `Sources/InspectorCore` and `Sources/CSocketKitZlib` are links to the targets, since a package cannot import the targets of
 // another that are no products; `FuzzViewer` shares files with a test in the same way.
 let package = Package(
     name: "fuzz",
     targets: [
-        .systemLibrary(name: "CZlib"),
-        .target(name: "SocketCore", dependencies: ["CZlib"], swiftSettings: strict),
+        .systemLibrary(name: "CSocketKitZlib"),
+        .target(name: "SocketCore", dependencies: ["CSocketKitZlib"], swiftSettings: strict),
         .target(name: "InspectorCore", dependencies: ["SocketCore"], swiftSettings: strict),
         .target(name: "FuzzSupport", swiftSettings: strict),
         .executableTarget(name: "FuzzReadQueue", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),

@@ -24,9 +24,7 @@ struct HouseTests {
 
     @Test("tests pause in one place only")
     func pauses() {
-        let files = SourceTree.swift.filter {
-            $0.path.hasPrefix("Tests/") || $0.path.hasPrefix("Sources/SocketTestSupport/")
-        }
+        let files = SourceTree.swift.filter { $0.path.hasPrefix("Tests/") }
         let calls = ["sleep(", "usleep(", "nanosleep(", "Task.sleep", ".asyncAfter("]
         let places = Self.lines(holding: calls, in: files.filter { $0.name != "Eventually.swift" })
         #expect(places.isEmpty, "\(places)")

@@ -18,6 +18,43 @@ struct PackageTests {
         #expect((words[2] == "(unreleased)") == version.hasSuffix("-dev"))
     }
 
+    @Test("libraries and socktui are the only products")
+    func products() throws {
+        let manifest = SourceTree.file("Package.swift").lines
+        let start = try #require(manifest.firstIndex { $0.hasPrefix("    products: [") })
+        let products = manifest[(start + 1)...].prefix { !$0.hasPrefix("    ]") }.map { $0.drop { $0 == " " } }
+        #expect(!products.isEmpty)
+        for product in products {
+            #expect(product.hasPrefix(".library(") || product.hasPrefix(".executable(name: \"socktui\""), "\(product)")
+        }
+    }
+
+    @Test("Sources has what ships, and a name that other packages may have is not ours")
+    func targets() throws {
+        let shipped = Set(SourceTree.files(below: "Sources").map(\.target))
+        #expect(shipped.isDisjoint(with: ["SocketTestSupport", "SocketSimulation", "SimulateSockets", "AutobahnPeer"]))
+        let names = SourceTree.file("Package.swift").text.split(separator: "name: \"").dropFirst().map {
+            $0.prefix { $0 != "\"" }
+        }
+        let foreign: Set<Substring> = [
+            "CSystem", "SystemPackage", "CZlib", "COpenSSL", "CNcurses", "CTerminal", "WebSocket",
+        ]
+        #expect(foreign.isDisjoint(with: names))
+    }
+
+    @Test("a checkout is small: the corpus of the fuzzers is an archive")
+    func corpus() {
+        #expect(SourceTree.exists("Fuzz/Corpus.tar.gz"))
+        #expect(SourceTree.files(below: "Fuzz/Corpus").count <= 200)
+    }
+
+    @Test("README can be read in a few minutes, and has a picture")
+    func readme() {
+        let readme = SourceTree.file("README.md")
+        #expect(readme.lines.count <= 121)
+        #expect(readme.text.contains("](docs/socktui.svg)") && SourceTree.exists("docs/socktui.cast"))
+    }
+
     @Test("a stranger may use it")
     func license() {
         #expect(SourceTree.file("LICENSE").text.contains("Apache License"))

@@ -1,6 +1,6 @@
-import CTerminal
+import CSockTUITerminal
 
-/// What becomes of the terminal when this process is stopped, ended or crashes; the work is done in CTerminal, since
+/// What becomes of the terminal when this process is stopped, ended or crashes; the work is done in CSockTUITerminal, since
 /// signal handlers must be C.
 enum CrashGuard {
     /// Remembers the terminal's settings, before curses changes them.

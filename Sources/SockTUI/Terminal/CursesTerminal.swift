@@ -1,4 +1,4 @@
-import CNcurses
+import CSockTUINcurses
 import Glibc
 import InspectorCore
 import SocketCore

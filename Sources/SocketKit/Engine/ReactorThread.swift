@@ -1,4 +1,4 @@
-import CSystem
+import CSocketKitSystem
 import Glibc
 
 /// Starts a detached thread that blocks every signal, so that signals reach the program's own threads.

@@ -1,4 +1,4 @@
-import CSystem
+import CSocketKitSystem
 
 /// The environment, as far as it may be trusted. In a program that has more rights than its caller (set-uid, set-gid,
 /// capabilities) every variable is absent: the caller must not choose where such a program writes, or what it opens.

@@ -1,4 +1,4 @@
-import CSystem
+import CSocketKitSystem
 import Glibc
 import SocketCore
 

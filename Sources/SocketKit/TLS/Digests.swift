@@ -1,4 +1,4 @@
-import COpenSSL
+import CSocketKitOpenSSL
 import SocketCore
 
 /// What the opening handshake and masking need of cryptography.

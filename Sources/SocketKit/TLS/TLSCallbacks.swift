@@ -1,4 +1,4 @@
-import COpenSSL
+import CSocketKitOpenSSL
 import SocketCore
 
 /// What OpenSSL calls in the middle of one of its own calls. They capture nothing: the exchange is found through the

@@ -1,4 +1,4 @@
-import COpenSSL
+import CSocketKitOpenSSL
 import Glibc
 import SocketCore
 

@@ -1,4 +1,4 @@
-import COpenSSL
+import CSocketKitOpenSSL
 import SocketCore
 
 /// What OpenSSL's callbacks read and write while one of its calls is under way: the bytes of the wire, the verdict on

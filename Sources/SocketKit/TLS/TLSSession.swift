@@ -1,4 +1,4 @@
-import COpenSSL
+import CSocketKitOpenSSL
 import SocketCore
 
 /// One TLS session as a pump without a socket: encrypted bytes in, plaintext out, and the other way round.

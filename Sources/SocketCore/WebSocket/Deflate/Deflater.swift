@@ -1,4 +1,4 @@
-import CZlib
+import CSocketKitZlib
 
 /// Does permessage-deflate to what is sent (RFC 7692, 7.2.1).
 struct Deflater: ~Copyable {
@@ -30,7 +30,7 @@ struct Deflater: ~Copyable {
             stream.pointee.avail_in = UInt32(input.count)
             repeat {
                 let wanted = min(max(128, Int(stream.pointee.avail_in) / 2), 1 << 20)
-                let status = output.appendFromZlib(stream, wanted) { CZlib.deflate($0, Z_SYNC_FLUSH) }
+                let status = output.appendFromZlib(stream, wanted) { CSocketKitZlib.deflate($0, Z_SYNC_FLUSH) }
                 precondition(status == Z_OK || status == Z_BUF_ERROR, "deflate: \(status)")
             } while stream.pointee.avail_out == 0
         }

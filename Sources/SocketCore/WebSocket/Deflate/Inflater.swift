@@ -1,4 +1,4 @@
-import CZlib
+import CSocketKitZlib
 
 /// Undoes permessage-deflate (RFC 7692, 7.2.2), and never makes more bytes than it is allowed.
 struct Inflater: ~Copyable {
@@ -69,7 +69,7 @@ struct Inflater: ~Copyable {
     private mutating func step(_ output: inout [UInt8], most: Int) -> CInt {
         let guess = min(max(256, Int(stream.pointee.avail_in) * 4, output.count), 1 << 16)
         let wanted = min(guess, most - output.count + 1)
-        return output.appendFromZlib(stream, wanted) { CZlib.inflate($0, Z_SYNC_FLUSH) }
+        return output.appendFromZlib(stream, wanted) { CSocketKitZlib.inflate($0, Z_SYNC_FLUSH) }
     }
 }
 

@@ -1,0 +1,127 @@
+import Glibc
+import InspectorCore
+import Testing
+
+@testable import SockTUI
+
+/// The lists in `docs`, which are made from the program's tables. With SOCKTUI_WRITE_DOCS=1 they are written again.
+@Suite("The manual", .serialized)
+struct ManualTests {
+    private static let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs"
+
+    /// Each list, by the name that stands in the comment before it, and the page it is in.
+    static let lists: [(name: String, page: String, lines: @Sendable () -> [String])] = [
+        ("keys", "keys.md", { ManualLists.keys }), ("commands", "keys.md", { ManualLists.instructions }),
+        ("filter", "keys.md", { ManualLists.filter }), ("command line", "options.md", { ManualLists.commands }),
+        ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
+        ("steps", "automation.md", { ManualLists.steps }),
+    ]
+
+    @Test("a page's lists are those of the program", arguments: lists.indices)
+    func agreement(_ index: Int) throws {
+        let list = Self.lists[index]
+        let path = "\(Self.folder)/\(list.page)"
+        let page = try #require(Self.text(path))
+        let opening = "<!-- made from the program's tables: \(list.name) -->\n"
+        let closing = "<!-- end -->"
+        let start = try #require(page.firstRange(of: opening)).upperBound
+        let end = try #require(page[start...].firstRange(of: closing)).lowerBound
+        let made = "\n" + list.lines().joined(separator: "\n") + "\n\n"
+        if getenv("SOCKTUI_WRITE_DOCS") != nil {
+            try Self.write(String(page[..<start]) + made + String(page[end...]), path)
+        } else {
+            #expect(page[start..<end] == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
+        }
+    }
+
+    private static func text(_ path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func write(_ text: String, _ path: String) throws {
+        let file = try #require(fopen(path, "w"))
+        defer { fclose(file) }
+        #expect(fputs(text, file) >= 0)
+    }
+}
+
+/// Markdown tables of what the program's own tables say.
+private enum ManualLists {
+    static var keys: [String] {
+        let all = KeyContext.allCases
+        var rows: [(keys: String, help: String, contexts: [KeyContext])] = []
+        for context in all {
+            for binding in KeyTable.standard.bindings(in: context) {
+                let keys = binding.keys.map { code($0.label) }.joined(separator: " ")
+                if let known = rows.firstIndex(where: { $0.keys == keys && $0.help == binding.help }) {
+                    rows[known].contexts.append(context)
+                } else {
+                    rows.append((keys, binding.help, [context]))
+                }
+            }
+        }
+        return table(
+            ["key", "does", "where"],
+            rows.map { row in
+                let isEverywhere = row.contexts.count == all.count
+                return [
+                    row.keys, row.help, isEverywhere ? "everywhere" : row.contexts.map(\.title).joined(separator: ", "),
+                ]
+            })
+    }
+
+    static var instructions: [String] {
+        table(["command", "does"], Instruction.forms.map { [code("\($0.verb) \($0.arguments)"), $0.help] })
+    }
+
+    static var filter: [String] { ["```"] + HelpView.filter + ["```"] }
+
+    static var commands: [String] {
+        let rows = CommandTable.commands.map { ($0.name, $0.operands, $0.help) }
+        let printers = CommandTable.printers.map { ($0.name, $0.operands, $0.help) }
+        return table(
+            ["command", "does"],
+            [["(none)", "a start screen that asks what to open"]]
+                + (rows + printers).map { [code("socktui \($0.0) \($0.1)"), $0.2] })
+    }
+
+    static var options: [String] {
+        table(
+            ["option", "does", "with"],
+            CommandTable.options.compactMap { option in
+                guard let help = option.help else { return nil }
+                let commands = option.commands.isEmpty ? "" : option.commands.sorted().joined(separator: ", ")
+                return [code("\(option.name) \(option.value ?? "")"), help, commands]
+            })
+    }
+
+    static var warnings: [String] {
+        table(
+            ["warning", "means", "what to do", "shown"],
+            Lint.all.map { [code($0.name), $0.meaning, $0.remedy, $0.isAllowed ? "with `-W`" : ""] })
+    }
+
+    static var steps: [String] {
+        table(["step", "does"], Script.steps.map { [code($0.form), $0.help] })
+    }
+
+    private static func code(_ text: String) -> String {
+        let trimmed = String(text.reversed().drop { $0 == " " }.reversed())
+        return trimmed.contains("`") ? "`` \(trimmed) ``" : "`\(trimmed)`"
+    }
+
+    private static func table(_ heads: [String], _ rows: [[String]]) -> [String] {
+        let line = { (cells: [String]) in
+            let escaped = cells.map {
+                $0.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+            }
+            return "| " + escaped.joined(separator: " | ") + " |"
+        }
+        return [line(heads), "|" + String(repeating: "---|", count: heads.count)] + rows.map(line)
+    }
+}
