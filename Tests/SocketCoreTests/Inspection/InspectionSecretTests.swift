@@ -35,6 +35,7 @@ struct InspectionSecretTests {
             var board = InspectionBoard(showsPayload: showsPayload)
             var publication = Publication()
             publication.changed = [told]
+            publication.oldestClosed = told.id
             board.take(publication)
             var viewer = InspectionBoard.Progress()
             var writer = WireWriter()
