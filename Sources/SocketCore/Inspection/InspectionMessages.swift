@@ -48,7 +48,7 @@ package struct InspectionHello: WireMessage, Sendable {
     package static var blank: InspectionHello {
         var hello = InspectionHello()
         hello.magic = ""
-        hello.major = 0
+        (hello.major, hello.minor) = (0, 0)
         return hello
     }
 

@@ -281,6 +281,18 @@ struct InspectionWireTests {
         #expect(try decoder.next() == .hello(read))
     }
 
+    @Test("a greeting that says no version has none")
+    func olderGreeting() throws {
+        var decoder = InspectionFrameDecoder()
+        decoder.append(InspectionFrame.frame(.hello, []))
+        #expect(try decoder.next() == .hello(.blank))
+        #expect(InspectionHello.blank.minor == 0)
+        var older = InspectionHello()
+        older.minor = 0
+        decoder.append(InspectionFrame.hello(older).bytes)
+        #expect(try decoder.next() == .hello(older))
+    }
+
     @Test("tags keep all their bits")
     func tags() throws {
         let event = SocketEvent(sequence: 1, time: .zero, socket: SocketID(1), kind: .readDone, tag: .min)
