@@ -13,12 +13,14 @@ final class Connection {
     /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
     let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
-    weak var handle: AsyncSocket?
+    @exclusivity(unchecked) weak var handle: AsyncSocket?
     /// The handle, from the first callback that is decided in a turn until all of them are made. What is held weakly is
     /// dear to get hold of.
     @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
     /// The same one, for the calls in between: each reference to what is also held weakly is dear to count.
     @exclusivity(unchecked) private var uncountedHandle: Unmanaged<AsyncSocket>?
+    /// The handle that the engine is about to release.
+    @exclusivity(unchecked) private var leavingHandle: AsyncSocket?
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -366,10 +368,13 @@ final class Connection {
     }
 
     /// All callbacks are made.
-    func giveUpHandle(to handles: inout [AsyncSocket]) {
+    func giveUpHandle() {
         uncountedHandle = nil
-        if let handle = heldHandle.take() { handles.append(handle) }
+        leavingHandle = heldHandle.take()
     }
+
+    /// Releases the handle, with which user values may go.
+    func releaseHandle() { leavingHandle = nil }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
         engine.record(kind, id, tag: tag, first, second)

@@ -136,14 +136,15 @@ extension EngineState {
     func letGo() {
         guard !holding.isEmpty || !retired.isEmpty else { return }
         // What a user keeps in a handle may act on other sockets as it dies. By then no connection may count on a
-        // handle that this loop is about to release, so all of them give theirs up first.
-        let connections = holding
-        holding = []
-        var handles: [AsyncSocket] = []
-        handles.reserveCapacity(connections.count)
-        for connection in connections { connection.giveUpHandle(to: &handles) }
-        var going: ([AsyncSocket], [AnyObject])? = (consume handles, takeRetired())
-        host { _ = going.take() }
+        // handle that this is about to release, so all of them give theirs up first.
+        swap(&holding, &leaving)
+        swap(&retired, &ended)
+        for index in leaving.indices { leaving[index].giveUpHandle() }
+        host {
+            for index in leaving.indices { leaving[index].releaseHandle() }
+            leaving.removeAll(keepingCapacity: true)
+            ended.removeAll(keepingCapacity: true)
+        }
     }
 
     /// Sends what was queued, as far as the budget allows.

@@ -43,7 +43,10 @@ final class EngineState {
     /// Connections that hold their handles until the outbox is empty.
     @exclusivity(unchecked) var holding: [Connection] = []
     /// Sessions that are over: what users gave them must not be destroyed before the turn has come to its end.
-    @exclusivity(unchecked) private(set) var retired: [AnyObject] = []
+    @exclusivity(unchecked) var retired: [AnyObject] = []
+    /// Those of both that are let go of right now; between two times only their memory is of use.
+    @exclusivity(unchecked) var leaving: [Connection] = []
+    @exclusivity(unchecked) var ended: [AnyObject] = []
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
     @exclusivity(unchecked) var armedDeadline: MonotonicTime?
@@ -115,11 +118,6 @@ final class EngineState {
 
     /// Keeps a session that is over until the end of the turn.
     func retire(_ session: AnyObject) { retired.append(session) }
-
-    func takeRetired() -> [AnyObject] {
-        defer { retired = [] }
-        return retired
-    }
 
     func nextSocketID() -> SocketID {
         counters.opened += 1
