@@ -76,7 +76,7 @@ struct RelayLimitTests {
         for (_, server) in pairs { #expect(server.receive(flood.count) == flood) }
         // A frame more may tell that there is more.
         let most = engine.inflation.mostInTurn
-        #expect(most > 500_000 && most <= (2 << 20) + 100)
+        #expect(most > 500_000 && most <= (4 << 20) + 100)
         let legs = engine.snapshot().sockets.filter { $0.linked != nil }
         #expect(legs.count == 6)
         for leg in legs {

@@ -33,6 +33,21 @@ import Testing
         if closes { #expect(eventually { pair.recorder.isDisconnected }) }
     }
 
+    @Test func aReadThatIsCompleteButHeldBackDoesNotStopTheEngineWhenItsTimeComes() throws {
+        let pair = try ConnectedPair()
+        let gate = Gate()
+        pair.socket.delegateQueue = gate.queue
+        pair.socket.read(
+            ReadRequest(.delimiter([10], limit: nil), timeout: .milliseconds(20), isStanding: true))
+        let count = 100_000
+        try pair.peerSends([UInt8](repeating: 10, count: count))
+        #expect(eventually { pair.picture?.isHeldBack == true })
+        let completed = try #require(pair.picture?.reading.completed)
+        #expect(eventually { pair.picture.map { $0.reading.completed > completed } ?? false })
+        gate.open()
+        #expect(eventually { pair.recorder.received.count == count })
+    }
+
     @Test func partialReportsOfALongReadAreHeldBackToo() throws {
         let kernel = FaultyKernel()
         let pair = try ConnectedPair(engine: SocketEngine.with(kernel: kernel))

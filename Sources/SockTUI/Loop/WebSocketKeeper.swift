@@ -50,6 +50,8 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
         configuration.opening.subprotocols = request.webSocket.subprotocols
         configuration.opening.fields = request.webSocket.fields
         configuration.subprotocols = request.webSocket.subprotocols
+        // The peer may be a program that somebody steps through. The engine's limit on unfinished messages still holds.
+        configuration.settings.messageTimeout = nil
         if !request.webSocket.compresses { configuration.compression = nil }
         return configuration
     }

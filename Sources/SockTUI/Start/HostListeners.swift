@@ -37,7 +37,7 @@ enum HostListeners {
         }
         guard let first = found.first else { return nil }
         let owner = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit).values.first
-        return "\(owner?.title ?? "another user's program") has \(first.address)"
+        return "\(owner?.title ?? "a program that cannot be seen from here") has \(first.address)"
     }
 
     /// The sockets in the text of /proc/net/tcp or another of its kind that are in a state; 0A: those that listen.

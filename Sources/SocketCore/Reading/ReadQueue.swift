@@ -182,6 +182,11 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// The caller's number of the read in hand.
     package var tagInHand: Int? { inHand?.read.tag }
 
+    /// Whether the current read's time is up although bytes that were read ahead complete it: `expire` leaves it alone.
+    package func isDueAndComplete(_ now: MonotonicTime) -> Bool {
+        inHand?.timer.isDue(now) == true && inHand?.isDecided(by: preBuffer) == true
+    }
+
     /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when the bytes that are here complete it, which `advance` then does.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {

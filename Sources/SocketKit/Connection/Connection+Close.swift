@@ -12,6 +12,8 @@ extension Connection {
     /// Asks about the operations whose time is up.
     func expireOperations() {
         performReads()
+        // It is complete, and only held back for a delegate that cannot keep up: its time must not come up for ever.
+        if machine.isOpen, machine.reading.isDueAndComplete(engine.now) { performRead() }
         guard machine.isOpen else { return }
         expireHandshake()
         guard machine.isOpen else { return }

@@ -254,34 +254,38 @@ extension Connection {
 
     /// Performs what the read queue asks for, until it asks for nothing, or the user has not kept up.
     func performReads() {
-        while machine.isOpen, !isHeldBack, !waitsForDelivery {
-            switch machine.reading.advance(now: engine.now) {
-            case .none:
-                return
-            case .deliver(let delivery):
-                record(.readDone, tag: delivery.tag, delivery.bytes.count)
-                if keepsTraffic || watch != nil { keep(delivery) }
-                notify(
-                    .read(
-                        delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
-                weigh(delivery.bytes.count)
-            case .partial(let operation, let tag, let increment, let done):
-                record(.readPartial, tag: tag, increment, done)
-                if keepsTraffic { logPartialRead(operation) }
-                notify(.readPartial(operation, tag: tag, increment: increment))
-                weigh(0)
-            case .exceeded(let failed):
-                fail(failed)
-                close(error: failed.error)
-            }
+        while machine.isOpen, !isHeldBack, !waitsForDelivery, performRead() {}
+    }
+
+    /// Carries out what the bytes that are here make of the current read. Returns false if that is nothing.
+    @discardableResult
+    func performRead() -> Bool {
+        switch machine.reading.advance(now: engine.now) {
+        case .none:
+            return false
+        case .deliver(let delivery):
+            record(.readDone, tag: delivery.tag, delivery.bytes.count)
+            if keepsTraffic || watch != nil { keep(delivery) }
+            notify(
+                .read(delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
+            weigh(delivery.bytes.count)
+        case .partial(let operation, let tag, let increment, let done):
+            record(.readPartial, tag: tag, increment, done)
+            if keepsTraffic { logPartialRead(operation) }
+            notify(.readPartial(operation, tag: tag, increment: increment))
+            weigh(0)
+        case .exceeded(let failed):
+            fail(failed)
+            close(error: failed.error)
         }
+        return true
     }
 
     /// Counts what a read gave. One receive may hold tens of thousands of items, and whoever is behind must not get them
     /// all at once.
     private func weigh(_ count: Int) {
         completedWeight += count + BackPressure.noticeWeight
-        guard completedWeight > BackPressure.limit else { return }
+        guard completedWeight > BackPressure.limit, !waitsForDelivery else { return }
         waitsForDelivery = true
         engine.outbox.append(.delivered(self))
     }

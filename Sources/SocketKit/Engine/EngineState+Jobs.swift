@@ -20,13 +20,13 @@ extension EngineState {
     /// turn. At most `most` jobs: nil when some are left.
     func enter<R>(upTo place: Int, most: Int, _ body: (EngineState) -> R) -> R? {
         beginTurn()
-        let before = bytesMoved
+        let (before, start) = (bytesMoved, bytesAtStart)
         lender?.keepUnlent()
         carryOut(upTo: place, most: most)
         flushAllWrites()
         let result = carriedOut >= place ? body(self) : nil
         flushAllWrites()
-        leaveOut(bytesSince: before)
+        leaveOut(bytesSince: before, atStart: start)
         armTimer()
         // Within a turn, the turn goes on.
         if !isTurning, hasTaken || !outbox.isEmpty || !retired.isEmpty { requestTurn() }
@@ -44,7 +44,11 @@ extension EngineState {
         var count = 0
         while carriedOut < place, count < most {
             if nextJob == jobs.count {
-                dropJobs()
+                // As handles go, user code may come here and take jobs itself: what is left is looked at again.
+                guard jobs.isEmpty else {
+                    dropJobs()
+                    continue
+                }
                 jobs = mailbox.take()
                 if jobs.isEmpty { break }
                 meter.found(jobs.count, now: now)

@@ -63,19 +63,20 @@ extension EngineState {
     }
 
     private func endBudget() {
-        tally.bytes = Int(bytesMoved &- bytesAtStart)
+        tally.bytes = Int(clamping: bytesMoved &- bytesAtStart)
         left = budget
         isTurning = false
         byteLimit = .max
         callbackLimit = .max
     }
 
-    /// What moves while user code waits for it is no part of the turn's budget.
-    func leaveOut(bytesSince before: UInt64) {
-        let moved = bytesMoved &- before
+    /// Leaves the bytes that moved while user code waited out of the turn's budget. `start` is `bytesAtStart` from before:
+    /// a call within this one has left its own bytes out already.
+    func leaveOut(bytesSince before: UInt64, atStart start: UInt64) {
+        let moved = (bytesMoved &- before) &- (bytesAtStart &- start)
         guard isTurning, moved > 0 else { return }
         bytesAtStart &+= moved
-        byteLimit &+= moved
+        if byteLimit != .max { byteLimit &+= moved }
     }
 
     var bytesMoved: UInt64 { counters.received &+ counters.sent }
@@ -176,8 +177,11 @@ extension EngineState {
     }
 
     private func expireDeadlines() {
-        // What is left over is due still, so the timer is set for at once.
-        while outbox.count < callbackLimit, let id = deadlines.popDue(now) {
+        // One that is due again at once has to wait for the next turn, or nothing else would ever happen. What is left
+        // over is due still, so the timer is set for at once.
+        var most = min(deadlines.count, budget.jobs)
+        while most > 0, let id = deadlines.popDue(now) {
+            most -= 1
             connections[id]?.deadlineCame()
             acceptors[id]?.deadlineCame()
             datagrams[id]?.deadlineCame()

@@ -8,7 +8,8 @@ extension WebSocketLayer {
     /// A deadline came.
     func expire(on connection: Connection) {
         guard isOpen else { return expireOpening(on: connection) }
-        if connection.isHeld, machine?.state == .open {
+        let isLeftInKernel = connection.isHeld || connection.machine.reading.isPausedByHand
+        if isLeftInKernel, machine?.state == .open {
             // The pong may lie among them.
             let later = connection.engine.now + Self.patience
             postponed = later

@@ -117,6 +117,8 @@ extension WebSocketLayer {
     /// Leaves the kernel's bytes there while the user is far behind, or the machine is.
     private func holdIfBehind(on connection: Connection) {
         let mustWait = machine?.hasHeldInput == true
+        // The user may have caught up while nothing was held back, and says so only once.
+        if isUserBehind { isUserBehind = handle?.mustHoldBack() == true }
         guard mustWait || isUserBehind else { return }
         connection.isHeldBack = true
         if !isUserBehind { askToProceed(on: connection) }

@@ -24,12 +24,12 @@ package struct InflationBudget: Sendable {
 
     /// Of an engine: some milliseconds of a turn, and a twentieth of a processor.
     package static func ofEngine(now: MonotonicTime) -> InflationBudget {
-        InflationBudget(perTurn: 2 << 20, perSecond: 32 << 20, now: now)
+        InflationBudget(perTurn: 4 << 20, perSecond: 32 << 20, now: now)
     }
 
     /// Of one connection, so that one alone cannot use up what all have.
     package static func ofConnection(now: MonotonicTime) -> InflationBudget {
-        InflationBudget(perTurn: 1 << 20, perSecond: 8 << 20, now: now)
+        InflationBudget(perTurn: 2 << 20, perSecond: 8 << 20, now: now)
     }
 
     /// What may be spent at that time; times do not go back.
