@@ -49,17 +49,19 @@ extension DatagramSession {
     private func end() {
         // The file first: once the descriptor is closed, somebody else may replace it and receive there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
-        leaveReactor()
-        links = []
+        dropLinks()
         engine.datagrams[id] = nil
         engine.retire(self)
         if let handle { engine.retire(handle) }
     }
 
-    /// Takes the descriptors out of the reactor's set, where close(2) does not: somebody else may have others for them.
-    private func leaveReactor() {
-        guard mayLiveOn else { return }
-        for link in links where link.watched != nil { engine.reactor.remove(link.socket.descriptor) }
+    /// Drops descriptors. They leave the reactor's set first where close(2) does not take them out: others may have
+    /// duplicates of them.
+    func dropLinks(where isLeaving: (Link) -> Bool = { _ in true }) {
+        for link in links where mayLiveOn && link.watched != nil && isLeaving(link) {
+            engine.reactor.remove(link.socket.descriptor)
+        }
+        links.removeAll(where: isLeaving)
     }
 
     /// A session that began with a call that was refused: as if it had never been.

@@ -59,7 +59,7 @@ extension DatagramSession {
         do throws(SocketError) {
             try EngineState.withSharedPort(of: addresses) { () throws(SocketError) in try bind(to: addresses) }
         } catch {
-            links = []
+            dropLinks()
             throw error
         }
         isBound = true
@@ -84,7 +84,7 @@ extension DatagramSession {
 
     private func bind(to addresses: [SocketAddress]) throws(SocketError) {
         // Descriptors that were opened for their options alone have none of their own yet.
-        links = []
+        dropLinks()
         var port: UInt16?
         for address in addresses {
             let address = address.withPort(port)
@@ -96,7 +96,7 @@ extension DatagramSession {
                 // A machine without IPv6 still has its IPv4 half.
                 let isOptional = port != nil && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(Int32(error.code))
                 guard isOptional else { throw error }
-                links.removeAll { $0.family == address }
+                dropLinks { $0.family == address }
                 continue
             }
             link.local = engine.kernel.localAddress(link.socket.descriptor)
@@ -141,7 +141,7 @@ extension DatagramSession {
             guard failure == 0 else {
                 throw .system(failure, operation: "connect", subject: address.description)
             }
-            links = [link]
+            dropLinks { $0 !== link }
             link.local = engine.kernel.localAddress(link.socket.descriptor)
             peer = address
             connected = engine.now
