@@ -6,6 +6,7 @@ import SocketTestSupport
 /// A real connection, time in the test's hand, and an inspector that warns of everything.
 final class LintBench {
     let time = ManualTime()
+    let kernel = FaultyKernel()
     let engine: SocketEngine
     let pair: ConnectedPair
     private var model: Model
@@ -15,7 +16,7 @@ final class LintBench {
     var kept: [Any] = []
 
     init(verdict: TimeoutVerdict = .later, configuration: SocketConfiguration = SocketConfiguration()) throws {
-        engine = SocketEngine.with(time: time)
+        engine = SocketEngine.with(kernel: kernel, time: time)
         pair = try ConnectedPair(
             engine: engine, recorder: Recorder(verdict: { _ in verdict }), configuration: configuration)
         session = pair.socket.session

@@ -67,7 +67,7 @@ struct LintTests {
 }
 
 extension Provocation {
-    static let all = reading + timing + writing + ending + tls + callbacks
+    static let all = reading + timing + writing + ending + tls + listening + callbacks
 
     private static func line(_ limit: Int? = 8192) -> ReadRequest { ReadRequest(.delimiter([13, 10], limit: limit)) }
 

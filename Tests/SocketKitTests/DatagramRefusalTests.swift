@@ -22,13 +22,15 @@ import Testing
     @Test func outOfDescriptorsEachDatagramFailsAndTheSocketLivesOn() throws {
         let kernel = FaultyKernel()
         let server = try DatagramEnd.bound()
-        let client = DatagramEnd(engine: SocketEngine.with(kernel: kernel))
+        let engine = SocketEngine.with(kernel: kernel)
+        let client = DatagramEnd(engine: engine)
         kernel.fail(.openDatagram, with: Array(repeating: EMFILE, count: 40))
         for tag in 0..<41 { client.socket.send([1], to: server.place, tag: tag) }
         #expect(eventually { client.recorder.calls.count == 41 })
         #expect(client.recorder.failures.map(\.error.reason) == Array(repeating: .system(errno: EMFILE), count: 40))
         #expect(client.recorder.calls.last == .sent(tag: 40))
         #expect(eventually { server.payloads == [[1]] })
+        #expect(engine.snapshot().counters.descriptorsRefused == 40)
     }
 
     @Test func namesThatDoNotResolveFailOneByOne() {

@@ -23,15 +23,33 @@ import Testing
         #expect(eventually { accepting.sockets.count == 1 })
         // Two failures, the connection, and the would-block behind it: nothing was tried in between.
         #expect(kernel.count(.accept) <= 4)
+        let picture = engine.snapshot()
+        #expect(picture.counters.descriptorsRefused == 2 && picture.times.outOfDescriptors != nil)
     }
 
     @Test func aConnectWithoutDescriptorsSaysSo() throws {
         kernel.fail(.openStream, with: [EMFILE])
         let recorder = Recorder()
-        let socket = AsyncSocket(engine: makeEngine(), delegate: recorder)
+        let engine = makeEngine()
+        let socket = AsyncSocket(engine: engine, delegate: recorder)
         try socket.connect(toHost: "127.0.0.1", port: 9)
         #expect(eventually { recorder.isDisconnected })
         #expect(recorder.lastError?.reason == .system(errno: EMFILE))
+        let picture = engine.snapshot()
+        #expect(picture.counters.descriptorsRefused == 1 && picture.times.outOfDescriptors != nil)
+    }
+
+    @Test func otherRefusalsAreNotForWantOfDescriptors() throws {
+        kernel.fail(.openStream, with: [ENOBUFS, EAFNOSUPPORT])
+        let engine = makeEngine()
+        for _ in 0..<2 {
+            let recorder = Recorder()
+            let socket = AsyncSocket(engine: engine, delegate: recorder)
+            try socket.connect(toHost: "127.0.0.1", port: 9)
+            #expect(eventually { recorder.isDisconnected })
+        }
+        let picture = engine.snapshot()
+        #expect(picture.counters.descriptorsRefused == 0 && picture.times.outOfDescriptors == nil)
     }
 
     @Test func aSendThatFailsEndsTheSessionWithItsOwnErrno() throws {

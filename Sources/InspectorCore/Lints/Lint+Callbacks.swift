@@ -13,6 +13,9 @@ extension Lint {
 
     static let itself: [Lint] = [
         Lint(
+            engine: "descriptors-out", "the kernel has no descriptor left: connections wait, and connects fail",
+            remedy: "start the program with a higher limit (ulimit -n), or close idle connections (x)", descriptorsOut),
+        Lint(
             engine: "socket-queue-slow", "work waits for more than 100 ms for the engine's queue",
             remedy: "something blocks it: callbacks without a queue of their own run there", queueSlow),
         Lint(
@@ -40,6 +43,14 @@ extension Lint {
             return nil
         }
         return "read t\(read.tag) is in hand, and no delegate will hear of it"
+    }
+
+    private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> String? {
+        // A listener tries again ten times a second, so that what lasts stays news.
+        guard let last = engine.times.outOfDescriptors, case let ago = max(.zero, engine.time - last), ago < .seconds(5)
+        else { return nil }
+        let count = Format.count(Int(clamping: engine.counters.descriptorsRefused), "descriptor")
+        return "the kernel refused \(count), the last one \(Format.duration(ago)) ago: none was left"
     }
 
     private static func queueSlow(_ engine: EngineSnapshot, _ lost: UInt64) -> String? {

@@ -39,7 +39,7 @@ package struct Lint: Sendable {
     }
 
     /// Every lint, the most telling first. A new one is one more row in one of these tables, and nothing else.
-    package static let all: [Lint] = reading + closing + timing + writing + tls + callbacks + itself
+    package static let all: [Lint] = reading + closing + timing + writing + tls + listening + callbacks + itself
 
     /// The lint of this name.
     package static func named(_ name: String) -> Lint? { all.first { $0.name == name } }

@@ -25,12 +25,12 @@ package struct RelayRequest: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// For the list: `relay to host:80`, `SOCKS 5 proxy`.
+    /// For the list: `relay to host:80`, `SOCKS 5 proxy`. A proxy that asks for client certificates says so.
     package var name: String {
         switch target {
         case .endpoint: "relay to \(targetAddress)"
-        case .proxy(.socks5): "SOCKS 5 proxy"
-        case .proxy(.http): "HTTP proxy"
+        case .proxy(let kind):
+            kind.listenerName + (listenTLS?.clientCertificate == .required ? " (client certificates)" : "")
         }
     }
 
@@ -92,5 +92,15 @@ extension RelayRequest {
             throw EndpointError(text: listen, problem: error.message)
         }
         return request
+    }
+}
+
+extension ProxyKind {
+    /// What the listener of a proxy for everybody is called.
+    package var listenerName: String {
+        switch self {
+        case .socks5: "SOCKS 5 proxy"
+        case .http: "HTTP proxy"
+        }
     }
 }

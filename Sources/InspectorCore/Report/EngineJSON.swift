@@ -20,6 +20,7 @@ extension SocketJSON {
             JSON.Member("commands", JSON(counters.commands)), JSON.Member("opened", JSON(counters.opened)),
             JSON.Member("closed", JSON(counters.closed)), JSON.Member("received_bytes", JSON(counters.received)),
             JSON.Member("sent_bytes", JSON(counters.sent)),
+            JSON.Member("descriptors_refused", JSON(counters.descriptorsRefused)),
         ]
     }
 }

@@ -67,6 +67,7 @@ package struct ProgramMerger: Sendable {
         var whole = EngineSnapshot(
             engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
         whole.times = latest?.times ?? whole.times
+        whole.times.outOfDescriptors = snapshots.compactMap(\.snapshot.times.outOfDescriptors).max()
         for (var snapshot, ordinal) in snapshots.sorted(by: { $0.ordinal < $1.ordinal }) {
             if ordinal > 0 {
                 for index in snapshot.sockets.indices { snapshot.sockets[index].belongs(to: ordinal) }
@@ -95,5 +96,6 @@ extension EngineCounters {
         closed.saturate(adding: other.closed)
         received.saturate(adding: other.received)
         sent.saturate(adding: other.sent)
+        descriptorsRefused.saturate(adding: other.descriptorsRefused)
     }
 }

@@ -249,6 +249,7 @@ extension EngineCounters: WireMessage {
         try coder.field(5, &closed)
         try coder.field(6, &received)
         try coder.field(7, &sent)
+        try coder.field(8, &descriptorsRefused)
     }
 }
 
@@ -260,5 +261,6 @@ extension EngineTimes: WireMessage {
         try coder.field(2, &longestTurn)
         try coder.field(3, &queueLag)
         try coder.field(4, &mailboxDepth)
+        try coder.field(5, &outOfDescriptors)
     }
 }

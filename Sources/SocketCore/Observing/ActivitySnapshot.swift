@@ -54,6 +54,8 @@ public struct EngineTimes: Hashable, Sendable, Codable {
     public var queueLag: Duration
     /// The most letters that were found in the mailbox at once.
     public var mailboxDepth: Int
+    /// When the kernel last refused a descriptor because none was left; nil: it never has.
+    public var outOfDescriptors: MonotonicTime?
 
     /// All zero.
     public init() {

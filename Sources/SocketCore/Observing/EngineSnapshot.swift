@@ -14,6 +14,8 @@ public struct EngineCounters: Hashable, Sendable, Codable {
     public var received: UInt64 = 0
     /// Bytes sent by all sessions.
     public var sent: UInt64 = 0
+    /// Times the kernel refused a descriptor because the process (EMFILE) or the system (ENFILE) had none left.
+    public var descriptorsRefused: UInt64 = 0
 
     /// All zero.
     public init() {}

@@ -118,6 +118,7 @@ final class Acceptor {
             return false
         case .failed(let errno):
             engine.record(.acceptFailed, id, Int(errno))
+            engine.refusedDescriptor(errno)
             // These say that one connection went away while it waited; others may wait behind it.
             if [ECONNABORTED, EPROTO, ENETDOWN, EHOSTUNREACH, ENETUNREACH].contains(errno) { return true }
             backOff()

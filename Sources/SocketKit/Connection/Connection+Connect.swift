@@ -83,7 +83,7 @@ extension Connection {
     private func begin(_ index: Int) {
         guard let connector, let address = connector.plan?.addresses[index] else { return }
         record(.connectAttempt, index)
-        switch engine.kernel.openStream(for: address) {
+        switch engine.openStream(for: address) {
         case .bytes(let descriptor):
             let socket = SocketHandle(Int32(descriptor), kernel: engine.kernel)
             let number = socket.descriptor

@@ -24,7 +24,7 @@ extension DatagramSession {
 
     /// Opens a descriptor for the family of `address`, and sets its options.
     private func open(for address: SocketAddress) throws(SocketError) -> Link {
-        let opened = engine.kernel.openDatagram(for: address)
+        let opened = engine.openDatagram(for: address)
         guard case .bytes(let number) = opened else {
             guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
             throw .system(errno, operation: "socket", subject: address.description)

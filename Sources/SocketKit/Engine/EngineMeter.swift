@@ -6,6 +6,8 @@ struct EngineMeter {
     private var longestTurn = PeakWindow()
     private var queueLag = PeakWindow()
     private var mailboxDepth = PeakWindow()
+    /// When the kernel last had no descriptor left.
+    var outOfDescriptors: MonotonicTime?
 
     /// A turn that was wanted at `due` ran from `began` to `ended`.
     mutating func turned(due: MonotonicTime, began: MonotonicTime, ended: MonotonicTime) {
@@ -27,6 +29,7 @@ struct EngineMeter {
         times.longestTurn = .nanoseconds(longestTurn.peak(now))
         times.queueLag = .nanoseconds(queueLag.peak(now))
         times.mailboxDepth = Int(mailboxDepth.peak(now))
+        times.outOfDescriptors = outOfDescriptors
         return times
     }
 }

@@ -137,7 +137,7 @@ extension EngineState {
     private func open(
         _ address: SocketAddress, _ configuration: SocketConfiguration
     ) throws(SocketError) -> Acceptor.Listening {
-        let opened = kernel.openStream(for: address)
+        let opened = openStream(for: address)
         guard case .bytes(let descriptor) = opened else {
             guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
             throw .system(errno, operation: "socket", subject: address.description)
@@ -160,7 +160,7 @@ extension EngineState {
     /// Removes a socket file that nobody listens on; false when somebody does.
     func removeStale(_ path: String, isStream: Bool = true) throws(SocketError) -> Bool {
         let address = SocketAddress.unix(path: path)
-        let opened = isStream ? kernel.openStream(for: address) : kernel.openDatagram(for: address)
+        let opened = isStream ? openStream(for: address) : openDatagram(for: address)
         guard case .bytes(let descriptor) = opened else { return false }
         let probe = SocketHandle(Int32(descriptor), kernel: kernel)
         guard kernel.connect(probe.descriptor, to: address) == ECONNREFUSED else { return false }

@@ -180,6 +180,20 @@ struct InspectionMirrorTests {
 
 @Suite("Snapshots of several programs in one")
 struct ProgramMergerTests {
+    @Test("when any of the programs last was out of descriptors is kept, whichever snapshot is the latest")
+    func outOfDescriptors() {
+        let refusals: [Int64?] = [3, nil, 2]
+        let snapshots = refusals.enumerated().map { ordinal, refused in
+            let time = MonotonicTime(nanoseconds: Int64(ordinal) + 5)
+            var snapshot = EngineSnapshot(engine: "e", time: time, wallNanoseconds: 0)
+            snapshot.times.outOfDescriptors = refused.map { MonotonicTime(nanoseconds: $0) }
+            return (snapshot: snapshot, ordinal: ordinal)
+        }
+        var merger = ProgramMerger()
+        let whole = merger.merge(snapshots, SnapshotRequest())
+        #expect(whole.times.outOfDescriptors == MonotonicTime(nanoseconds: 3))
+    }
+
     @Test("sums and numbers of events that do not fit stay at the largest number")
     func sums() {
         var merger = ProgramMerger()
@@ -187,6 +201,7 @@ struct ProgramMergerTests {
             var snapshot = EngineSnapshot(engine: "e", time: .zero, wallNanoseconds: 0)
             snapshot.counters.turns = 1 << 62
             snapshot.counters.received = 1 << 62
+            snapshot.counters.descriptorsRefused = 1 << 62
             snapshot.nextEvent = 1
             return (snapshot: snapshot, ordinal: ordinal)
         }
@@ -200,6 +215,7 @@ struct ProgramMergerTests {
         }
         let whole = merger.merge(later, SnapshotRequest(eventsFrom: 0))
         #expect(whole.counters.turns == .max && whole.counters.received == .max)
+        #expect(whole.counters.descriptorsRefused == .max)
         let numbers = whole.events.map(\.sequence)
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
     }

@@ -1,0 +1,38 @@
+import SocketCore
+
+/// Listeners that more can reach than was meant.
+extension Lint {
+    static let listening: [Lint] = [
+        Lint(
+            "open-proxy", "a proxy listens on more than loopback: whoever reaches it connects from this host",
+            remedy: "name an address of loopback, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
+    ]
+
+    private static func openProxy(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+        // A proxy's listener says by its name what it is, in attached programs too.
+        guard socket.role == .listener, let local = socket.local, !local.staysOnHost,
+            ProxyKind.allCases.contains(where: { $0.listenerName == socket.name })
+        else { return nil }
+        return "\(socket.name) on \(local.isWildcard ? "every interface" : local.description): "
+            + "whoever reaches it connects from this host"
+    }
+}
+
+extension SocketAddress {
+    /// Whether only programs of this host can connect to it.
+    fileprivate var staysOnHost: Bool {
+        switch self {
+        case .v4(let host, _): host.hasPrefix("127.")
+        case .v6(let host, _): host == "::1" || host.hasPrefix("::ffff:127.")
+        case .unix, .abstract, .unnamed: true
+        }
+    }
+
+    fileprivate var isWildcard: Bool {
+        switch self {
+        case .v4(let host, _): host == "0.0.0.0"
+        case .v6(let host, _): host == "::"
+        case .unix, .abstract, .unnamed: false
+        }
+    }
+}
