@@ -122,7 +122,10 @@ final class ReportRun {
         case .snapshot(let snapshot):
             last = snapshot
             return true
-        case .opened, .relays: unanswered -= 1
+        case .opened, .relays:
+            unanswered -= 1
+            // The last snapshot is from before, and may show no socket at all.
+            last = nil
         case .refused(let sentence):
             unanswered -= 1
             refusals.append(sentence)
