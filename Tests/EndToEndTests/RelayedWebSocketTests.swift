@@ -61,9 +61,9 @@ struct RelayedWebSocketTests {
             let isTarget = leg["role"] == .string("client")
             #expect(facts["role"] == .string(isTarget ? "client" : "server") && facts["stage"] == .string("closed"))
             #expect(facts["target"] == .string("/room") && facts["subprotocol"] == .string("chat"))
-            #expect(facts["answer"]["first_line"] == .string("HTTP/1.1 101 Switching Protocols"))
+            #expect(facts["answer"]["start_line"] == .string("HTTP/1.1 101 Switching Protocols"))
             #expect(facts["extensions"].array.first?.string?.hasPrefix("permessage-deflate") == true)
-            #expect(facts["problem"] == .null && facts["passing"]["received_failure"] == .null)
+            #expect(facts["problem"] == .null && facts["observed"]["received_failure"] == .null)
             let client = facts[isTarget ? "sent" : "received"]
             let server = facts[isTarget ? "received" : "sent"]
             for counters in [client, server] {
@@ -72,7 +72,7 @@ struct RelayedWebSocketTests {
                 #expect((counters["payload_bytes"].number ?? .infinity) < 310_000)
             }
             #expect(client["pings"] == .number(1) && server["pongs"] == .number(1))
-            #expect(facts["close"]["began"] == .string(isTarget ? "local" : "peer"))
+            #expect(facts["close"]["initiated_by"] == .string(isTarget ? "local" : "peer"))
             #expect(facts["close"]["clean"] == .bool(true) && facts["close"]["code"] == .number(4000))
             #expect(facts["close"][isTarget ? "sent" : "received"]["reason"] == .string("done"))
         }
