@@ -61,7 +61,7 @@ struct RelayedWebSocketTests {
             let isTarget = leg["role"] == .string("client")
             #expect(facts["role"] == .string(isTarget ? "client" : "server") && facts["stage"] == .string("closed"))
             #expect(facts["target"] == .string("/room") && facts["subprotocol"] == .string("chat"))
-            #expect(facts["answer"]["start_line"] == .string("HTTP/1.1 101 Switching Protocols"))
+            #expect(facts["response"]["start_line"] == .string("HTTP/1.1 101 Switching Protocols"))
             #expect(facts["extensions"].array.first?.string?.hasPrefix("permessage-deflate") == true)
             #expect(facts["problem"] == .null && facts["observed"]["received_failure"] == .null)
             let client = facts[isTarget ? "sent" : "received"]
