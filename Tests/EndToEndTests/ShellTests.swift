@@ -62,6 +62,26 @@ struct ShellTests {
         }
     }
 
+    @Test("completions offer warnings and files where they belong, with the help as it is written")
+    func completionsOfValues() throws {
+        folder.write(try run("completions", "bash").output, to: "bash")
+        let warnings = try ChildProcess.run([
+            "bash", "-c",
+            "source \(folder.path)/bash; COMP_WORDS=(socktui -A tls-s); COMP_CWORD=2; _socktui; echo ${COMPREPLY[@]}",
+        ])
+        #expect(warnings.output == "tls-stall\n")
+        let zsh = try run("completions", "zsh").output
+        let fish = try run("completions", "fish").output
+        for option in ["ca", "cert", "key", "keylog", "script", "config", "log"] {
+            let row = zsh.split(separator: "\n").first { $0.contains("*--\(option)[") }
+            #expect(row?.contains(":file:_files'") == true, "\(option)")
+            #expect(fish.contains("\ncomplete -c socktui -l \(option) -r -F -d "), "\(option)")
+        }
+        #expect(fish.contains("\ncomplete -c socktui -s A -x -a 'read-starved ") && !fish.contains(" -l  "))
+        #expect(zsh.contains(#"the peer'\''s FIN"#) && zsh.contains(#"+PONG\\r\\n"#))
+        #expect(fish.contains(#"the peer\'s FIN"#) && fish.contains(#"+PONG\\r\\n"#))
+    }
+
     @Test("the manual is what man can show, and names every option and key")
     func manual() throws {
         let manual = try run("man")

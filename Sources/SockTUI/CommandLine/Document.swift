@@ -22,10 +22,13 @@ enum Completions {
         CommandTable.commands.map { ($0.name, $0.help) } + CommandTable.printers.map { ($0.name, $0.help) }
     }
 
-    /// What can follow an option, where that is one of a few words.
-    private static let values: [String: [String]] = ["--color": Configuration.Depth.allCases.map(\.rawValue)]
+    /// The words that can follow an option, where there are only a few.
+    private static let values: [String: [String]] = {
+        let warnings = Lint.all.map(\.name) + ["all"]
+        return ["--color": Configuration.Depth.allCases.map(\.rawValue), "-A": warnings, "-W": warnings]
+    }()
     /// Options that a file follows.
-    private static let files: Set<String> = ["--script", "--config", "--log"]
+    private static let files: Set<String> = ["--script", "--config", "--log", "--ca", "--cert", "--key", "--keylog"]
     private static let shells = Document.allCases.dropFirst().map(\.rawValue).joined(separator: " ")
 
     static var bash: String {
@@ -62,9 +65,10 @@ enum Completions {
                     ?? (files.contains(option.name) ? "_files" : " ")
                 return ":\(name.lowercased()):\(action)"
             }
-            return "    '*\(option.name)[\(plain(option.help ?? ""))]\(value ?? "")'"
+            let help = escaped(option.help ?? "", before: "\\[]:")
+            return "    " + quoted("*\(option.name)[\(help)]\(value ?? "")")
         }
-        let commands = words.map { "    '\($0.name):\(plain($0.help))'" }
+        let commands = words.map { "    " + quoted("\($0.name):\(escaped($0.help, before: "\\:"))") }
         return """
             #compdef socktui
             # zsh completion for socktui; made by: socktui completions zsh
@@ -85,14 +89,17 @@ enum Completions {
     static var fish: String {
         let none = "not __fish_seen_subcommand_from \(words.map(\.name).joined(separator: " "))"
         let commands = words.map {
-            "complete -c socktui -n '\(none)' -f -a \($0.name) -d '\(plain($0.help))'"
+            "complete -c socktui -n '\(none)' -f -a \($0.name) -d '\(escaped($0.help, before: "\\'"))'"
         }
         let rows = options.map { option -> String in
             let value = option.value.map { _ in
                 values[option.name].map { " -x -a '\($0.joined(separator: " "))'" }
                     ?? (files.contains(option.name) ? " -r -F" : " -x")
             }
-            return "complete -c socktui -l \(option.name.dropFirst(2))\(value ?? "") -d '\(plain(option.help ?? ""))'"
+            // A name of one letter begins with one dash.
+            let name = option.name.hasPrefix("--") ? "-l \(option.name.dropFirst(2))" : "-s \(option.name.dropFirst())"
+            let help = escaped(option.help ?? "", before: "\\'")
+            return "complete -c socktui \(name)\(value ?? "") -d '\(help)'"
         }
         return """
             # fish completion for socktui; made by: socktui completions fish
@@ -102,8 +109,13 @@ enum Completions {
             """
     }
 
-    /// A help text without what means something within quotes and brackets of a shell.
-    private static func plain(_ text: String) -> String {
-        text.filter { !"'[]\\`$\"".contains($0) }.map { $0 == ":" ? "," : String($0) }.joined()
+    /// A text with a backslash before each of these characters.
+    private static func escaped(_ text: String, before characters: String) -> String {
+        text.map { characters.contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+
+    /// A text as one word of zsh, within single quotes.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
