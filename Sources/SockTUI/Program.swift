@@ -25,12 +25,13 @@ enum Program {
         }
     }
 
-    /// The runs that heed the configuration. A script does the same whoever runs it, so it heeds only what it is given.
+    /// The runs that read the configuration. A script does the same for every user, so it reads only what it is given.
     private static func configured(_ invocation: Invocation, _ arguments: [String]) -> Int32 {
         var configuration = Configuration()
         do {
             if case .script = invocation.mode, invocation.configuration == nil {
                 configuration.isASCII = invocation.isASCII ?? false
+                configuration.log = invocation.log ?? ""
             } else {
                 configuration = try ConfigFile.configuration(invocation)
             }

@@ -82,6 +82,20 @@ struct ShellTests {
         #expect(fish.contains(#"the peer\'s FIN"#) && fish.contains(#"+PONG\\r\\n"#))
     }
 
+    @Test("a script writes the log it is given, with a configuration and without")
+    func logOfAScript() throws {
+        folder.write("dump\n", to: "steps")
+        folder.write("", to: "configuration")
+        for options in [[], ["--config", folder.path + "/configuration"]] {
+            let log = folder.path + "/log-\(options.count)"
+            let outcome = try ChildProcess.run(
+                [Program.path, "demo", "--script", folder.path + "/steps", "--log", log] + options,
+                environment: Program.environment(folder.path))
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try ChildProcess.run(["test", "-f", log]).status == 0, "\(options)")
+        }
+    }
+
     @Test("the manual is what man can show, and names every option and key")
     func manual() throws {
         let manual = try run("man")
