@@ -99,9 +99,9 @@ struct ConfigurationTests {
             ("[keys]\nq = \"quit\"", 2, 1, "keys are bound in a place, as in [keys.list]"),
             (
                 "[colors]\nwarn = \"ylow\"", 2, 8,
-                "ylow is no colour; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"
+                "ylow is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"
             ),
-            ("[colors]\nwarm = \"red\"", 2, 1, "no such colour: warm; did you mean warn?"),
+            ("[colors]\nwarm = \"red\"", 2, 1, "no such color: warm; did you mean warn?"),
         ])
     func refusals(text: String, line: Int, column: Int, message: String) {
         guard case .failure(let failure) = Configuration.parse(text) else {

@@ -58,7 +58,7 @@ extension Configuration {
         guard let role = Role.allCases.first(where: { "\($0)" == name }) else {
             throw TOML.Failure(
                 entry.key,
-                "no such colour: \(name)" + Spelling.suggestion(for: name, among: Role.allCases.map { "\($0)" }))
+                "no such color: \(name)" + Spelling.suggestion(for: name, among: Role.allCases.map { "\($0)" }))
         }
         guard let text = entry.value.text else {
             throw TOML.Failure(entry.position, "\(name) must be text, as in \"yellow bold\"")
@@ -67,7 +67,7 @@ extension Configuration {
         guard let colour else {
             throw TOML.Failure(
                 entry.position,
-                "\(wrong) is no colour; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim")
+                "\(wrong) is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim")
         }
         colours[role] = colour
     }

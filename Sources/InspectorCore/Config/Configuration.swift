@@ -38,7 +38,7 @@ package struct Configuration: Hashable, Sendable {
     package static let options: [Option] = [
         flag("ascii", "draw with ASCII only", \.isASCII),
         Option(
-            name: "color", help: "how many colours: auto, 256, 16, 8 or none", show: { .string($0.depth.rawValue) },
+            name: "color", help: "how many colors: auto, 256, 16, 8 or none", show: { .string($0.depth.rawValue) },
             set: { value, configuration in
                 let word = if case .integer(let number) = value { String(number) } else { value.text }
                 guard let depth = word.flatMap(Depth.init) else { return false }

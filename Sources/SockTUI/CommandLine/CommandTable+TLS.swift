@@ -12,7 +12,7 @@ extension CommandTable {
         ) {
             (name, request) throws(UsageError) in request.tls.serverName = name
         },
-        Option(name: "--alpn", value: "LIST", commands: all, help: "tls: protocols: h2,http/1.1") {
+        Option(name: "--alpn", value: "LIST", commands: all, help: "tls: ALPN, as in h2,http/1.1") {
             (list, request) throws(UsageError) in request.tls.protocols = list
         },
         Option(name: "--ca", value: "FILE", commands: all, help: "tls: trust FILE, or FOLDER/") {
@@ -27,7 +27,7 @@ extension CommandTable {
         Option(name: "--insecure", commands: clients, help: "tls: any certificate; says what is wrong") {
             (_, request) throws(UsageError) in request.tls.isInsecure = true
         },
-        Option(name: "--keylog", value: "FILE", commands: all, help: "tls: its secrets, for Wireshark") {
+        Option(name: "--keylog", value: "FILE", commands: all, help: "tls: log secrets, for Wireshark") {
             (path, request) throws(UsageError) in request.tls.keyLog = path
         },
     ]

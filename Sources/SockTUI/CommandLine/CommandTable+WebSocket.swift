@@ -6,13 +6,13 @@ extension CommandTable {
 
     /// The options for addresses that begin with `ws://` or `wss://`.
     static let webSocketOptions: [Option] = [
-        Option(name: "--subprotocol", value: "LIST", commands: all, help: "ws: those spoken here") {
+        Option(name: "--subprotocol", value: "LIST", commands: all, help: "ws: subprotocols to offer or accept") {
             (list, request) throws(UsageError) in
             request.webSocket.subprotocols += list.split(separator: ",").map { word in
                 String(word.filter { !$0.isWhitespace })
             }
         },
-        Option(name: "--header", value: "FIELD", commands: ["connect"], help: "ws: 'Name: value' to ask with") {
+        Option(name: "--header", value: "FIELD", commands: ["connect"], help: "ws: 'Name: value' in the request") {
             (text, request) throws(UsageError) in
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
@@ -21,7 +21,7 @@ extension CommandTable {
             let value = parts[1].drop { $0 == " " }
             request.webSocket.fields.append(HTTPField(String(parts[0]), String(value)))
         },
-        Option(name: "--no-compression", commands: all, help: "ws: agree on none") {
+        Option(name: "--no-compression", commands: all, help: "ws: negotiate no compression") {
             (_, request) throws(UsageError) in request.webSocket.compresses = false
         },
     ]

@@ -68,17 +68,17 @@ enum CommandTable {
     }
 
     static let commands: [Command] = [
-        Command(name: "demo", help: "a small world of sockets to look at") { (_, _) throws(EndpointError) in
+        Command(name: "demo", help: "run a demo with live sockets") { (_, _) throws(EndpointError) in
             .startDemo
         },
-        Command(name: "connect", operands: "ADDRESS...", help: "connect, and look at the connections") {
+        Command(name: "connect", operands: "ADDRESS...", help: "connect and inspect") {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
-        Command(name: "listen", operands: "ADDRESS...", help: "listen, and look at what connects") {
+        Command(name: "listen", operands: "ADDRESS...", help: "listen, and inspect what connects", example: ":8080") {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
         },
         Command(
-            name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and look at what passes",
+            name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and inspect the traffic",
             operandsEach: 2, example: ":9000 localhost:6379"
         ) {
             (words, request) throws(EndpointError) in
@@ -87,7 +87,7 @@ enum CommandTable {
             return .relay(relay)
         },
         Command(
-            name: "attach", operands: "[PID|NAME|PATH]...", help: "look at programs that let themselves be inspected",
+            name: "attach", operands: "[PID|NAME|PATH]...", help: "inspect programs that allow it",
             isBareAllowed: true
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
@@ -131,19 +131,19 @@ enum CommandTable {
         },
         Option(
             name: "--timeout", value: "SECONDS", commands: ["connect", "relay"],
-            help: "give up connecting after so long"
+            help: "give up connecting after this long"
         ) {
             (text, request) throws(UsageError) in
             guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-                throw UsageError("--timeout", "\(text) is no number of seconds; write 5 or 0.5")
+                throw UsageError("--timeout", "\(text) is not a number of seconds; write 5 or 0.5")
             }
             request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
         },
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
         },
-        proxy("--socks5", .socks5, help: "relay to where each client says, by SOCKS 5"),
-        proxy("--http-proxy", .http, help: "relay to where each client says, by CONNECT"),
+        proxy("--socks5", .socks5, help: "relay to the target each client names, by SOCKS 5"),
+        proxy("--http-proxy", .http, help: "relay to the target each client names, by CONNECT"),
         Option(
             name: "--reply", value: "RULE", commands: ["connect", "listen"],
             help: "reply: 'when /^PING/ send +PONG\\r\\n'"
@@ -155,7 +155,7 @@ enum CommandTable {
                 throw UsageError("--reply", "column \(failure.column) of \(text): \(failure.message)")
             }
         },
-        Option(name: "--hold", commands: ["listen"], help: "accept nobody; you take or refuse each by hand") {
+        Option(name: "--hold", commands: ["listen"], help: "hold connections; accept or refuse each yourself") {
             (_, request) throws(UsageError) in request.holdsConnections = true
         },
         Option(name: "--send", value: "TEXT", commands: ["connect"], help: "send this first; \\r\\n \\x00 are escapes")
@@ -170,13 +170,13 @@ enum CommandTable {
         Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
             (_, request) throws(UsageError) in request.isJSON = true
         },
-        Option(name: "--once", help: "print one picture of all there is, and end") {
+        Option(name: "--once", help: "print one snapshot, and end") {
             (_, request) throws(UsageError) in request.isOnce = true
         },
         Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
             (path, request) throws(UsageError) in request.script = path
         },
-        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 unless said") {
+        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 by default") {
             (text, request) throws(UsageError) in
             guard let size = Size(text) else {
                 throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
@@ -197,7 +197,7 @@ enum CommandTable {
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
         },
-        Option(name: "--color", value: "DEPTH", help: "colours: auto, 256, 16, 8 or none; wins over NO_COLOR") {
+        Option(name: "--color", value: "DEPTH", help: "colors: auto, 256, 16, 8 or none; wins over NO_COLOR") {
             (text, request) throws(UsageError) in
             guard let depth = Configuration.Depth(rawValue: text) else {
                 throw UsageError("--color", "\(text) is none of auto, 256, 16, 8 and none")

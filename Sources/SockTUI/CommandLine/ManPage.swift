@@ -12,9 +12,9 @@ enum ManPage {
             ".SH NAME", #"socktui \- look into live sockets: queues, progress, flags, timers"#, ".SH SYNOPSIS",
             ".B socktui", "[\\fICOMMAND\\fR] [\\fIOPTION\\fR...]", ".SH DESCRIPTION",
             escaped(
-                "Connects, listens, sends and receives by hand, and shows of every connection what is queued, how far "
-                    + "it has come, what the kernel holds and why it ended. Without a command it asks what to open. "
-                    + "Where stdout is no terminal it prints what happens, a line for each event."),
+                "Connects, listens, sends and receives by hand, and shows for every connection what is queued, how far "
+                    + "each operation is, what the kernel holds and why it ended. Without a command it asks what to "
+                    + "open. If stdout is not a terminal, it prints one line for each event."),
             ".SH COMMANDS",
         ]
             + CommandTable.commands.flatMap { entry($0.name + " " + $0.operands, $0.help) }
@@ -28,9 +28,9 @@ enum ManPage {
                 ),
                 ".PP",
                 escaped(
-                    "A relay passes bytes on as they are. Where the first request of a connection opens a WebSocket, its "
-                        + "handshake, frames and messages are shown on both rows; of a compressed message over 16 MiB, and "
-                        + "of those that build on it, only the frames."),
+                    "A relay forwards bytes unaltered. If the first request of a connection opens a WebSocket, its "
+                        + "handshake, frames and messages are shown on both rows. A compressed message of more than "
+                        + "1 MiB, and those that build on it, are shown as frames only."),
             ]
     }
 
@@ -52,10 +52,10 @@ enum ManPage {
             }
         }
         lines.append(".SH COMMAND LINE")
-        lines.append(escaped("Behind : and in scripts; what the keys do, by name, and with arguments:"))
+        lines.append(escaped("After : and in scripts, with arguments; a key's command works there too, by its name:"))
         for form in Instruction.forms { lines += entry("\(form.verb) \(form.arguments)", form.help) }
         lines.append(".SH FILTER")
-        lines.append(escaped("What f asks for in the list, and filter behind :"))
+        lines.append(escaped("For f in the list, and for the command filter:"))
         for line in HelpView.filter { lines += [".PP", escaped(line)] }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
@@ -64,14 +64,17 @@ enum ManPage {
 
     private static var files: [String] {
         [".SH FILES"]
-            + entry("$XDG_CONFIG_HOME/socktui/config", "options, keys and colours; socktui config --print shows all")
-            + entry("$XDG_STATE_HOME/socktui/recent", "what was opened lately")
-            + [".SH ENVIRONMENT"] + entry("NO_COLOR", "where it is not empty: no colours")
+            + entry("$XDG_CONFIG_HOME/socktui/config", "options, keys and colors; socktui config --print shows all")
+            + entry("$XDG_CONFIG_HOME/socktui/templates", "lines to send, for Alt-o")
+            + entry("$XDG_STATE_HOME/socktui/recent", "the last 20 addresses")
+            + entry("$XDG_STATE_HOME/socktui/sent", "the last 100 lines sent to each peer; see --no-history")
+            + [".SH ENVIRONMENT"] + entry("NO_COLOR", "no colors, unless it is empty")
     }
 
     private static var status: [String] {
-        [".SH EXIT STATUS"] + entry("0", "fine") + entry("1", "the connection failed")
-            + entry("2", "it was asked for wrongly") + [".SH SEE ALSO", ".BR ss (8),", ".BR nc (1)"]
+        [".SH EXIT STATUS"] + entry("0", "success")
+            + entry("1", "a connection, a listener or a step of a script failed, or a TLS file cannot be used")
+            + entry("2", "usage error") + [".SH SEE ALSO", ".BR ss (8),", ".BR nc (1)"]
     }
 
     private static func entry(_ term: String, _ text: String) -> [String] {
