@@ -15,10 +15,16 @@ final class Echo: SocketListenerDelegate {
         let engine = SocketEngine()
         let echo = Echo()
         let listener = SocketListener(engine: engine, delegate: echo)
+        listener.configuration.allowsHalfOpen = true  // a client's FIN ends reading, not our replies
         try listener.listen(on: .tcp(host: "localhost", port: 0))
         let port = try #require(listener.localAddress?.port)
-        let socket = try await AsyncSocket.connect(to: .tcp(host: "localhost", port: port), on: engine)
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = true
+        let socket = try await AsyncSocket.connect(
+            to: .tcp(host: "localhost", port: port), on: engine, configuration: configuration)
         try await socket.send(Array("hello\r\nbye\r\n".utf8))
+        // As `nc -N` does it: the lines before a FIN are echoed all the same.
+        socket.closeWrite()
         #expect(try await socket.bytes(ReadRequest(.length(12))) == Array("hello\r\nbye\r\n".utf8))
         withExtendedLifetime((echo, listener)) {}
     }
