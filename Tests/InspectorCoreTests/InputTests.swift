@@ -160,7 +160,7 @@ struct InputTests {
             ("localhost:80", AddressLine.connect(.stream(.tcp(host: "localhost", port: 80)))),
             (" [::1]:8080 ", .connect(.stream(.tcp(host: "::1", port: 8080)))),
             ("host 25", .connect(.stream(.tcp(host: "host", port: 25)))),
-            (":80", .connect(.stream(.tcp(host: "", port: 80)))),
+            (":80", .connect(.stream(.tcp(host: "localhost", port: 80)))),
             ("unix:/run/a", .connect(.stream(.unix(path: "/run/a")))),
             ("unix:@name", .connect(.stream(.abstract(name: "name")))),
             ("listen :8080", .listen(.stream(.tcp(host: "", port: 8080)))),

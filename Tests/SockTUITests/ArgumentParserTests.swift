@@ -26,6 +26,16 @@ struct ArgumentParserTests {
         }
     }
 
+    @Test("a port alone is this host to connect to, and every interface to listen on")
+    func portAlone() throws {
+        #expect(try parse("connect :80").opening == [.connect(OpenRequest(.tcp(host: "localhost", port: 80)))])
+        #expect(try parse("listen :80").opening == [.listen(OpenRequest(.tcp(host: "", port: 80)))])
+        let relay = try RelayRequest.parse(":9000", to: "localhost:80", TLSChoices())
+        #expect(try parse("relay :9000 :80").opening == [.relay(relay)])
+        guard case .connect(let secure) = try parse("connect tls://:443").opening.first else { return }
+        #expect(secure.address == "tls://localhost:443")
+    }
+
     @Test("what is sent first, in escapes")
     func greeting() throws {
         var wanted = OpenRequest(.tcp(host: "h", port: 1))

@@ -36,7 +36,8 @@ package enum OpenTarget: Hashable, Sendable, CustomStringConvertible {
             return .webSocket(try WebSocketTarget.parse(text, listens: allowsPortZero))
         }
         do throws(EndpointError) {
-            return .stream(try Endpoint.parse(text, allowsPortZero: allowsPortZero))
+            let endpoint = try Endpoint.parse(text, allowsPortZero: allowsPortZero)
+            return .stream(allowsPortZero ? endpoint : endpoint.toConnect)
         } catch {
             throw error.naming("tls://", "ws://", "wss://", "ws+unix:", "wss+unix:", "udp://", "unixgram:")
         }
@@ -44,4 +45,12 @@ package enum OpenTarget: Hashable, Sendable, CustomStringConvertible {
 
     /// The forms in which an address is written, for help and hints.
     package static let forms = "host:port, [::1]:port, :port, unix:/path, unix:@name, udp://host:port, ws://host/path"
+}
+
+extension Endpoint {
+    /// The endpoint with this host in place of an empty one, which only a listener can use.
+    package var toConnect: Endpoint {
+        guard case .tcp("", let port) = self else { return self }
+        return .tcp(host: "localhost", port: port)
+    }
 }

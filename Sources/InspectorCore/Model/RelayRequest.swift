@@ -68,7 +68,8 @@ extension RelayRequest {
 
     private static func endpoint(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
         do throws(EndpointError) {
-            return try Endpoint.parse(text, allowsPortZero: allowsPortZero)
+            let endpoint = try Endpoint.parse(text, allowsPortZero: allowsPortZero)
+            return allowsPortZero ? endpoint : endpoint.toConnect
         } catch {
             throw error.naming("tls://")
         }
