@@ -3,6 +3,27 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+/// Counts, since so many callbacks would take long to record.
+private final class EndWitness: AsyncSocketDelegate {
+    struct Seen {
+        var received = 0
+        var wasToldEarly = false
+        var isDisconnected = false
+    }
+
+    let seen = Lock(Seen())
+
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
+        seen.withLock { $0.received += bytes.count }
+    }
+
+    func socketPeerDidClose(_ socket: AsyncSocket) { seen.withLock { $0.wasToldEarly = true } }
+
+    func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+        seen.withLock { $0.isDisconnected = true }
+    }
+}
+
 /// The end of a stream that comes while nothing may be taken from the kernel is noticed as soon as it may.
 @Suite struct UnseenEndTests {
     private func waitUntilReported(_ pair: ConnectedPair) {
@@ -37,6 +58,21 @@ import Testing
                 return events.filter { $0.kind == .peerClosed }.count == 1
             })
         #expect(pair.socket.isConnected)
+    }
+
+    @Test func nobodyHearsOfAnEarlyEndWhileReadsOnlyWaitForTheirCallbacks() throws {
+        let pair = try ConnectedPair(.unix)
+        let witness = EndWitness()
+        pair.socket.delegate = witness
+        pair.socket.read(ReadRequest(.delimiter([10], limit: nil), isStanding: true))
+        let count = 150_000
+        try pair.engine.queue.sync {
+            try pair.peerSends([UInt8](repeating: 10, count: count))
+            pair.closePeer()
+        }
+        #expect(eventually { witness.seen.withLock { $0.isDisconnected } })
+        let seen = witness.seen.withLock { $0 }
+        #expect(seen.received == count && !seen.wasToldEarly)
     }
 
     @Test func theEndIsNoticedWhereReadinessTurnedOutToBeFalse() throws {

@@ -5,7 +5,7 @@ import SocketKit
 package final class FaultyKernel: Kernel {
     /// A call whose answer can be forced.
     package enum Call: Hashable, Sendable {
-        case openStream, accept, receive, send, openDatagram, receiveDatagrams, sendDatagrams, bind
+        case openStream, accept, receive, send, openDatagram, receiveDatagrams, sendDatagrams, bind, pendingError
     }
 
     private struct State {
@@ -131,7 +131,7 @@ package final class FaultyKernel: Kernel {
     package func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         real.connect(descriptor, to: address)
     }
-    package func pendingError(_ descriptor: Int32) -> Int32 { real.pendingError(descriptor) }
+    package func pendingError(_ descriptor: Int32) -> Int32 { fault(.pendingError) ?? real.pendingError(descriptor) }
     package func drainErrorQueue(_ descriptor: Int32) { real.drainErrorQueue(descriptor) }
     package func shutdownWrite(_ descriptor: Int32) -> Int32 { real.shutdownWrite(descriptor) }
     package func close(_ descriptor: Int32) {

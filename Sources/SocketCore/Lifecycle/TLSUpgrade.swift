@@ -13,13 +13,17 @@ package struct TLSUpgrade: Equatable, Sendable {
         case secure
     }
 
-    private var state = State.none
+    private var state = State.none {
+        didSet { isPending = Self.isPending(state) }
+    }
+
+    /// Whether operations wait behind the barrier. Stored, since it is asked at every step.
+    package private(set) var isPending = false
 
     /// Whether TLS was ever asked for; it can be only once a session.
     package var isAskedFor: Bool { state != .none }
 
-    /// Whether operations wait behind the barrier.
-    package var isPending: Bool {
+    private static func isPending(_ state: State) -> Bool {
         switch state {
         case .queued, .handshaking, .asking: true
         case .none, .secure: false

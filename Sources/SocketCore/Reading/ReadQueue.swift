@@ -79,14 +79,16 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// Takes a read in hand, in place of one that is done.
     private mutating func hold(_ read: QueuedRead, now: MonotonicTime) {
-        inHand = ReadInHand(read, now: now)
-        inHandChanged()
+        let taken = ReadInHand(read, now: now)
+        (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
+        hasDeadline = taken.timer.hasDeadline
+        inHand = taken
     }
 
     private mutating func holdNext(now: MonotonicTime) {
         guard !waiting.isEmpty, let next = waiting.popFirst() else {
             inHand = nil
-            return inHandChanged()
+            return nothingIsInHand()
         }
         hold(next, now: now)
     }
@@ -97,14 +99,12 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func inHandChanged() {
-        hasCurrent = inHand != nil
-        guard hasCurrent else {
-            (lendsBytes, isAsking, hasDeadline) = (false, false, false)
-            return
-        }
-        lendsBytes = inHand?.read.lendsBytes ?? false
-        isAsking = inHand?.timer.isAsking ?? false
-        hasDeadline = inHand?.timer.hasDeadline ?? false
+        guard let timer = inHand?.timer else { return nothingIsInHand() }
+        (isAsking, hasDeadline) = (timer.isAsking, timer.hasDeadline)
+    }
+
+    private mutating func nothingIsInHand() {
+        (hasCurrent, lendsBytes, isAsking, hasDeadline) = (false, false, false, false)
     }
 
     /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by

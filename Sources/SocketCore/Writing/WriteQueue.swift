@@ -221,9 +221,11 @@ package struct WriteQueue: ~Copyable, Sendable {
     }
 
     private mutating func inHandChanged() {
-        hasCurrent = inHand != nil
-        isAsking = hasCurrent && inHand?.timer.isAsking == true
-        hasDeadline = hasCurrent && inHand?.timer.hasDeadline == true
+        guard let timer = inHand?.timer else {
+            (hasCurrent, isAsking, hasDeadline) = (false, false, false)
+            return
+        }
+        (hasCurrent, isAsking, hasDeadline) = (true, timer.isAsking, timer.hasDeadline)
     }
 
     private mutating func takeNextInHand(now: MonotonicTime) {

@@ -131,11 +131,11 @@ extension Connection {
     /// EPOLLERR without a hang-up: an error that the next call would tell, or messages in the error queue, which are
     /// those of options that user code has set and end nothing. False when the connection is over.
     func takeError() -> Bool {
-        guard let descriptor = socket?.descriptor else { return false }
+        // What came before it goes to the reads that want it first; as long as it stands, it is reported again.
+        if receiveAvailable() { return true }
+        guard !machine.isClosed, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         if errno != 0 {
-            // What came before it goes to the reads that want it.
-            receiveAvailable()
             close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
             return false
         }

@@ -72,7 +72,7 @@ extension Connection {
     private var wanted: Int { isHeld || waitsForDelivery ? 0 : machine.reading.wanted }
 
     /// Whether bytes from the kernel have no use now.
-    var takesNothing: Bool { isWireEncrypted ? !wantsRecords : wanted == 0 }
+    var takesNothing: Bool { !waitsForDelivery && (isWireEncrypted ? !wantsRecords : wanted == 0) }
 
     var isHeld: Bool { isHeldBack || isHeldByLink }
 
@@ -95,10 +95,14 @@ extension Connection {
         finishStep()
     }
 
-    /// Takes what the kernel has, as far as reads want it.
-    func receiveAvailable() {
-        guard !machine.isLingering else { return discardAvailable() }
-        guard machine.isOpen, !machine.hasEndOfStream else { return }
+    /// Takes what the kernel has, as far as reads want it; true where something else comes first and there may be more.
+    @discardableResult
+    func receiveAvailable() -> Bool {
+        guard !machine.isLingering else {
+            discardAvailable()
+            return false
+        }
+        guard machine.isOpen, !machine.hasEndOfStream else { return false }
         guard !isWireEncrypted else { return receiveRecords() }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for pass in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
@@ -106,16 +110,19 @@ extension Connection {
             guard wanted > 0 else {
                 // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
                 // left is reported again.
-                return pass == 0 || isHungUp ? noTaker() : ()
+                if pass == 0 || isHungUp { noTaker() }
+                return pass > 0 || waitsForDelivery
             }
-            guard receiveOnce(atMost: wanted) else { return }
+            guard receiveOnce(atMost: wanted) else { return false }
             if engine.mustLeaveOff { return leaveOff() }
         }
+        return true
     }
 
     /// Others come first. What is left is reported again, save where the reactor does not watch any more.
-    func leaveOff() {
+    func leaveOff() -> Bool {
         if isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
+        return true
     }
 
     /// One receive; false when there is nothing more to take now.
@@ -197,8 +204,8 @@ extension Connection {
         unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
         record(.readDone, tag: loan.tag, loan.count)
         if keepsTraffic { log(loan, item) }
-        engine.host { delegate?.socket(handle, didBorrow: RawSpan(_unsafeBytes: item), tag: loan.tag) }
-        engine.left.callbacks -= 1
+        engine.hostLoan { delegate?.socket(handle, didBorrow: RawSpan(_unsafeBytes: item), tag: loan.tag) }
+        engine.account.lentOne()
         if !engine.outbox.isEmpty { engine.deliverOutbox() }
         return true
     }
@@ -221,7 +228,8 @@ extension Connection {
     /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     func noTaker() {
-        guard let descriptor = socket?.descriptor else { return }
+        // Reads that wait for callbacks take what comes, right behind those.
+        guard !waitsForDelivery, let descriptor = socket?.descriptor else { return }
         if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {

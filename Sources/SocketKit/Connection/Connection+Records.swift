@@ -15,7 +15,7 @@ extension Connection {
 
     /// Room for plaintext now: what reads want, or the read-ahead while there is none.
     private var plaintextWanted: Int {
-        if isHeld { return 0 }
+        if isHeld || waitsForDelivery { return 0 }
         let wanted = machine.reading.wanted
         if wanted > 0 { return wanted }
         let isPaused = machine.reading.isPausedByHand
@@ -30,16 +30,20 @@ extension Connection {
         return !tls.hasMore && plaintextWanted > 0
     }
 
-    /// Takes what the kernel has, as far as there is use for it.
-    func receiveRecords() {
-        guard let tls, machine.isOpen else { return }
+    /// Takes what the kernel has, as far as there is use for it; true where something else comes first.
+    func receiveRecords() -> Bool {
+        guard let tls, machine.isOpen else { return false }
         decryptMore()
         for _ in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
-            guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return }
-            guard wantsRecords else { return noTaker() }
-            guard receiveRecordsOnce(tls) else { return }
+            guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
+            guard wantsRecords else {
+                noTaker()
+                return waitsForDelivery
+            }
+            guard receiveRecordsOnce(tls) else { return false }
             if engine.mustLeaveOff { return leaveOff() }
         }
+        return true
     }
 
     private func receiveRecordsOnce(_ tls: TLSLayer) -> Bool {

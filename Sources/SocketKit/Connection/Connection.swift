@@ -14,13 +14,9 @@ final class Connection {
     let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
     @exclusivity(unchecked) weak var handle: AsyncSocket?
-    /// The handle, from the first callback that is decided in a turn until all of them are made. What is held weakly is
-    /// dear to get hold of.
-    @exclusivity(unchecked) private(set) var heldHandle: AsyncSocket?
-    /// The same one, for the calls in between: each reference to what is also held weakly is dear to count.
-    @exclusivity(unchecked) private var uncountedHandle: Unmanaged<AsyncSocket>?
-    /// The handle that the engine is about to release.
-    @exclusivity(unchecked) private var leavingHandle: AsyncSocket?
+    /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
+    /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
+    @exclusivity(unchecked) private var heldHandle: Unmanaged<AsyncSocket>?
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -157,14 +153,14 @@ final class Connection {
         guard !machine.isConnecting else { return attemptIsReady(readiness) }
         // A report of an attempt that lost in this very batch says nothing about the one that won.
         guard readiness.token == token else { return }
-        if readiness.hungUp {
-            if hangUpEnds() { return }
-        } else if readiness.hasError, !takeError() {
-            return finishStep()
-        }
+        if readiness.hungUp, hangUpEnds() { return }
         if readiness.peerClosed { peerClosedIsKnown() }
-        // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
-        if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff { receiveAvailable() }
+        if readiness.hasError, !readiness.hungUp {
+            guard takeError() else { return finishStep() }
+        } else if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff {
+            // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
+            receiveAvailable()
+        }
         if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
         endIfBothSidesAreGone()
         finishStep()
@@ -336,7 +332,7 @@ final class Connection {
 
     // MARK: Telling
 
-    func notify(_ notice: SocketNotice) {
+    func notify(_ notice: consuming SocketNotice) {
         if let webSocket { return notify(webSocket, notice) }
         guard !isMute else { return }
         if heldHandle == nil {
@@ -347,16 +343,21 @@ final class Connection {
     }
 
     /// Keeps the handle until all callbacks of the turn are made, so that it cannot go in the midst of anything.
-    func hold(_ handle: AsyncSocket) {
+    func hold(_ handle: consuming AsyncSocket) {
         guard heldHandle == nil else { return }
-        heldHandle = handle
-        uncountedHandle = .passUnretained(handle)
-        engine.holding.append(self)
+        heldHandle = .passUnretained(handle)
+        engine.holding.append(HeldHandle(connection: self, handle: handle))
+    }
+
+    /// Whether it holds this handle.
+    func holds(_ handle: AsyncSocket) -> Bool {
+        heldHandle?._withUnsafeGuaranteedRef { $0 === handle } ?? false
     }
 
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
+    @inline(__always)
     func deliver(_ notice: SocketNotice) {
-        guard uncountedHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
+        guard heldHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
         isHeldBack = true
         noteChange()
     }
@@ -367,18 +368,18 @@ final class Connection {
         isMute = true
     }
 
-    /// All callbacks are made.
-    func giveUpHandle() {
-        uncountedHandle = nil
-        leavingHandle = heldHandle.take()
-    }
-
-    /// Releases the handle, with which user values may go.
-    func releaseHandle() { leavingHandle = nil }
+    /// All callbacks are made, and the engine is about to release the handle.
+    func giveUpHandle() { heldHandle = nil }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {
         engine.record(kind, id, tag: tag, first, second)
     }
+}
+
+/// A handle that the engine keeps, and whose it is.
+struct HeldHandle {
+    let connection: Connection
+    let handle: AsyncSocket
 }
 
 extension SocketError {

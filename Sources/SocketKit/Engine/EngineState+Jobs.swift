@@ -9,9 +9,8 @@ extension EngineState {
     /// were.
     @discardableResult
     func settle() -> Int {
-        let count = carryOut(upTo: mailbox.posted, most: left.jobs)
-        left.jobs -= count
-        tally.jobs += count
+        let count = carryOut(upTo: mailbox.posted, most: account.jobsLeft)
+        account.carriedOut(jobs: count)
         flushWrites()
         return count
     }
@@ -20,16 +19,16 @@ extension EngineState {
     /// turn. At most `most` jobs: nil when some are left.
     func enter<R>(upTo place: Int, most: Int, _ body: (EngineState) -> R) -> R? {
         beginTurn()
-        let (before, start) = (bytesMoved, bytesAtStart)
+        let (before, start) = (bytesMoved, account.movedAtStart)
         lender?.keepUnlent()
         carryOut(upTo: place, most: most)
         flushAllWrites()
         let result = carriedOut >= place ? body(self) : nil
         flushAllWrites()
-        leaveOut(bytesSince: before, atStart: start)
+        account.leaveOut(moved: bytesMoved, since: before, atStart: start)
         armTimer()
         // Within a turn, the turn goes on.
-        if !isTurning, hasTaken || !outbox.isEmpty || !retired.isEmpty { requestTurn() }
+        if !account.isOpen, hasTaken || !outbox.isEmpty || !retired.isEmpty { requestTurn() }
         return result
     }
 

@@ -7,7 +7,7 @@ extension EngineState {
         mailbox.wake()
         beginTurn()
         let began = now
-        beginBudget()
+        account.open(moved: bytesMoved)
         endWatch()
         // What was posted before the kernel reported these comes before them.
         if !batch.isEmpty { settle() }
@@ -18,7 +18,7 @@ extension EngineState {
         runCallbacks()
         beginWatch()
         armTimer()
-        endBudget()
+        account.close(moved: bytesMoved)
         meter.turned(due: due, began: began, ended: clock.now)
     }
 
@@ -28,7 +28,7 @@ extension EngineState {
             let made = deliverOutbox(andFollowing: true)
             let jobs = settle()
             guard outbox.isEmpty else {
-                if left.callbacks > 0 { continue }
+                if account.callbacksLeft > 0 { continue }
                 break
             }
             letGo()
@@ -38,8 +38,8 @@ extension EngineState {
                 if unseen.isEmpty { return }
                 break
             }
-            if made == 0, jobs == 0, outbox.isEmpty, left.jobs <= 0 || isSpent { break }
-            if !outbox.isEmpty, left.callbacks <= 0 { break }
+            if made == 0, jobs == 0, outbox.isEmpty, account.jobsLeft <= 0 || isSpent { break }
+            if !outbox.isEmpty, account.callbacksLeft <= 0 { break }
         }
         requestTurn()
     }
@@ -50,68 +50,48 @@ extension EngineState {
         counters.turns += 1
     }
 
-    // MARK: Budget
-
-    private func beginBudget() {
-        isTurning = true
-        left = budget
-        tally = TurnTally()
-        // Half of the bytes are for what is ready, or a thread that always writes would keep everybody from reading.
-        bytesAtStart = bytesMoved
-        byteLimit = bytesAtStart &+ UInt64(budget.bytes / 2)
-        callbackLimit = .max
-    }
-
-    private func endBudget() {
-        tally.bytes = Int(clamping: bytesMoved &- bytesAtStart)
-        left = budget
-        isTurning = false
-        byteLimit = .max
-        callbackLimit = .max
-    }
-
-    /// Leaves the bytes that moved while user code waited out of the turn's budget. `start` is `bytesAtStart` from before:
-    /// a call within this one has left its own bytes out already.
-    func leaveOut(bytesSince before: UInt64, atStart start: UInt64) {
-        let moved = (bytesMoved &- before) &- (bytesAtStart &- start)
-        guard isTurning, moved > 0 else { return }
-        bytesAtStart &+= moved
-        if byteLimit != .max { byteLimit &+= moved }
-    }
-
+    /// Bytes received and sent in the engine's life.
     var bytesMoved: UInt64 { counters.received &+ counters.sent }
 
     /// Whether no call that moves bytes may begin any more in this turn.
-    var isSpent: Bool { counters.received &+ counters.sent >= byteLimit }
+    var isSpent: Bool { account.isSpent(moved: bytesMoved) }
 
     /// Whether so much was made of what is ready that the rest is left for the next turn.
-    var mustLeaveOff: Bool { outbox.count >= callbackLimit || left.callbacks <= 0 || isSpent }
+    var mustLeaveOff: Bool { account.mustLeaveOff(waiting: outbox.count, moved: bytesMoved) }
 
     // MARK: Readiness
 
     /// Deals with what is ready, save when callbacks are still left that earlier reports have led to. What the budget
-    /// leaves over comes first the next time. New reports are dropped meanwhile, since the kernel repeats them.
+    /// leaves over comes first the next time.
     private func dispatch(_ batch: [Readiness]) {
-        overdueCallbacks = min(overdueCallbacks, outbox.count)
-        if overdueCallbacks > 0 { deliverOutbox() }
-        guard overdueCallbacks == 0 else { return }
-        byteLimit = bytesAtStart &+ UInt64(budget.bytes)
-        callbackLimit = outbox.count + budget.callbacks
-        let ready = unseen.isEmpty ? batch : unseen
-        unseen = []
-        counters.readinessEvents += UInt64(ready.count)
-        var next = 0
+        if !account.mayDispatch(waiting: outbox.count) { deliverOutbox() }
+        // The kernel repeats what is dropped here.
+        guard account.mayDispatch(waiting: outbox.count) else { return }
+        account.beginReadiness(waiting: outbox.count)
         isDispatching = true
+        if unseen.isEmpty { dispatchAll(batch) } else { dispatchUnseen(and: batch) }
+        isDispatching = false
+        account.endReadiness(waiting: outbox.count)
+    }
+
+    /// Deals with these in their order, and leaves over what the budget does not allow.
+    private func dispatchAll(_ ready: [Readiness]) {
+        var next = 0
         while next < ready.count, next == 0 || !mustLeaveOff {
             dispatch(ready[next])
             next += 1
         }
-        isDispatching = false
-        callbackLimit = .max
-        overdueCallbacks = outbox.count
-        guard next < ready.count else { return }
-        counters.readinessEvents -= UInt64(ready.count - next)
-        unseen = Array(ready[next...]) + unseen
+        counters.readinessEvents += UInt64(next)
+        if next < ready.count { unseen = ready[next...] + unseen }
+    }
+
+    /// What was left over comes before what came since, or those at the end of every batch would never get their turn. Of
+    /// the same descriptor the newer report counts: readiness stays until it is used.
+    private func dispatchUnseen(and batch: [Readiness]) {
+        var fresh = Dictionary(batch.map { ($0.token, $0) }) { _, last in last }
+        let former = unseen.map { fresh.removeValue(forKey: $0.token) ?? $0 }
+        unseen = []
+        dispatchAll(former + batch.filter { fresh[$0.token] != nil })
     }
 
     private func dispatch(_ readiness: Readiness) {
@@ -140,11 +120,10 @@ extension EngineState {
         // handle that this is about to release, so all of them give theirs up first.
         swap(&holding, &leaving)
         swap(&retired, &ended)
-        for index in leaving.indices { leaving[index].giveUpHandle() }
+        for index in leaving.indices { leaving[index].connection.giveUpHandle() }
         host {
-            for index in leaving.indices { leaving[index].releaseHandle() }
             leaving.removeAll(keepingCapacity: true)
-            ended.removeAll(keepingCapacity: true)
+            if !ended.isEmpty { ended.removeAll(keepingCapacity: true) }
         }
     }
 
@@ -170,16 +149,16 @@ extension EngineState {
 
     /// Sends what was queued, whatever the budget: for a call that promises that.
     func flushAllWrites() {
-        let limit = byteLimit
-        byteLimit = .max
+        let limit = account.lift()
         flushWrites()
-        byteLimit = limit
+        account.limit(limit)
     }
 
     private func expireDeadlines() {
         // One that is due again at once has to wait for the next turn, or nothing else would ever happen. What is left
         // over is due still, so the timer is set for at once.
-        var most = min(deadlines.count, budget.jobs)
+        guard let earliest = deadlines.earliest, earliest <= now else { return }
+        var most = min(deadlines.count, account.deadlineLimit)
         while most > 0, let id = deadlines.popDue(now) {
             most -= 1
             connections[id]?.deadlineCame()
@@ -197,14 +176,13 @@ extension EngineState {
         let waiting = outbox.count
         var made = 0
         host {
-            while made < left.callbacks, made < waiting || goesOn && isUpToDate, let callback = outbox.popFirst() {
+            while made < account.callbacksLeft, made < waiting || goesOn && isUpToDate, let callback = outbox.popFirst()
+            {
                 callback.run(in: self)
                 made += 1
             }
         }
-        left.callbacks -= made
-        tally.callbacks += made
-        overdueCallbacks = max(0, overdueCallbacks - made)
+        account.made(callbacks: made)
         return made
     }
 
@@ -226,9 +204,19 @@ extension EngineState {
 
     // MARK: Lending
 
+    /// Runs user code as `host` does, where none runs: an item costs little more than this.
+    @inline(__always)
+    func hostLoan(_ userCode: () -> Void) {
+        outbox.isDelivering = true
+        mailbox.hosts(true)
+        userCode()
+        mailbox.hosts(false)
+        outbox.isDelivering = false
+    }
+
     /// Whether user code may run now, in the midst of a turn: only while readiness is dealt with, since whoever enters
     /// from there then finds the mailbox in its order; and never within other user code.
-    var mayLend: Bool { isDispatching && !outbox.isDelivering && outbox.count < left.callbacks }
+    var mayLend: Bool { isDispatching && !outbox.isDelivering && outbox.count < account.callbacksLeft }
 
     /// Runs `body`, which shows bytes of the scratch buffers to user code, behind the callbacks that were decided before
     /// it. Should user code enter the engine, what is received or decrypted meanwhile goes to other buffers.

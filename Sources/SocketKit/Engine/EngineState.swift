@@ -11,7 +11,6 @@ final class EngineState {
     let mailbox: Mailbox
     let names: Names
     let configuration: EngineConfiguration
-    let budget: TurnBudget
     /// Asks for a turn later on. Set once the engine stands.
     @exclusivity(unchecked) var requestTurn: @Sendable () -> Void = {}
 
@@ -40,12 +39,12 @@ final class EngineState {
     @exclusivity(unchecked) var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     @exclusivity(unchecked) var outbox = Outbox()
-    /// Connections that hold their handles until the outbox is empty.
-    @exclusivity(unchecked) var holding: [Connection] = []
+    /// Handles that are held until the outbox is empty.
+    @exclusivity(unchecked) var holding: [HeldHandle] = []
     /// Sessions that are over: what users gave them must not be destroyed before the turn has come to its end.
     @exclusivity(unchecked) var retired: [AnyObject] = []
     /// Those of both that are let go of right now; between two times only their memory is of use.
-    @exclusivity(unchecked) var leaving: [Connection] = []
+    @exclusivity(unchecked) var leaving: [HeldHandle] = []
     @exclusivity(unchecked) var ended: [AnyObject] = []
     @exclusivity(unchecked) var deadlines = DeadlineHeap()
     /// What the reactor's timer is set to.
@@ -67,19 +66,8 @@ final class EngineState {
     /// How many letters were ever carried out.
     @exclusivity(unchecked) var carriedOut = 0
 
-    /// Whether a turn is under way.
-    @exclusivity(unchecked) var isTurning = false
-    /// What the turn may still do.
-    @exclusivity(unchecked) var left: TurnBudget
-    /// What it has done.
-    @exclusivity(unchecked) var tally = TurnTally()
-    /// Bytes received and sent when the turn began, and those at which it moves no more.
-    @exclusivity(unchecked) var bytesAtStart: UInt64 = 0
-    @exclusivity(unchecked) var byteLimit = UInt64.max
-    /// Callbacks in the outbox at which no more is made of what is ready.
-    @exclusivity(unchecked) var callbackLimit = Int.max
-    /// Callbacks at the head of the outbox that were decided when readiness was last dealt with, or before.
-    @exclusivity(unchecked) var overdueCallbacks = 0
+    /// What the turn has carried out, and what it may still.
+    @exclusivity(unchecked) var account: TurnAccount
     /// Reports that a turn left over.
     @exclusivity(unchecked) var unseen: [Readiness] = []
 
@@ -107,8 +95,7 @@ final class EngineState {
         self.mailbox = mailbox
         self.names = names
         self.configuration = configuration
-        self.budget = budget
-        left = budget
+        account = TurnAccount(budget)
         now = clock.now
         inflation = .ofEngine(now: now)
         ring = EventRing(capacity: configuration.eventCapacity)

@@ -95,6 +95,9 @@ final class Mailbox: Sendable {
     /// Notes that it has ended.
     func endHosting(_ former: UInt) { host.store(former, ordering: .relaxed) }
 
+    /// Notes both where no user code runs otherwise.
+    func hosts(_ isHosting: Bool) { host.store(isHosting ? pthread_self() : 0, ordering: .relaxed) }
+
     /// How many letters were ever posted: the place of the last one.
     var posted: Int { postedCount.load(ordering: .relaxed) }
 

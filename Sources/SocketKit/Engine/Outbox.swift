@@ -17,6 +17,7 @@ enum Callback: ~Copyable {
     /// Big or rare: whatever it is, it knows itself.
     case other(() -> Void)
 
+    @inline(__always)
     consuming func run(in engine: EngineState) {
         switch consume self {
         case .socket(let call): call.connection.deliver(call.notice)
@@ -37,7 +38,7 @@ enum Callback: ~Copyable {
     /// What it tells this socket; nil: it is about something else.
     borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
         switch self {
-        case .socket(let call): call.connection.heldHandle === socket ? call.notice : nil
+        case .socket(let call): call.connection.holds(socket) ? call.notice : nil
         case .missed(let missed, let notice): missed === socket ? notice : nil
         case .listener: nil
         case .datagram: nil

@@ -81,6 +81,7 @@ extension AsyncSocket {
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. True when so much
     /// waits for that queue that no more shall be taken from the kernel; `caughtUp` is posted when that is over.
+    @inline(__always)
     func deliver(_ notice: SocketNotice) -> Bool {
         let way = state.withLock { state -> Way in
             if state.isAwaited {

@@ -179,7 +179,7 @@ public final class SocketEngine: Sendable {
     package var isAtRest: Bool { queue.sync { confined { $0.isAtRest } } }
 
     /// What the last turn carried out. Not to be called by user code within one.
-    package var lastTurn: TurnTally { queue.sync { confined { $0.tally } } }
+    package var lastTurn: TurnTally { queue.sync { confined { $0.account.tally } } }
 
     /// A turn on this thread, now.
     func enterTurn() {

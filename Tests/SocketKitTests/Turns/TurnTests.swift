@@ -89,6 +89,27 @@ import Testing
         #expect(eventually { pair.recorder.calls.last == .disconnected(.closedByPeer) })
     }
 
+    @Test func allBytesBeforeAnErrorGoToTheReadsThatWantThem() throws {
+        let kernel = FaultyKernel()
+        let pair = try ConnectedPair(engine: SocketEngine.with(kernel: kernel))
+        let count = 100
+        for tag in 0..<count { pair.socket.read(ReadRequest(.length(1), tag: tag)) }
+        #expect(pair.socket.isConnected)
+        try pair.engine.queue.sync {
+            let sent = pair.socket.withDescriptor { descriptor -> Int in
+                var flags: UInt32 = 2 | 16 | 512
+                setsockopt(descriptor, SOL_SOCKET, 37, &flags, socklen_t(MemoryLayout<UInt32>.size))
+                return send(descriptor, "x", 1, 0)
+            }
+            #expect(sent == 1)
+            kernel.fail(.pendingError, with: [ECONNABORTED])
+            try pair.peerSends([UInt8](repeating: 7, count: count))
+        }
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.received.count == count)
+        #expect(pair.recorder.lastError?.reason == .system(errno: ECONNABORTED))
+    }
+
     @Test func anErrorQueueEndsNoDatagramSocket() throws {
         let (engine, recorder) = (SocketEngine(), DatagramRecorder())
         let socket = DatagramSocket(engine: engine, delegate: recorder)
