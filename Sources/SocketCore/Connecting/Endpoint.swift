@@ -2,8 +2,8 @@
 ///
 /// `Endpoint.parse` (EndpointGrammar) reads the text forms.
 public enum Endpoint: Hashable, Sendable {
-    /// A host name or numeric address, and a port. An empty host means localhost for a connect, every interface
-    /// for a listen.
+    /// A host name or numeric address, and a port. An empty host means every interface for a listen; a connect refuses
+    /// it.
     case tcp(host: String, port: UInt16)
     /// A path of a Unix-domain socket, at most 107 bytes long.
     case unix(path: String)

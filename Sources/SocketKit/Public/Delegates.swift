@@ -30,8 +30,8 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int)
     /// An operation ended without completing.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation)
-    /// An operation's time is up; it is paused until there is a verdict. Not answering means `.close`. After `.later`,
-    /// `answerTimeout(of:_:)` gives the verdict.
+    /// An operation's time is up; it is paused until there is a verdict. A delegate without this method gives
+    /// `SocketConfiguration.timeoutVerdict`. After `.later`, `answerTimeout(of:_:)` gives the verdict.
     func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict
     /// The peer ended its stream, all of it was delivered, and the connection stays open for writing. Only where
     /// `SocketConfiguration.allowsHalfOpen` is set; at most once a session.
