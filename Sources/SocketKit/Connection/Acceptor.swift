@@ -20,7 +20,7 @@ final class Acceptor {
 
     let id: SocketID
     unowned let engine: EngineState
-    weak var handle: SocketListener?
+    private let handle: HandleReference<SocketListener>
     let target: String
     /// What all that it accepts share.
     private let shared: Shared<SocketConfiguration>
@@ -49,7 +49,7 @@ final class Acceptor {
     ) {
         self.id = id
         self.engine = engine
-        self.handle = handle
+        self.handle = HandleReference(handle)
         self.target = target
         shared = Shared(configuration)
         self.sockets = sockets
@@ -135,24 +135,33 @@ final class Acceptor {
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
         configuration.prepare(socket.descriptor, for: peer, in: engine)
         // Where user code has stopped the listener, this connection ends as those that it had not taken.
-        guard !sockets.isEmpty, let handle else { return }
+        guard !sockets.isEmpty, let child = makeChild() else { return }
         accepted += 1
         noteChange()
-        let id = engine.nextSocketID()
-        engine.record(.accepted, self.id, Int(id.number))
-        let child = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
         let connection = Connection(
-            id: id, engine: engine, handle: child, role: .accepted, parent: self.id, target: target,
+            id: child.id, engine: engine, handle: child.handle, role: .accepted, parent: self.id, target: target,
             configuration: shared)
         connection.local = own
         connection.peer = peer
         connection.socket = consume socket
-        engine.connections[id] = connection
-        engine.outbox.append(.listener(handle, .accepted(child)))
+        engine.connections[child.id] = connection
         connection.didConnect()
         // A server's settings were checked when it began to listen, and a new connection refuses nothing.
         if let tls { try? connection.startTLS(tls) }
         connection.finishStep()
+    }
+
+    /// The handle of a connection, on its way to the user; nil where nobody is left to be told.
+    private func makeChild() -> (id: SocketID, handle: AsyncSocket)? {
+        var child: (id: SocketID, handle: AsyncSocket)?
+        handle.load { handle in
+            let id = engine.nextSocketID()
+            engine.record(.accepted, self.id, Int(id.number))
+            let accepted = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
+            engine.outbox.append(.listener(handle, .accepted(accepted)))
+            child = (id, accepted)
+        }
+        return child
     }
 
     /// Of the commands, those that mean something to a listener.
@@ -188,7 +197,7 @@ final class Acceptor {
 
     /// The delegate's queue has caught up, unless it fell behind again since.
     func delegateCaughtUp() {
-        if handle?.backPressure.isHolding != true { holdBack(false) }
+        if handle.load(in: engine)?.backPressure.isHolding != true { holdBack(false) }
     }
 
     private func updateWatch(_ wasIdle: Bool) {
@@ -238,8 +247,11 @@ final class Acceptor {
         picture.flags = []
         picture.closed = CloseRecord(time: engine.now, error: error, mode: mode)
         engine.closed.append(picture, traffic: nil)
-        if let handle, !isReleased { engine.outbox.append(.listener(handle, .stopped(error))) }
-        handle?.sessionEnded(id, as: picture)
+        handle.load { handle in
+            handle.sessionEnded(id, as: picture)
+            guard isReleased else { return engine.outbox.append(.listener(handle, .stopped(error, of: id))) }
+            engine.retire(handle)
+        }
     }
 
     func snapshot(withKernel: Bool) -> SocketSnapshot {

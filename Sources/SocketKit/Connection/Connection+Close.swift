@@ -28,7 +28,7 @@ extension Connection {
     }
 
     private func ask(_ operation: TimedOutOperation) {
-        if handle == nil { answer(.close, to: operation.operation) } else { notify(.timedOut(operation)) }
+        if keptHandle == nil { answer(.close, to: operation.operation) } else { notify(.timedOut(operation)) }
     }
 
     /// Carries out a verdict, unless the operation it is about asks no more.
@@ -70,7 +70,7 @@ extension Connection {
         let read = SocketError(.readTimeout, operation: "read", detail: "timed out")
         let write = SocketError(.writeTimeout, operation: "write", detail: "timed out")
         // Who awaits a read has no other way to get at what it had.
-        let isAwaited = handle?.awaits(operation) ?? false
+        let isAwaited = keptHandle?.awaits(operation) ?? false
         let givesBack = isAwaited && verdict == .failOperation
         guard
             let failed = machine.reading.failAsking(operation, error: read, givesBack: givesBack, now: engine.now)
@@ -183,7 +183,7 @@ extension Connection {
     /// Ends the session: every operation ends, the descriptor is closed, and only then the ending is told.
     func close(error: SocketError?) {
         guard !machine.isClosed else { return }
-        if let handle { hold(handle) }
+        let handle = keptHandle
         sayGoodbye(error)
         machine.didClose()
         webSocket?.transportCloses(error, in: engine)
@@ -201,7 +201,7 @@ extension Connection {
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: traffic?.snapshot)
-        notify(.disconnected(error))
+        notify(.disconnected(error, of: id))
         handle?.sessionEnded(id, as: kept)
         leaveHandle()
     }

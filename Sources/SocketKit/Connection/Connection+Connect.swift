@@ -187,7 +187,7 @@ extension Connection {
         connected = engine.now
         machine.didConnect(now: engine.now)
         record(.connected)
-        if role == .client, let peer { notify(.connected(peer)) }
+        if role == .client, let peer { notify(.connected(peer, of: id)) }
         performReads()
         askForFlush()
     }

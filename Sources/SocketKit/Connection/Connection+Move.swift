@@ -64,7 +64,7 @@ extension Connection {
             id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
             parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, mayLiveOn: mayLiveOn,
-            notices: engine.outbox.take(for: handle), target: target,
+            notices: engine.outbox.take(for: handle).map { $0.renamed(id) }, target: target,
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))

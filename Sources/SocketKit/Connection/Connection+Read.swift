@@ -38,8 +38,7 @@ extension Connection {
 
     /// Behind the peer's end of stream a read can only time out. A delegate may want that; whoever awaits it does not.
     func failAwaitedReads() {
-        guard let handle else { return }
-        hold(handle)
+        guard let handle = keptHandle else { return }
         for operation in handle.awaitedReads {
             let failed = machine.reading.cancel(
                 operation, error: ConnectionMachine.endOfStream, givesBack: false, now: engine.now)
@@ -87,7 +86,7 @@ extension Connection {
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
         // It may have fallen behind again since.
-        guard isHeldBack, handle?.backPressure.isHolding != true, webSocket?.mayReceive(on: self) != false else {
+        guard isHeldBack, keptHandle?.backPressure.isHolding != true, webSocket?.mayReceive(on: self) != false else {
             return
         }
         isHeldBack = false
@@ -176,9 +175,10 @@ extension Connection {
     /// them, or user code cannot run here and now.
     func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
-        guard machine.reading.lendsBytes, let handle, engine.mayLend, handle.takesLoans else { return bytes }
-        // User code may let go of it meanwhile.
-        hold(handle)
+        // It is kept, since user code may let go of it meanwhile.
+        guard machine.reading.lendsBytes, engine.mayLend, let handle = keptHandle, handle.takesLoans else {
+            return bytes
+        }
         unlent = bytes
         // The end of an item that came in pieces, so that those behind it need not be gathered too.
         if let missing = machine.reading.missingOfItem(bytes) {
@@ -186,7 +186,7 @@ extension Connection {
             gather(UnsafeRawBufferPointer(rebasing: bytes[..<missing]))
         }
         engine.lend(from: self) {
-            handle.withDelegate { delegate, isSame in
+            handle.withDelegate(in: engine) { delegate, isSame in
                 while isSame() {
                     guard lendOne(to: delegate, of: handle) else { return false }
                 }
@@ -322,7 +322,9 @@ extension Connection {
     /// A task that awaits a write was cancelled when bytes of it had left: it goes on, since half of it would tear the
     /// stream, without a timeout, since nobody is left to judge that. The task is answered now.
     private func releaseAwaiting(_ operation: OperationID) {
-        guard let write = machine.writing.handedOn(of: operation), handle?.hasGivenUp(operation) == true else { return }
+        guard let write = machine.writing.handedOn(of: operation), keptHandle?.hasGivenUp(operation) == true else {
+            return
+        }
         machine.writing.goOn(operation, now: engine.now)
         notify(
             .givenUp(

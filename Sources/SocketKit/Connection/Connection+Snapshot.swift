@@ -31,16 +31,15 @@ extension Connection {
     func picture(withKernel: Bool) -> SocketSnapshot {
         guard let kept = keptPicture, !withKernel else {
             // Before the picture: a delegate that is set meanwhile then makes it look outdated, not up to date.
-            keptHearing = handle?.hearsHere
+            keptHearing = handle.load(in: engine)?.hearsHere(in: engine)
             let made = snapshot(withKernel: withKernel)
             keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
             return made
         }
         // A delegate that goes tells nobody, nor does a delegate's queue.
-        if let keptHearing, handle?.hearsHere == keptHearing { return kept }
-        guard handle?.callbacks(reading: kept.reading.current?.id, now: engine.now) != kept.callbacks else {
-            return kept
-        }
+        let handle = handle.load(in: engine)
+        if let keptHearing, handle?.hearsHere(in: engine) == keptHearing { return kept }
+        guard handle?.callbacks(reading: kept.reading.current?.id, in: engine) != kept.callbacks else { return kept }
         keptPicture = nil
         return picture(withKernel: false)
     }
@@ -74,7 +73,7 @@ extension Connection {
         // Nobody will look twice at a session that ends, so nothing begins to be measured.
         if !isEnding || rates.present != nil { measure(&picture) }
         addActivity(to: &picture.activity)
-        picture.callbacks = handle?.callbacks(reading: picture.reading.current?.id, now: engine.now)
+        picture.callbacks = handle.load(in: engine)?.callbacks(reading: picture.reading.current?.id, in: engine)
         picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {

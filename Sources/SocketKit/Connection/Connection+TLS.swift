@@ -69,7 +69,7 @@ extension Connection {
         tls.hasMore = true
         machine.didSecure(now: engine.now)
         record(.secured, (tls.handshakeTime ?? .zero).wholeMicroseconds, facts.isResumed ? 1 : 0)
-        notify(.secured)
+        notify(.secured(of: id))
         performReads()
         decryptMore()
         askForFlush()
@@ -83,7 +83,7 @@ extension Connection {
         tls.question = trust
         machine.upgrade.ask(now: engine.now)
         record(.trustAsked, trust.code)
-        if handle == nil { answer(.refuse, toTrust: trust.question) } else { notify(.trust(trust)) }
+        if keptHandle == nil { answer(.refuse, toTrust: trust.question) } else { notify(.trust(trust)) }
     }
 
     /// Carries out a verdict on the peer's certificate, unless that question is not open any more.

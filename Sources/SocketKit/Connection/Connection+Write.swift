@@ -116,7 +116,7 @@ extension Connection {
             // Whoever waits for room has none to wait for any more.
             isAboveHighMark = false
             record(.belowLowMark, machine.pendingWriteBytes)
-            notify(.writable(true))
+            notify(.writable(true, of: id))
         }
         finishStep()
     }
@@ -128,11 +128,11 @@ extension Connection {
         if !isAboveHighMark, pending > marks.high {
             isAboveHighMark = true
             record(.aboveHighMark, pending)
-            notify(.writable(false))
+            notify(.writable(false, of: id))
         } else if isAboveHighMark, pending <= marks.low {
             isAboveHighMark = false
             record(.belowLowMark, pending)
-            notify(.writable(true))
+            notify(.writable(true, of: id))
         }
     }
 

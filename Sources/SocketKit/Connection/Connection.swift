@@ -13,7 +13,7 @@ final class Connection {
     /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
     let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
-    @exclusivity(unchecked) weak var handle: AsyncSocket?
+    @exclusivity(unchecked) private(set) var handle: HandleReference<AsyncSocket>
     /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
     /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
     @exclusivity(unchecked) private var heldHandle: Unmanaged<AsyncSocket>?
@@ -130,7 +130,7 @@ final class Connection {
     ) {
         self.id = id
         self.engine = engine
-        self.handle = handle
+        self.handle = HandleReference(handle)
         self.role = role
         self.parent = parent
         self.target = target
@@ -184,7 +184,7 @@ final class Connection {
 
     /// The handle is gone: nobody can be told, so nothing is worth waiting for.
     func wasReleased() {
-        handle = nil
+        handle = HandleReference()
         webSocket?.goAway(on: self)
         close(error: nil)
     }
@@ -336,8 +336,7 @@ final class Connection {
         if let webSocket { return notify(webSocket, notice) }
         guard !isMute else { return }
         if heldHandle == nil {
-            guard let handle else { return }
-            hold(handle)
+            guard handle.give(to: { hold($0) }) else { return }
         }
         engine.outbox.append(.socket(SocketCall(connection: self, notice: notice)))
     }
@@ -354,6 +353,12 @@ final class Connection {
         heldHandle?._withUnsafeGuaranteedRef { $0 === handle } ?? false
     }
 
+    /// The handle, which is kept until all callbacks of the turn are made; nil once it is not told any more.
+    var keptHandle: AsyncSocket? {
+        guard !isMute else { return nil }
+        return heldHandle?.takeUnretainedValue() ?? handle.load { hold($0) }
+    }
+
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
@@ -364,7 +369,7 @@ final class Connection {
 
     /// The handle belongs to this session no more: what is decided from now on is told to nobody.
     func leaveHandle() {
-        handle = nil
+        handle = HandleReference()
         isMute = true
     }
 

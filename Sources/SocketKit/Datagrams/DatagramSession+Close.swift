@@ -41,9 +41,9 @@ extension DatagramSession {
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(picture, traffic: traffic?.snapshot)
-        notify(.closed(error))
-        handle?.sessionEnded(id, as: picture)
-        handle = nil
+        notify(.closed(error, of: id))
+        handle.load(in: engine)?.sessionEnded(id, as: picture)
+        leaveHandle()
     }
 
     private func end() {
@@ -52,7 +52,6 @@ extension DatagramSession {
         dropLinks()
         engine.datagrams[id] = nil
         engine.retire(self)
-        if let handle { engine.retire(handle) }
     }
 
     /// Drops descriptors. They leave the reactor's set first where close(2) does not take them out: others may have
@@ -69,8 +68,8 @@ extension DatagramSession {
         isClosed = true
         end()
         engine.counters.opened -= 1
-        handle?.sessionEnded(id, as: nil)
-        handle = nil
+        if let answer = handle.load(in: engine)?.sessionVanished(id) { engine.outbox.append(.other(answer)) }
+        leaveHandle()
     }
 
     // MARK: How it looks
@@ -95,7 +94,7 @@ extension DatagramSession {
         picture.sendRate = sendRate
         if withKernel { picture.kernel = askKernel() }
         picture.datagrams = facts
-        picture.callbacks = handle?.callbacks(now: engine.now)
+        picture.callbacks = handle.load(in: engine)?.callbacks(in: engine)
         return picture
     }
 

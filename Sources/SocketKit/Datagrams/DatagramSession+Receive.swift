@@ -16,7 +16,7 @@ extension DatagramSession {
 
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func receive(_ link: Link) {
-        if handle?.backPressure.isHolding == true { isHeldBack = true }
+        if shared.backPressure.isHolding { isHeldBack = true }
         let limit = configuration.receiveLength(isUnix: link.family.isUnix)
         var weight = 0
         for _ in 0..<Self.receiveBudget {
@@ -44,7 +44,7 @@ extension DatagramSession {
         count(batch)
         let own = dropForeign(batch)
         guard !own.isEmpty else { return }
-        guard let filter = handle?.receiveFilter else { return deliver(own) }
+        guard let filter = receiveFilter else { return deliver(own) }
         guard let queue = filter.queue else { return deliver(judge(own, filter)) }
         reception.beginJudgement(of: own.count)
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
@@ -108,6 +108,13 @@ extension DatagramSession {
 
     // MARK: The filter
 
+    /// The user may replace it meanwhile, and this may be its last reference then.
+    private var receiveFilter: DatagramReceiveFilter? {
+        let filter = shared.receiveFilter
+        engine.retire(filter)
+        return filter?.value
+    }
+
     private func judge(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
         let passed = engine.host { Self.passing(batch, filter) }
         drop(batch.count - passed.count, from: \.filteredIn, reason: 0)
@@ -139,8 +146,14 @@ extension DatagramSession {
     private func deliver(_ batch: DatagramBatch) {
         guard !batch.isEmpty else { return }
         reception.delivered(batch.count)
-        let unfetched = handle?.keep(batch)
-        guard let unfetched else { return notify(.received(batch)) }
-        drop(unfetched, from: \.unfetched, reason: 2)
+        var unfetched: Int?
+        handle.load { handle in
+            unfetched = handle.keep(batch)
+            guard unfetched != nil else { return engine.outbox.append(.datagram(handle, .received(batch))) }
+            engine.retire(handle)
+            // What finds no room goes, and with it what the filter added.
+            if !batch.contexts.isEmpty { engine.retire(Shared(batch)) }
+        }
+        if let unfetched { drop(unfetched, from: \.unfetched, reason: 2) }
     }
 }

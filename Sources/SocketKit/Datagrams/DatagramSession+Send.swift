@@ -133,7 +133,7 @@ extension DatagramSession {
         while batches < Self.sendBudget, answers < Self.answerBudget {
             guard !isClosed else { return }
             if engine.isSpent { break }
-            let filter = handle?.sendFilter
+            let filter = sendFilter
             switch queue.next(peer: peer, isFiltered: filter != nil) {
             case .wait: return
             case .refuse(let error): refuse(error)
@@ -146,6 +146,13 @@ extension DatagramSession {
             answers += 1
         }
         if queue.count > 0 { comeBackLater() }
+    }
+
+    /// The user may replace it meanwhile, and this may be its last reference then.
+    private var sendFilter: DatagramSendFilter? {
+        let filter = shared.sendFilter
+        engine.retire(filter)
+        return filter?.value
     }
 
     /// The budget is used up: write interest makes the reactor come back after all other sockets. Where no descriptor can

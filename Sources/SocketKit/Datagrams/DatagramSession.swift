@@ -39,7 +39,9 @@ final class DatagramSession {
     /// The engine owns its sessions, and outlives them.
     unowned let engine: EngineState
     /// Where callbacks go; nil once the user let go of the handle.
-    weak var handle: DatagramSocket?
+    private(set) var handle: HandleReference<DatagramSocket>
+    /// What it shares with that: back-pressure and filters.
+    let shared: DatagramTraits
     var configuration: DatagramConfiguration
     let opened: MonotonicTime
     var target: String
@@ -70,6 +72,8 @@ final class DatagramSession {
     var isQueuedForFlush = false
     /// Whether a send filter runs right now.
     var isJudging = false
+    /// Whether user code prepares a descriptor right now.
+    var isPreparing = false
     /// Whether user code has seen descriptors, and may have others for the same sockets.
     var mayLiveOn = false
     /// When to try again where the kernel does not say that there is room.
@@ -89,7 +93,8 @@ final class DatagramSession {
     ) {
         self.id = id
         self.engine = engine
-        self.handle = handle
+        self.handle = HandleReference(handle)
+        shared = handle.shared
         self.target = target
         self.configuration = configuration
         opened = engine.now
@@ -132,13 +137,16 @@ final class DatagramSession {
 
     /// The handle is gone: nobody can be told, so nothing is worth waiting for.
     func wasReleased() {
-        handle = nil
+        leaveHandle()
         close(error: nil, mode: .now)
     }
 
+    /// What is decided from now on is told to nobody.
+    func leaveHandle() { handle = HandleReference() }
+
     /// The delegate's queue has caught up.
     func delegateCaughtUp() {
-        guard isHeldBack, handle?.backPressure.isHolding != true else { return }
+        guard isHeldBack, !shared.backPressure.isHolding else { return }
         isHeldBack = false
         finishStep()
     }
@@ -232,8 +240,7 @@ final class DatagramSession {
     // MARK: Telling
 
     func notify(_ notice: DatagramNotice) {
-        guard let handle else { return }
-        engine.outbox.append(.datagram(handle, notice))
+        handle.load { engine.outbox.append(.datagram($0, notice)) }
     }
 
     func record(_ kind: SocketEvent.Kind, tag: Int = 0, _ first: Int = 0, _ second: Int = 0) {

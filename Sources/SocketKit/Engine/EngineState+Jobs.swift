@@ -28,7 +28,10 @@ extension EngineState {
         account.leaveOut(moved: bytesMoved, since: before, atStart: start)
         armTimer()
         // Within a turn, the turn goes on.
-        if !account.isOpen, hasTaken || !outbox.isEmpty || !retired.isEmpty { requestTurn() }
+        guard !account.isOpen else { return result }
+        // Nobody has to be called, and no caller's caller is in the midst of a step: what was retired has served its time.
+        if outbox.isEmpty, !outbox.isDelivering, !hasTaken { letGo() }
+        if hasTaken || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty { requestTurn() }
         return result
     }
 

@@ -5,6 +5,7 @@ import SocketCore
 extension EngineState {
     func connect(_ handle: AsyncSocket, to endpoint: Endpoint, timeout: Duration?) throws(SocketError) {
         let configuration = handle.configuration
+        retire(configuration)
         let plan = try connectPlan(endpoint, configuration)
         try checkIdle(handle.session, operation: "connect")
         if let fault = configuration.fault { throw .refused("connect", fault) }
@@ -57,7 +58,9 @@ extension EngineState {
 
     func adopt(_ descriptor: Int32, for handle: AsyncSocket) throws(SocketError) {
         try checkIdle(handle.session, operation: "adopt")
-        if let fault = handle.configuration.fault { throw .refused("adopt", fault) }
+        let configuration = handle.configuration
+        retire(configuration)
+        if let fault = configuration.fault { throw .refused("adopt", fault) }
         guard let peer = kernel.peerAddress(descriptor) else {
             throw SocketError(.other, operation: "adopt", detail: "descriptor \(descriptor): not a connected socket")
         }
@@ -68,7 +71,7 @@ extension EngineState {
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: peer.description,
-            configuration: Shared(handle.configuration))
+            configuration: Shared(configuration))
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
         connection.peer = peer
@@ -82,6 +85,7 @@ extension EngineState {
 
     func listen(_ handle: SocketListener, on endpoint: Endpoint, tls: TLSContext?) throws(SocketError) {
         let configuration = handle.configuration
+        retire(configuration)
         try checkIdle(handle.session, operation: "listen")
         if let fault = configuration.fault { throw .refused("listen", fault) }
         let addresses = try listenAddresses(endpoint, configuration)

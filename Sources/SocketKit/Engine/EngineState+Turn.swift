@@ -123,7 +123,8 @@ extension EngineState {
         for index in leaving.indices { leaving[index].connection.giveUpHandle() }
         host {
             leaving.removeAll(keepingCapacity: true)
-            if !ended.isEmpty { ended.removeAll(keepingCapacity: true) }
+            // A snapshot of many sessions retires many handles, once.
+            if !ended.isEmpty { ended.removeAll(keepingCapacity: ended.count <= 1_024) }
         }
     }
 

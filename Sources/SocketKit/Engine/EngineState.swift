@@ -103,8 +103,8 @@ final class EngineState {
         capturesTraffic = configuration.capturesTraffic
     }
 
-    /// Keeps a session that is over until the end of the turn.
-    func retire(_ session: AnyObject) { retired.append(session) }
+    /// Keeps a session that is over, or what is the user's and may go at any time, until all that was decided is told.
+    func retire(_ object: AnyObject) { retired.append(object) }
 
     func nextSocketID() -> SocketID {
         counters.opened += 1

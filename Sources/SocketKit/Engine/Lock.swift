@@ -29,11 +29,17 @@ extension Lock {
     /// Replaces one member of the value. The old member is destroyed after the lock is released: it may be an object of
     /// the user's, and its deinit may take this lock or wait for a thread that does.
     package func replace<Member: Sendable>(_ member: any WritableKeyPath<Value, Member> & Sendable, with new: Member) {
-        let old = withLock { value in
+        withExtendedLifetime(exchange(member, with: new)) {}
+    }
+
+    /// Replaces one member of the value and returns the old one, to be destroyed where the caller sees fit.
+    package func exchange<Member: Sendable>(
+        _ member: any WritableKeyPath<Value, Member> & Sendable, with new: Member
+    ) -> Member {
+        withLock { value in
             let old = value[keyPath: member]
             value[keyPath: member] = new
             return old
         }
-        withExtendedLifetime(old) {}
     }
 }

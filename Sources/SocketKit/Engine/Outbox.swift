@@ -7,7 +7,8 @@ enum Callback: ~Copyable {
     case missed(AsyncSocket, SocketNotice)
     case listener(SocketListener, ListenerNotice)
     case datagram(DatagramSocket, DatagramNotice)
-    case webSocket(WebSocket, WebSocketNotice)
+    /// With the session that it belongs to.
+    case webSocket(WebSocket, SocketID, WebSocketNotice)
     case webSocketInbox(WebSocket)
     case webSocketListener(WebSocketListener, WebSocketListenerNotice)
     /// No user code yet: a connection's WebSocket hears of something, or goes on (nil).
@@ -25,7 +26,7 @@ enum Callback: ~Copyable {
         case .listener(let listener, let notice):
             if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
         case .datagram(let socket, let notice): socket.deliver(notice)
-        case .webSocket(let webSocket, let notice): webSocket.deliver(notice)
+        case .webSocket(let webSocket, let session, let notice): webSocket.deliver(notice, of: session)
         case .webSocketInbox(let webSocket): webSocket.deliverInbox()
         case .webSocketListener(let listener, let notice):
             if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }

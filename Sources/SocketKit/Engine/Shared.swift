@@ -7,6 +7,9 @@ struct Shared<Value: Sendable>: Sendable {
 
     private var box: Box
 
+    /// What holds the value.
+    var object: AnyObject { box }
+
     init(_ value: Value) { box = Box(value) }
 
     var value: Value {

@@ -25,6 +25,7 @@ extension AsyncSocket {
         state.withLock { state in
             state.session = id
             state.ended = nil
+            if state.isAwaited { state.changeAwaited { $0.enter(id) } }
         }
     }
 
@@ -50,23 +51,26 @@ extension AsyncSocket {
     var awaitedReads: [OperationID] { state.withLock { $0.awaited.reads.sorted() } }
 
     /// Whether there is a delegate, where callbacks come on the engine's queue and nobody awaits anything; nil elsewhere.
-    var hearsHere: Bool? {
+    func hearsHere(in engine: EngineState) -> Bool? {
         let (hearsHere, delegate) = state.withLock { state in
             let hearsHere = state.pump == nil && !state.isAwaited
             return (hearsHere, hearsHere ? state.delegate : nil)
         }
+        // This may be its last reference.
+        if let delegate { engine.retire(delegate) }
         return hearsHere ? delegate != nil : nil
     }
 
     /// How callbacks arrive, for a snapshot; `reading` is the read in hand.
-    func callbacks(reading: OperationID?, now: MonotonicTime) -> CallbackSnapshot {
-        // The delegate leaves the lock before it is released: this may be its last reference.
+    func callbacks(reading: OperationID?, in engine: EngineState) -> CallbackSnapshot {
         let (isAwaited, pump, delegate) = state.withLock { state in
             (reading.map { state.awaited.operations[$0] != nil } ?? true, state.pump, state.delegate)
         }
+        // This may be its last reference.
+        if let delegate { engine.retire(delegate) }
         var snapshot = CallbackSnapshot(
             isHeard: delegate != nil || isAwaited, undelivered: backPressure.weight)
-        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        if let measured = pump?.lag(engine.now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
         return snapshot
     }
 
@@ -130,19 +134,24 @@ extension AsyncSocket {
 
     /// Calls `body` with the delegate as long as it wants to go on, on the engine's queue; again where that is another one
     /// by then, of which `isSame` tells, unless callbacks come elsewhere from then on. The delegate is retained meanwhile,
-    /// since to load the weak reference is expensive.
-    func withDelegate(_ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool) {
+    /// since to load the weak reference is expensive. User code may let go of it, so it is released as user code runs.
+    func withDelegate(
+        in engine: EngineState, _ body: (_ delegate: (any AsyncSocketDelegate)?, _ isSame: () -> Bool) -> Bool
+    ) {
         var goesOn = true
         while goesOn {
             let changes = delegateChanges.load(ordering: .acquiring)
-            goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes } && takesLoans
+            var delegate = delegate
+            goesOn = body(delegate) { delegateChanges.load(ordering: .acquiring) == changes }
+            engine.host { delegate = nil }
+            goesOn = goesOn && takesLoans
         }
     }
 
     /// Calls whoever is the delegate now: one that was set while this waited gets it.
     private func call(_ notice: SocketNotice, _ delegate: (any AsyncSocketDelegate)?) {
         switch notice {
-        case .connected(let address): delegate?.socket(self, didConnectTo: address)
+        case .connected(let address, _): delegate?.socket(self, didConnectTo: address)
         case .read(_, let tag, let bytes, true): delegate?.socket(self, didBorrow: bytes.span.bytes, tag: tag)
         case .read(_, let tag, let bytes, false): delegate?.socket(self, didRead: bytes, tag: tag)
         case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
@@ -155,14 +164,14 @@ extension AsyncSocket {
             answerTimeout(of: operation.operation, verdict)
         case .closedReadStream: delegate?.socketDidCloseReadStream(self)
         case .peerClosed: delegate?.socketPeerDidClose(self)
-        case .writable(let isWritable): delegate?.socket(self, didBecomeWritable: isWritable)
+        case .writable(let isWritable, _): delegate?.socket(self, didBecomeWritable: isWritable)
         case .secured: delegate?.socketDidSecure(self)
         case .trust(let trust):
             let verdict = delegate?.socket(self, didReceive: trust) ?? .nobody
             if verdict != .later { answerTrust(of: trust.question, verdict) }
         case .disconnecting(let error, let unread):
             delegate?.socket(self, willDisconnect: error, unread: unread)
-        case .disconnected(let error): delegate?.socket(self, didDisconnect: error)
+        case .disconnected(let error, _): delegate?.socket(self, didDisconnect: error)
         }
     }
 
@@ -202,7 +211,10 @@ extension AsyncSocket {
         let cancelled = SocketError.cancelled(operation)
         let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
             // Before it begins, or the answer could come before anybody waits for it.
-            state.withLock { $0.changeAwaited { $0[keyPath: list].add(waiter, answer) } }
+            state.withLock { state in
+                let session = state.session
+                state.changeAwaited { $0[keyPath: list].add(waiter, of: session, answer) }
+            }
             do throws(SocketError) {
                 try begin()
             } catch {

@@ -34,7 +34,8 @@ extension AsyncSocket {
                     detail: "writeWatermarks: none are set, so there is nothing to wait for")
             }
             guard connection.isAboveHighMark else { return .some(nil) }
-            state.withLock { $0.changeAwaited { $0.room.add(waiter, answer) } }
+            let id = connection.id
+            state.withLock { $0.changeAwaited { $0.room.add(waiter, of: id, answer) } }
             return nil
         }
         if let refusal { answer(refusal) }

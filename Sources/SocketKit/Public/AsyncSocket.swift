@@ -181,6 +181,7 @@ public final class AsyncSocket: Sendable {
             let moved = connection.moveAway(as: other.names.nextSession(), of: self)
             state.engine = other
             state.session = moved.id
+            if state.isAwaited { state.changeAwaited { $0.rename(moved.former, moved.id) } }
             var need = other.mailbox.post(.take(moved, self))
             for (command, operation) in engineState.withdraw(self) {
                 let next = other.mailbox.post(.ask(self, command.with(moved.id), operation))

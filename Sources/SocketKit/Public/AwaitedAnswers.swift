@@ -45,6 +45,20 @@ struct AwaitedAnswers {
         operations[operation].map { $0.isGivenUp && $0.answer != nil } ?? false
     }
 
+    /// A session begins: those who came before it wait within it.
+    mutating func enter(_ session: SocketID) {
+        connections.enter(session)
+        securings.enter(session)
+        room.enter(session)
+    }
+
+    /// The session goes on under another name, on another engine.
+    mutating func rename(_ session: SocketID, _ new: SocketID) {
+        connections.rename(session, new)
+        securings.rename(session, new)
+        room.rename(session, new)
+    }
+
     /// The answers that this notice gives; empty: nobody awaits it.
     mutating func take(_ notice: SocketNotice) -> [@Sendable () -> Void] {
         switch notice {
@@ -55,14 +69,14 @@ struct AwaitedAnswers {
         case .readPartial(let operation, _, _), .wrotePartial(let operation, _, _):
             // Not the end of it, but not the delegate's business either.
             operations[operation] == nil ? [] : [{}]
-        case .connected: connections.takeAll(answering: nil)
-        case .secured: securings.takeAll(answering: nil)
-        case .writable(true): room.takeAll(answering: nil)
-        case .disconnected(let error):
-            room.takeAll(answering: error ?? Self.closed("write"))
-                + connections.takeAll(answering: error ?? Self.closed("connect"))
-                + securings.takeAll(answering: error ?? Self.closed("TLS"))
-        case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false), .disconnecting: []
+        case .connected(_, let session): connections.takeAll(of: session, answering: nil)
+        case .secured(let session): securings.takeAll(of: session, answering: nil)
+        case .writable(true, let session): room.takeAll(of: session, answering: nil)
+        case .disconnected(let error, let session):
+            room.takeAll(of: session, answering: error ?? Self.closed("write"))
+                + connections.takeAll(of: session, answering: error ?? Self.closed("connect"))
+                + securings.takeAll(of: session, answering: error ?? Self.closed("TLS"))
+        case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false, _), .disconnecting: []
         }
     }
 

@@ -49,3 +49,9 @@ struct BackPressure: ~Copyable, Sendable {
         return holds.compareExchange(expected: true, desired: false, ordering: .sequentiallyConsistent).exchanged
     }
 }
+
+/// The same in memory of its own, for a session that looks at it without its handle.
+final class SharedBackPressure: Sendable {
+    let pressure: BackPressure
+    init(limit: Int) { pressure = BackPressure(limit: limit) }
+}

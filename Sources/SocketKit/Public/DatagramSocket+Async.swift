@@ -44,16 +44,19 @@ extension DatagramSocket {
         return kept?.dropped
     }
 
-    func endKept(_ error: SocketError?) {
+    func endKept(_ error: SocketError?, of session: SocketID) {
         let ending: Result<Datagram?, SocketError> = error.map { .failure($0) } ?? .success(nil)
         let answers = state.withLock { state in
-            state.kept?.ending = ending
-            return state.kept?.waiters.takeAll() ?? []
+            state.present.deliverEnd(of: session)
+            return state.kept?.waiters.takeAll(of: session) ?? []
         }
         for answer in answers { answer(ending) }
     }
 
     // MARK: For the one who iterates
+
+    /// How many tasks wait for a datagram.
+    package var waiters: Int { state.withLock { $0.kept?.waiters.count ?? 0 } }
 
     func nextDatagram() async -> Result<Datagram?, SocketError> {
         let waiter = engine.names.nextOperation()
@@ -106,8 +109,10 @@ extension DatagramHandleState {
         as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>
     ) -> (result: Result<Datagram?, SocketError>?, emptied: DatagramBatch?) {
         if let (first, emptied) = kept?.popFirst() { return (.success(first), emptied) }
-        if session == nil || kept?.ending != nil { return (kept?.ending ?? .success(nil), nil) }
-        kept?.waiters.add(waiter, answer)
+        guard let session = present.awaited, kept != nil else {
+            return (present.error.map { .failure($0) } ?? .success(nil), nil)
+        }
+        kept?.waiters.add(waiter, of: session, answer)
         return (nil, nil)
     }
 }
@@ -124,8 +129,6 @@ struct KeptDatagrams {
     /// What those weigh that were not fetched yet.
     private var weight = 0
     var waiters = Waiters<Result<Datagram?, SocketError>>()
-    /// How the session ended.
-    var ending: Result<Datagram?, SocketError>?
 
     /// Takes a batch in: who waits for its first datagrams, one each, and how many of the others found no room.
     mutating func add(

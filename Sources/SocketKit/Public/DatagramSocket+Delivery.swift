@@ -2,16 +2,12 @@ import SocketCore
 
 /// What a datagram handle holds, from whatever thread it is asked.
 struct DatagramHandleState {
-    var session: SocketID?
-    /// The last session as it was at its end, until the next one begins.
-    var ended: SocketSnapshot?
+    var present = PresentSession()
     weak var delegate: (any DatagramSocketDelegate)?
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
     var configuration: DatagramConfiguration
     var userData: (any Sendable)?
-    var sendFilter: DatagramSendFilter?
-    var receiveFilter: DatagramReceiveFilter?
     /// nil: datagrams go to the delegate.
     var kept: KeptDatagrams?
     /// Who awaits that a datagram is sent, or that the socket is connected.
@@ -26,31 +22,56 @@ struct DatagramHandleState {
     }
 }
 
+/// What a datagram handle and its session share: the session looks at it for each batch, without the handle.
+final class DatagramTraits: Sendable {
+    /// Notices on their way to the delegate's queue.
+    let backPressure = BackPressure()
+    private let filters = Lock(Filters())
+
+    private struct Filters {
+        var send: Shared<DatagramSendFilter>?
+        var receive: Shared<DatagramReceiveFilter>?
+    }
+
+    var sendFilter: Shared<DatagramSendFilter>? {
+        get { filters.withLock { $0.send } }
+        set { filters.replace(\.send, with: newValue) }
+    }
+
+    var receiveFilter: Shared<DatagramReceiveFilter>? {
+        get { filters.withLock { $0.receive } }
+        set { filters.replace(\.receive, with: newValue) }
+    }
+}
+
 /// What the engine does with a handle.
 extension DatagramSocket {
     func sessionBegan(_ id: SocketID) {
-        state.withLock { state in
-            state.session = id
-            state.ended = nil
-            state.kept?.ending = nil
-        }
+        state.withLock { $0.present.begin(id) }
     }
 
-    /// The session is over; `snapshot` is how it was at its end, `nil` if it never was.
-    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot?) {
-        state.withLock { state in
-            guard state.session == id else { return }
-            state.session = nil
-            state.ended = snapshot
+    /// The session is over; `snapshot` is how it was at its end.
+    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
+        state.withLock { $0.present.end(id, as: snapshot) }
+    }
+
+    /// The session began with a call that was refused, so that it never was. No notice of its end follows: the answer is
+    /// to be called instead.
+    func sessionVanished(_ id: SocketID) -> () -> Void {
+        let answers = state.withLock { state in
+            state.present.end(id, as: nil)
+            return state.kept?.waiters.takeAll(of: id) ?? []
         }
+        return { for answer in answers { answer(.success(nil)) } }
     }
 
     /// How callbacks arrive, for a snapshot.
-    func callbacks(now: MonotonicTime) -> CallbackSnapshot {
-        // The delegate leaves the lock before it is released: this may be its last reference.
+    func callbacks(in engine: EngineState) -> CallbackSnapshot {
         let (isKept, pump, delegate) = state.withLock { ($0.kept != nil, $0.pump, $0.delegate) }
-        var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: backPressure.weight)
-        if let measured = pump?.lag(now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
+        // This may be its last reference.
+        if let delegate { engine.retire(delegate) }
+        var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: shared.backPressure.weight)
+        if let measured = pump?.lag(engine.now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
         return snapshot
     }
 
@@ -61,13 +82,13 @@ extension DatagramSocket {
     func deliver(_ notice: DatagramNotice) {
         let (pump, answer) = state.withLock { state in (state.pump, state.answer(notice)) }
         if let answer { return answer() }
-        if case .closed(let error) = notice { endKept(error) }
+        if case .closed(let error, let id) = notice { endKept(error, of: id) }
         guard let pump else { return call(notice) }
         let weight = notice.weight
-        _ = backPressure.add(weight)
+        _ = shared.backPressure.add(weight)
         pump.append { [self] in
             call(notice)
-            if backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
+            if shared.backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
         }
     }
 
@@ -81,7 +102,7 @@ extension DatagramSocket {
         case .notSent(let datagram): delegate.datagramSocket(self, didNotSend: datagram)
         case .received(let batch): delegate.datagramSocket(self, didReceiveBatch: batch)
         case .met(let error): delegate.datagramSocket(self, didMeet: error)
-        case .closed(let error): delegate.datagramSocket(self, didClose: error)
+        case .closed(let error, _): delegate.datagramSocket(self, didClose: error)
         }
     }
 }

@@ -11,8 +11,7 @@ public final class DatagramSocket: Sendable {
     /// The engine that it lives on.
     public let engine: SocketEngine
     let state: Lock<DatagramHandleState>
-    /// Notices on their way to the delegate's queue.
-    let backPressure = BackPressure()
+    let shared = DatagramTraits()
 
     /// Makes a socket without a session. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -25,7 +24,7 @@ public final class DatagramSocket: Sendable {
     }
 
     deinit {
-        if let session = state.withLock({ $0.session }) { engine.post(.released(session)) }
+        if let session { engine.post(.released(session)) }
     }
 
     // MARK: Settings
@@ -59,20 +58,22 @@ public final class DatagramSocket: Sendable {
 
     /// Judges each datagram before it is sent; nil: all may leave. Concerns those that were not judged yet.
     public var sendFilter: DatagramSendFilter? {
-        get { state.withLock { $0.sendFilter } }
-        set { state.replace(\.sendFilter, with: newValue) }
+        get { shared.sendFilter?.value }
+        set { shared.sendFilter = newValue.map { Shared($0) } }
     }
 
     /// Judges each datagram that was received; nil: all are delivered.
     public var receiveFilter: DatagramReceiveFilter? {
-        get { state.withLock { $0.receiveFilter } }
-        set { state.replace(\.receiveFilter, with: newValue) }
+        get { shared.receiveFilter?.value }
+        set { shared.receiveFilter = newValue.map { Shared($0) } }
     }
 
     // MARK: Facts
 
     /// The present session; nil when there is none.
-    public var session: SocketID? { state.withLock { $0.session } }
+    public var session: SocketID? { present.id }
+
+    private var present: PresentSession { state.withLock { $0.present } }
 
     /// Whether there is no descriptor.
     public var isClosed: Bool { fact { $0?.links.isEmpty ?? true } }
@@ -82,7 +83,7 @@ public final class DatagramSocket: Sendable {
 
     /// The one peer; `nil` when it is not connected. It stays after the end of the session, so that `didClose` can read it,
     /// until the next session begins.
-    public var peerAddress: SocketAddress? { fact { $0 == nil ? state.withLock { $0.ended?.peer } : $0?.peer } }
+    public var peerAddress: SocketAddress? { fact { $0 == nil ? present.ended?.peer : $0?.peer } }
 
     /// Our own address, the IPv4 one where there are two; `nil` before it is bound, by `bind` or by its first send. It
     /// stays as `peerAddress` does.
@@ -91,13 +92,13 @@ public final class DatagramSocket: Sendable {
     /// Our own addresses: one, or one for each family. They stay as `peerAddress` does.
     public var localAddresses: [SocketAddress] {
         let all = fact { session in
-            session?.links.compactMap(\.local) ?? state.withLock { $0.ended?.datagrams?.locals } ?? []
+            session?.links.compactMap(\.local) ?? present.ended?.datagrams?.locals ?? []
         }
         return all.filter { $0.port != 0 && $0 != .unnamed }
     }
 
     /// How the last session ended; `nil` while there is one, and before the first.
-    public var closeRecord: CloseRecord? { fact { $0 == nil ? state.withLock { $0.ended?.closed } : nil } }
+    public var closeRecord: CloseRecord? { fact { $0 == nil ? present.ended?.closed : nil } }
 
     /// Datagrams that are queued and not with the kernel yet.
     public var pendingCount: Int { fact { $0?.queue.count ?? 0 } }
@@ -216,14 +217,17 @@ public final class DatagramSocket: Sendable {
     private func change(
         _ body: (EngineState, inout DatagramConfiguration) throws(SocketError) -> (Bool) -> SocketOption?
     ) throws(SocketError) {
-        try engine.enter { state in
+        // What it replaces may hold the last reference to something of the user's, which dies behind the engine's step.
+        let former = try engine.enter { state in
             Result { () throws(SocketError) in
                 var configuration = self.configuration
+                state.retire(configuration)
                 let option = try body(state, &configuration)
                 try self.session(in: state)?.apply(configuration, option)
-                self.configuration = configuration
+                return self.state.exchange(\.configuration, with: configuration)
             }
         }.get()
+        withExtendedLifetime(former) {}
     }
 
     // MARK: Receiving

@@ -98,5 +98,5 @@ enum DatagramNotice: Sendable {
     indirect case notSent(FailedDatagram)
     case received(DatagramBatch)
     indirect case met(SocketError)
-    indirect case closed(SocketError?)
+    indirect case closed(SocketError?, of: SocketID)
 }

@@ -115,7 +115,7 @@ extension SocketListenerDelegate {
 
 /// One call of an `AsyncSocketDelegate`.
 enum SocketNotice: Sendable {
-    indirect case connected(SocketAddress)
+    indirect case connected(SocketAddress, of: SocketID)
     case read(OperationID, tag: Int, bytes: [UInt8], lends: Bool)
     case readPartial(OperationID, tag: Int, increment: Int)
     case wrote(OperationID, tag: Int)
@@ -126,17 +126,30 @@ enum SocketNotice: Sendable {
     indirect case timedOut(TimedOutOperation)
     case closedReadStream
     case peerClosed
-    case writable(Bool)
-    case secured
+    case writable(Bool, of: SocketID)
+    case secured(of: SocketID)
     indirect case trust(TLSTrust)
     indirect case disconnecting(SocketError, unread: [UInt8])
-    indirect case disconnected(SocketError?)
+    indirect case disconnected(SocketError?, of: SocketID)
+
+    /// The same of a session that goes on under another name.
+    func renamed(_ session: SocketID) -> SocketNotice {
+        switch self {
+        case .connected(let address, _): .connected(address, of: session)
+        case .writable(let isWritable, _): .writable(isWritable, of: session)
+        case .secured: .secured(of: session)
+        case .disconnected(let error, _): .disconnected(error, of: session)
+        case .read, .readPartial, .wrote, .wrotePartial, .failed, .givenUp, .timedOut, .closedReadStream, .peerClosed,
+            .trust, .disconnecting:
+            self
+        }
+    }
 }
 
 /// One call of a `SocketListenerDelegate`.
 enum ListenerNotice: Sendable {
     case accepted(AsyncSocket)
-    indirect case stopped(SocketError?)
+    indirect case stopped(SocketError?, of: SocketID)
 
     /// What it takes up while it waits for the delegate's queue.
     var weight: Int {

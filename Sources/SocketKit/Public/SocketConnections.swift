@@ -34,26 +34,39 @@ struct ConnectionBacklog<Socket: Sendable> {
 
     var sockets: [Socket] = []
     var waiters = Waiters<Result<Socket?, SocketError>>()
-    var isHolding = false
-    /// How the listener ended.
-    var ending: Result<Socket?, SocketError>?
+    /// The session that was asked to hold back; nil: none, or it may go on.
+    private var holding: SocketID?
 
-    /// Adds a connection; true if the listener must hold back.
-    mutating func add(_ socket: Socket) -> (answer: Answer<Result<Socket?, SocketError>>?, mustHold: Bool) {
-        if let waiting = waiters.popFirst() { return (waiting, false) }
+    /// Adds a connection while this is the listener's session: who waits for it, and which session must hold back.
+    mutating func add(
+        _ socket: Socket, while session: SocketID?
+    ) -> (answer: Answer<Result<Socket?, SocketError>>?, mustHold: SocketID?) {
+        if let waiting = waiters.popFirst() { return (waiting, nil) }
         sockets.append(socket)
-        guard sockets.count >= Self.limit, !isHolding else { return (nil, false) }
-        isHolding = true
-        return (nil, true)
+        guard sockets.count >= Self.limit, let session, holding != session else { return (nil, nil) }
+        holding = session
+        return (nil, session)
     }
 
     /// Removes the oldest; true if the listener may go on.
     mutating func popFirst() -> (socket: Socket, mayGoOn: Bool)? {
         guard !sockets.isEmpty else { return nil }
         let socket = sockets.removeFirst()
-        let mayGoOn = isHolding && sockets.count <= Self.limit / 2
-        if mayGoOn { isHolding = false }
+        let mayGoOn = holding != nil && sockets.count <= Self.limit / 2
+        if mayGoOn { holding = nil }
         return (socket, mayGoOn)
+    }
+
+    /// The next connection, or how the listener ended; nil: `answer` waits for that. And whether the listener may go on.
+    mutating func fetch(
+        as waiter: OperationID, _ present: PresentSession, _ answer: @escaping Answer<Result<Socket?, SocketError>>
+    ) -> (result: Result<Socket?, SocketError>?, mayGoOn: Bool) {
+        if let first = popFirst() { return (.success(first.socket), first.mayGoOn) }
+        guard let session = present.awaited else {
+            return (present.error.map { .failure($0) } ?? .success(nil), false)
+        }
+        waiters.add(waiter, of: session, answer)
+        return (nil, false)
     }
 }
 

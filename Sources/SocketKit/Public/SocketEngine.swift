@@ -114,7 +114,7 @@ public final class SocketEngine: Sendable {
     /// The handle of a connection that lives; nil for a listener, and for a session that is over. Waits for the queue;
     /// may be called on it.
     public func socket(_ session: SocketID) -> AsyncSocket? {
-        enter { $0.connections[session]?.handle }
+        enter { $0.connections[session]?.handle.load(in: $0) }
     }
 
     /// Keeps what lets others look at it, until it ends.

@@ -13,9 +13,7 @@ public final class SocketListener: Sendable {
     let backPressure = BackPressure()
 
     struct HandleState {
-        var session: SocketID?
-        /// The last session as it was at its end, until the next one begins.
-        var ended: SocketSnapshot?
+        var present = PresentSession()
         weak var delegate: (any SocketListenerDelegate)?
         var pump: DelegatePump?
         var configuration: SocketConfiguration
@@ -34,7 +32,7 @@ public final class SocketListener: Sendable {
     }
 
     deinit {
-        if let session = state.withLock({ $0.session }) { engine.post(.released(session)) }
+        if let session { engine.post(.released(session)) }
     }
 
     /// Whom callbacks go to; held weakly.
@@ -56,19 +54,22 @@ public final class SocketListener: Sendable {
     }
 
     /// The present session; nil when not listening.
-    public var session: SocketID? { state.withLock { $0.session } }
+    public var session: SocketID? { present.id }
+
+    /// The present session, and the end of the last one.
+    var present: PresentSession { state.withLock { $0.present } }
 
     /// Where it listens, with the port that the kernel chose for port 0; `nil` before it does. It stays after the end, so
     /// that `didStop` can read it, until it listens again.
     public var localAddress: SocketAddress? {
         engine.enter { engineState in
             let acceptor = session.flatMap { engineState.acceptors[$0] }
-            return (acceptor?.snapshot(withKernel: false) ?? state.withLock { $0.ended })?.local
+            return (acceptor?.snapshot(withKernel: false) ?? present.ended)?.local
         }
     }
 
     /// How it stopped listening; `nil` while it listens, and before the first time.
-    public var closeRecord: CloseRecord? { engine.enter { _ in state.withLock { $0.ended?.closed } } }
+    public var closeRecord: CloseRecord? { engine.enter { _ in present.ended?.closed } }
 
     /// Begins to listen; when this returns, peers can connect.
     ///
@@ -100,27 +101,21 @@ public final class SocketListener: Sendable {
     // MARK: For the engine
 
     func sessionBegan(_ id: SocketID) {
-        state.withLock { state in
-            state.session = id
-            state.ended = nil
-            state.backlog?.ending = nil
-            state.backlog?.isHolding = false
-        }
+        state.withLock { $0.present.begin(id) }
     }
 
     /// The session is over; `snapshot` is how it was at its end.
     func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
-        state.withLock { state in
-            guard state.session == id else { return }
-            state.session = nil
-            state.ended = snapshot
-        }
+        state.withLock { $0.present.end(id, as: snapshot) }
     }
 
     /// Hands it to the task that iterates, or calls the delegate. True if so many wait for the delegate's queue that the
     /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
     func deliver(_ notice: ListenerNotice) -> Bool {
-        let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
+        let (delegate, pump, hasBacklog) = state.withLock { state in
+            if case .stopped(_, let id) = notice { state.present.deliverEnd(of: id) }
+            return (state.delegate, state.pump, state.backlog != nil)
+        }
         if hasBacklog { fill(notice) }
         if case .accepted = notice, hasBacklog { return false }
         guard let pump else {
@@ -144,7 +139,9 @@ public final class SocketListener: Sendable {
             delegate.listener(self, didAccept: socket)
             // Only now, or its delegate could miss a callback there. What has ended meanwhile has nothing to move.
             if let other { try? socket.move(to: other) }
-        case .stopped(let error): delegate?.listener(self, didStop: error)
+        case .stopped(let error, let id):
+            if let door = delegate as? WebSocketDoor { return door.stopped(error, of: id) }
+            delegate?.listener(self, didStop: error)
         }
     }
 
@@ -160,18 +157,14 @@ public final class SocketListener: Sendable {
         case .accepted(let socket):
             result = .success(socket)
             answers = state.withLock { state in
-                let outcome = state.backlog?.add(socket)
+                let outcome = state.backlog?.add(socket, while: state.present.id)
                 // Posted under the lock: both ways of it reach the engine in the order of their causes.
-                if outcome?.mustHold == true, let session = state.session { engine.post(.holdAccepts(session, true)) }
+                if let session = outcome?.mustHold { engine.post(.holdAccepts(session, true)) }
                 return outcome?.answer.map { [$0] } ?? []
             }
-        case .stopped(let error):
-            let ending: Result<AsyncSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-            result = ending
-            answers = state.withLock { state in
-                state.backlog?.ending = ending
-                return state.backlog?.waiters.takeAll() ?? []
-            }
+        case .stopped(let error, let id):
+            result = error.map { .failure($0) } ?? .success(nil)
+            answers = state.withLock { $0.backlog?.waiters.takeAll(of: id) ?? [] }
         }
         for answer in answers { answer(result) }
     }
@@ -188,13 +181,9 @@ public final class SocketListener: Sendable {
 
     private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<AsyncSocket?, SocketError>>) {
         let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
-            if let first = state.backlog?.popFirst() {
-                if first.mayGoOn, let session = state.session { engine.post(.holdAccepts(session, false)) }
-                return .success(first.socket)
-            }
-            if state.session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
-            state.backlog?.waiters.add(waiter, answer)
-            return nil
+            let fetched = state.backlog?.fetch(as: waiter, state.present, answer)
+            if fetched?.mayGoOn == true, let session = state.present.id { engine.post(.holdAccepts(session, false)) }
+            return fetched?.result
         }
         if let result { answer(result) }
     }

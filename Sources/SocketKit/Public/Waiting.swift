@@ -26,13 +26,29 @@ func waitForAnswer<Value: Sendable>(
 }
 
 /// Those who wait for one thing, in the order in which they came.
+///
+/// Each waits within a session. The end of a session may be delivered after the next one began on the same handle; then
+/// it answers those of its own session only.
 struct Waiters<Value: Sendable>: Sendable {
-    private var list: [(name: OperationID, answer: Answer<Value>)] = []
+    /// `session` is nil before there is one: that waiter belongs to the next one.
+    private var list: [(name: OperationID, session: SocketID?, answer: Answer<Value>)] = []
 
     var isEmpty: Bool { list.isEmpty }
     var count: Int { list.count }
 
-    mutating func add(_ name: OperationID, _ answer: @escaping Answer<Value>) { list.append((name, answer)) }
+    mutating func add(_ name: OperationID, of session: SocketID?, _ answer: @escaping Answer<Value>) {
+        list.append((name, session, answer))
+    }
+
+    /// A session begins: those who came before it wait within it.
+    mutating func enter(_ session: SocketID) {
+        for index in list.indices where list[index].session == nil { list[index].session = session }
+    }
+
+    /// A session goes on under another name.
+    mutating func rename(_ session: SocketID, _ new: SocketID) {
+        for index in list.indices where list[index].session == session { list[index].session = new }
+    }
 
     /// Takes one out; `nil` if it was answered already.
     mutating func remove(_ name: OperationID) -> Answer<Value>? {
@@ -49,6 +65,16 @@ struct Waiters<Value: Sendable>: Sendable {
         return list.map(\.answer)
     }
 
+    /// Whether anybody waits within this session.
+    func isAwaited(in session: SocketID) -> Bool { list.contains { $0.session == session } }
+
+    /// Takes out all of one session.
+    mutating func takeAll(of session: SocketID) -> [Answer<Value>] {
+        guard !list.isEmpty else { return [] }
+        defer { list.removeAll { $0.session == session } }
+        return list.filter { $0.session == session }.map(\.answer)
+    }
+
     /// Lets one wait on, and answers it with this whatever comes; `false` if it was answered already.
     mutating func settle(_ name: OperationID, on value: Value) -> Bool {
         guard let index = list.firstIndex(where: { $0.name == name }) else { return false }
@@ -59,9 +85,9 @@ struct Waiters<Value: Sendable>: Sendable {
 }
 
 extension Waiters<SocketError?> {
-    /// The answers that this error, or success (`nil`), gives to all of them.
-    mutating func takeAll(answering error: SocketError?) -> [@Sendable () -> Void] {
-        takeAll().map { answer in { answer(error) } }
+    /// The answers that this error, or success (`nil`), gives to all of one session.
+    mutating func takeAll(of session: SocketID, answering error: SocketError?) -> [@Sendable () -> Void] {
+        takeAll(of: session).map { answer in { answer(error) } }
     }
 }
 

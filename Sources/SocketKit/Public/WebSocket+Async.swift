@@ -21,7 +21,7 @@ extension WebSocket {
         let waiter = engine.names.nextOperation()
         let cancelled = SocketError.cancelled("connect")
         let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
-            state.withLock { $0.awaited.openings.add(waiter, answer) }
+            state.withLock { $0.awaited.openings.add(waiter, of: nil, answer) }
             do throws(SocketError) {
                 try connect(to: url)
             } catch {
@@ -41,7 +41,7 @@ extension WebSocket {
     public func send(_ message: WebSocketMessage) async throws(SocketError) {
         let operation = engine.names.nextOperation()
         let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
-            state.withLock { $0.awaited.operations[operation] = answer }
+            state.withLock { $0.awaited.operations[operation] = .init(session: $0.session, answer: answer) }
             engine.post(.webSocket(self, socket.session, .message(message), operation))
         } onCancel: { [self] in
             let answer = state.withLock { $0.awaited.giveUp(operation) }
@@ -63,7 +63,11 @@ extension WebSocket {
         let operation = engine.names.nextOperation()
         let payload = payload ?? withUnsafeBytes(of: operation.number.bigEndian) { Array($0) }
         return try await waitForAnswer(orIfCancelled: .failure(.cancelled("ping"))) { answer in
-            state.withLock { $0.awaited.pings.append((operation, payload, answer)) }
+            state.withLock { state in
+                let ping = WebSocketAnswers.Pinging(
+                    session: state.session, operation: operation, payload: payload, answer: answer)
+                state.awaited.pings.append(ping)
+            }
             engine.post(.webSocket(self, socket.session, .ping(payload), operation))
         } onCancel: { [self] in
             let answer = state.withLock { $0.awaited.takePing(operation) }
@@ -75,7 +79,20 @@ extension WebSocket {
     /// queued now; else returns at once. Throws `notConnected` without a session, `cancelled` when the task is cancelled,
     /// and why the WebSocket ended when that comes first.
     public func waitUntilWritable() async throws(SocketError) {
-        try await wait(in: \.room) { $0.machine?.isWritable ?? true }
+        let waiter = engine.names.nextOperation()
+        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
+            let early: SocketError?? = layer { layer, _ in
+                guard let layer else { return .some(WebSocketLayer.notOpen) }
+                if layer.machine?.isWritable ?? true { return .some(nil) }
+                state.withLock { $0.awaited.room.add(waiter, of: $0.session, answer) }
+                return nil
+            }
+            if let early { answer(early) }
+        } onCancel: { [self] in
+            let answer = state.withLock { $0.awaited.room.remove(waiter) }
+            answer?(.cancelled("send"))
+        }
+        if let error { throw error }
     }
 
     /// Says Close, as `close(_:reason:)` does, and waits until it is over. The answer is how it ended; `nil` if it never was
@@ -83,29 +100,19 @@ extension WebSocket {
     @discardableResult
     public func finish(_ code: WebSocketCloseCode? = .normal, reason: String = "") async -> WebSocketCloseReport? {
         close(code, reason: reason)
-        // Without a session it is over already.
-        try? await wait(in: \.ends) { _ in false }
-        return closeReport
-    }
-
-    private func wait(
-        in list: any WritableKeyPath<WebSocketAnswers, Waiters<SocketError?>> & Sendable,
-        unless isOver: (WebSocketLayer) -> Bool
-    ) async throws(SocketError) {
         let waiter = engine.names.nextOperation()
-        let error: SocketError? = await waitForAnswer(orIfCancelled: .cancelled("send")) { answer in
-            let early: SocketError?? = layer { layer, _ in
-                guard let layer else { return .some(WebSocketLayer.notOpen) }
-                if isOver(layer) { return .some(nil) }
-                state.withLock { $0.awaited[keyPath: list].add(waiter, answer) }
+        return await waitForAnswer(orIfCancelled: closeReport) { answer in
+            let report: WebSocketCloseReport?? = state.withLock { state in
+                // Without a session it is over already.
+                guard let session = state.session else { return .some(state.report) }
+                state.awaited.ends.add(waiter, of: session, answer)
                 return nil
             }
-            if let early { answer(early) }
+            if let report { answer(report) }
         } onCancel: { [self] in
-            let answer = state.withLock { $0.awaited[keyPath: list].remove(waiter) }
-            answer?(.cancelled("send"))
+            let answer = state.withLock { $0.awaited.ends.remove(waiter) }
+            answer?(closeReport)
         }
-        if let error { throw error }
     }
 
     // MARK: Receiving
@@ -117,6 +124,9 @@ extension WebSocket {
 
     /// Parts of messages as they come, likewise, where `WebSocketSettings.delivery` is `chunks`.
     public var chunks: WebSocketChunks { WebSocketChunks(webSocket: self) }
+
+    /// How many tasks wait for a message.
+    package var readers: Int { state.withLock { $0.inbox.waiters.count } }
 
     func next(_ delivery: WebSocketSettings.Delivery) async throws(SocketError) -> WebSocketInbox.Item? {
         guard configuration.settings.delivery == delivery else {

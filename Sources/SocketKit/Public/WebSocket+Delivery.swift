@@ -16,47 +16,42 @@ extension WebSocket {
         }
     }
 
-    /// A notice of that cost is on its way; true when so much is that no more shall be taken from the kernel.
-    func willDeliver(_ cost: Int) -> Bool {
-        cost > 0 && backPressure.add(cost)
-    }
-
-    /// Whether so much is undelivered; `caughtUp` is posted when that is over.
-    func mustHoldBack() -> Bool { backPressure.isHolding }
-
-    /// Costs of what the user has not taken.
-    var undeliveredBytes: Int { backPressure.weight }
-
+    /// The user has taken what weighs this; `caughtUp` is posted when the session holds back no longer.
     func delivered(_ cost: Int) {
-        if cost > 0, backPressure.remove(cost), let session { engine.post(.caughtUp(session)) }
+        if cost > 0, backPressure.pressure.remove(cost), let session { engine.post(.caughtUp(session)) }
     }
 
     // MARK: Delivery
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called.
-    func deliver(_ notice: WebSocketNotice) {
+    func deliver(_ notice: WebSocketNotice, of session: SocketID) {
         // The delegate leaves the lock before it is released: this may be its last reference.
-        let (pump, answers, isTaken, delegate) = state.withLock { state in
+        let (pump, (answers, course), delegate) = state.withLock { state in
             let delegate = state.delegate
-            let (answers, isTaken) = state.take(notice, hasDelegate: delegate != nil)
-            return (state.pump, answers, isTaken, delegate)
+            return (state.pump, state.take(notice, of: session, hasDelegate: delegate != nil), delegate)
         }
         withExtendedLifetime(delegate) {}
         for answer in answers { answer() }
-        guard !isTaken else { return notice.isInput ? settleInbox() : delivered(notice.cost) }
-        guard let pump else { return finish(notice) }
-        pump.append { [self] in finish(notice) }
+        switch course {
+        case .kept: settleInbox()
+        case .over: delivered(notice.cost)
+        case .delegate:
+            guard let pump else { return finish(notice, of: session) }
+            pump.append { [self] in finish(notice, of: session) }
+        }
     }
 
     /// Calls the delegate, and does what follows from its having returned.
-    private func finish(_ notice: WebSocketNotice) {
+    private func finish(_ notice: WebSocketNotice, of session: SocketID) {
         call(notice)
         delivered(notice.cost)
-        if case .inputEnded = notice { acknowledgeEnd() }
+        if case .inputEnded = notice { acknowledgeEnd(of: session) }
     }
 
-    private func acknowledgeEnd() {
-        if let session { engine.post(.acknowledgeEnd(session)) }
+    /// What came before the end of that session's input is delivered.
+    private func acknowledgeEnd(of name: SocketID) {
+        guard name == state.withLock({ $0.session }), let session else { return }
+        engine.post(.acknowledgeEnd(session))
     }
 
     /// Calls whoever is the delegate now.
@@ -84,9 +79,9 @@ extension WebSocket {
 
     /// Hands the next items to the tasks that wait, or tells them the end.
     private func settleInbox() {
-        let (settled, cost, isEndSeen) = state.withLock { $0.settle() }
+        let (settled, cost, endSeen) = state.withLock { $0.settle() }
         delivered(cost)
-        if isEndSeen { acknowledgeEnd() }
+        if let endSeen { acknowledgeEnd(of: endSeen) }
         for (answer, result) in settled { answer(result) }
     }
 
@@ -94,7 +89,7 @@ extension WebSocket {
     func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocketInbox.Item?, SocketError>>) {
         state.withLock { state in
             state.inbox.isRead = true
-            state.inbox.waiters.add(waiter, answer)
+            state.inbox.waiters.add(waiter, of: state.session, answer)
         }
         settleInbox()
     }
@@ -109,27 +104,21 @@ extension WebSocket {
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
     /// behind it passes too.
     func deliverInbox() {
-        while let notice = takeForDelegate() {
+        while let (notice, session) = takeForDelegate() {
             guard let pump = state.withLock({ $0.pump }) else {
-                finish(notice)
+                finish(notice, of: session)
                 continue
             }
-            pump.append { [self] in finish(notice) }
+            pump.append { [self] in finish(notice, of: session) }
         }
     }
 
-    private func takeForDelegate() -> WebSocketNotice? {
+    private func takeForDelegate() -> (WebSocketNotice, of: SocketID)? {
         guard let delegate else { return nil }
-        return withExtendedLifetime(delegate) { state.withLock { $0.takeForDelegate() } }
-    }
-}
-
-extension WebSocketNotice {
-    /// Whether it is for whoever reads.
-    fileprivate var isInput: Bool {
-        switch self {
-        case .message, .chunk, .inputEnded: true
-        case .opened, .ping, .pong, .sent, .failed, .writable, .trust, .closed: false
+        return withExtendedLifetime(delegate) {
+            state.withLock { state in
+                state.takeForDelegate().map { ($0, of: state.session ?? Self.noSession) }
+            }
         }
     }
 }
@@ -137,44 +126,62 @@ extension WebSocketNotice {
 extension WebSocketHandleState {
     /// A session begins: what the former one left is dropped, and the answer is what that cost. Tasks that wait go on to
     /// wait.
-    mutating func begin() -> Int {
+    mutating func begin(_ session: SocketID) -> Int {
         let cost = inbox.cost
-        inbox.begin()
+        // Where the end of the former session is delivered, nothing of it is on its way.
+        hadReader = self.session != nil && inbox.isRead
+        self.session = session
+        inbox.begin(session)
+        awaited.enter(session)
         isAborted = false
         (agreement, report) = (nil, nil)
         return cost
     }
 
-    /// Who hears of a notice, and whether the delegate does not.
+    /// What becomes of a notice, once answers are given.
+    enum Course {
+        /// The delegate is called.
+        case delegate
+        /// It waits in the inbox.
+        case kept
+        /// Nobody else hears of it.
+        case over
+    }
+
+    /// Whom a notice answers, and what becomes of it. `session`: of what it tells.
     mutating func take(
-        _ notice: WebSocketNotice, hasDelegate: Bool
-    ) -> (answers: [@Sendable () -> Void], isTaken: Bool) {
+        _ notice: WebSocketNotice, of session: SocketID, hasDelegate: Bool
+    ) -> (answers: [@Sendable () -> Void], course: Course) {
         switch notice {
-        case .message(let message): return ([], keep(.message(message), notice.cost, hasDelegate))
-        case .chunk(let chunk): return ([], keep(.chunk(chunk), notice.cost, hasDelegate))
+        case .message(let message):
+            return ([], keep(hasDelegate, of: session) { $0.append(.message(message), cost: notice.cost) })
+        case .chunk(let chunk):
+            return ([], keep(hasDelegate, of: session) { $0.append(.chunk(chunk), cost: notice.cost) })
+        // The delegate does not hear of an end that waits behind messages, and so has nothing to acknowledge.
+        case .inputEnded: return ([], keep(hasDelegate, of: session) { $0.hasUnseenEnd = true })
         case .opened(let agreement):
-            self.agreement = agreement
-            return (awaited.openings.takeAll(answering: nil), false)
+            if session == self.session { self.agreement = agreement }
+            return (awaited.openings.takeAll(of: session, answering: nil), .delegate)
         case .sent(let operation): return answer(operation, nil)
         case .failed(let operation, let error): return answer(operation, error)
         case .pong(let payload, let time):
-            return (awaited.takePings(payload).map { answer in { answer(.success(time ?? .zero)) } }, false)
-        case .writable: return (awaited.room.takeAll(answering: nil), false)
-        case .inputEnded:
-            guard mustKeep(hasDelegate) else { return ([], false) }
-            inbox.hasUnseenEnd = true
-            // The delegate hears of it all the same, but has nothing to acknowledge.
-            return ([], true)
-        case .closed(let report, let error): return (close(report, error), false)
-        case .ping, .trust: return ([], false)
+            let answers = awaited.takePings(payload, of: session)
+            return (answers.map { answer in { answer(.success(time ?? .zero)) } }, .delegate)
+        case .writable: return (awaited.room.takeAll(of: session, answering: nil), .delegate)
+        case .closed(let report, let error): return (close(session, report, error), .delegate)
+        case .ping, .trust: return ([], .delegate)
         }
     }
 
-    /// Keeps an item for a task; false when the delegate gets it.
-    private mutating func keep(_ item: WebSocketInbox.Item, _ cost: Int, _ hasDelegate: Bool) -> Bool {
-        guard mustKeep(hasDelegate) else { return false }
-        inbox.append(item, cost: cost)
-        return true
+    /// Keeps input for a task, or leaves it to the delegate. What is left of a former session was the delegate's then, or
+    /// is of no use to anybody.
+    private mutating func keep(
+        _ hasDelegate: Bool, of session: SocketID, _ append: (inout WebSocketInbox) -> Void
+    ) -> Course {
+        guard session == self.session else { return hasDelegate && !hadReader ? .delegate : .over }
+        guard mustKeep(hasDelegate) else { return .delegate }
+        append(&inbox)
+        return .kept
     }
 
     /// Whether input waits: nobody is there to be called, a task reads, or what came before it waits too.
@@ -195,34 +202,36 @@ extension WebSocketHandleState {
 
     private mutating func answer(
         _ operation: OperationID, _ error: SocketError?
-    ) -> (answers: [@Sendable () -> Void], isTaken: Bool) {
-        guard !awaited.operations.isEmpty || !awaited.pings.isEmpty else { return ([], false) }
-        if let answer = awaited.operations.removeValue(forKey: operation) { return ([{ answer?(error) }], true) }
-        guard let error, let answer = awaited.takePing(operation) else { return ([], false) }
-        return ([{ answer(.failure(error)) }], true)
+    ) -> (answers: [@Sendable () -> Void], course: Course) {
+        guard !awaited.operations.isEmpty || !awaited.pings.isEmpty else { return ([], .delegate) }
+        if let sending = awaited.operations.removeValue(forKey: operation) {
+            return ([{ sending.answer?(error) }], .over)
+        }
+        guard let error, let answer = awaited.takePing(operation) else { return ([], .delegate) }
+        return ([{ answer(.failure(error)) }], .over)
     }
 
-    /// Everybody hears that it is over.
-    private mutating func close(_ report: WebSocketCloseReport?, _ error: SocketError?) -> [@Sendable () -> Void] {
-        self.report = report
+    /// Everybody who waits within that session hears that it is over.
+    private mutating func close(
+        _ session: SocketID, _ report: WebSocketCloseReport?, _ error: SocketError?
+    ) -> [@Sendable () -> Void] {
         let lost = error ?? SocketError(.disconnected, operation: "WebSocket", detail: "closed by this side")
-        inbox.ending = WebSocketInbox.ending(report, error)
-        inbox.hasUnseenEnd = false
-        let ending = inbox.ending ?? .success(nil)
+        let ending = WebSocketInbox.ending(report, error)
+        if session == self.session {
+            self.session = nil
+            self.report = report
+            inbox.ending = ending
+            inbox.hasUnseenEnd = false
+        }
         // While items wait, no task does.
-        let readers = inbox.waiters.takeAll().map { reader -> @Sendable () -> Void in { reader(ending) } }
-        var asked = awaited
-        awaited = WebSocketAnswers()
-        let pings = asked.pings.map { ping -> @Sendable () -> Void in { ping.answer(.failure(lost)) } }
-        let sends = asked.operations.values.map { answer -> @Sendable () -> Void in { answer?(lost) } }
-        return readers + pings + sends + asked.openings.takeAll(answering: lost) + asked.room.takeAll(answering: lost)
-            + asked.ends.takeAll(answering: nil)
+        let readers = inbox.waiters.takeAll(of: session).map { reader -> @Sendable () -> Void in { reader(ending) } }
+        return readers + awaited.takeAll(of: session, answering: lost, report)
     }
 
-    /// What the tasks that wait are given now, what that cost, and whether one has come to the end of input.
+    /// What the tasks that wait are given now, what that cost, and the session of which one has come to the end of input.
     mutating func settle() -> (
         settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)],
-        cost: Int, isEndSeen: Bool
+        cost: Int, endSeen: SocketID?
     ) {
         var settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)] =
             []
@@ -231,21 +240,22 @@ extension WebSocketHandleState {
             settled.append((answer, .success(next.item)))
             cost += next.cost
         }
-        guard inbox.isEmpty else { return (settled, cost, false) }
+        guard inbox.isEmpty else { return (settled, cost, nil) }
         // Who never reads need not be waited for.
         let isEndSeen = inbox.hasUnseenEnd && (!inbox.waiters.isEmpty || !inbox.isRead)
         if isEndSeen { inbox.hasUnseenEnd = false }
         if let ending = inbox.ending { settled += inbox.waiters.takeAll().map { ($0, ending) } }
-        return (settled, cost, isEndSeen)
+        return (settled, cost, isEndSeen ? session : nil)
     }
 }
 
 extension WebSocketInbox {
     /// A session begins: what came in the one before goes, and who waits goes on waiting.
-    mutating func begin() {
-        let waiting = waiters
+    mutating func begin(_ session: SocketID) {
+        var waiting = waiters
+        waiting.enter(session)
         self = WebSocketInbox()
-        (waiters, isRead) = (waiting, !waiting.isEmpty)
+        (waiters, isRead) = (waiting, waiting.isAwaited(in: session))
     }
 
     /// How a reader hears of the end: 1000 and 1001 end its messages in order, as does this side's own wish.

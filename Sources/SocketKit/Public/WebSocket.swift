@@ -31,7 +31,9 @@ public final class WebSocket: Sendable {
     let socket: AsyncSocket
     let state: Lock<WebSocketHandleState>
     /// Notices on their way to the user, and messages that wait in the inbox.
-    let backPressure = BackPressure(limit: 128 << 10)
+    let backPressure = SharedBackPressure(limit: 128 << 10)
+    /// Names no session.
+    static let noSession = SocketID(0)
 
     /// Makes an idle client. Without a delegate queue, callbacks come on the engine's queue.
     public init(
@@ -49,7 +51,7 @@ public final class WebSocket: Sendable {
     init(acceptedBy listener: WebSocketListener, socket: AsyncSocket, configuration: WebSocketConfiguration) {
         engine = listener.engine
         self.socket = socket
-        state = Lock(WebSocketHandleState(pump: listener.pump, configuration: configuration))
+        state = Lock(WebSocketHandleState(session: socket.session, pump: listener.pump, configuration: configuration))
     }
 
     private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
@@ -157,8 +159,8 @@ public final class WebSocket: Sendable {
         try socket.enter { engineState, _ in
             Result { () throws(SocketError) in
                 try engineState.connect(socket, to: plan.endpoint, timeout: nil)
-                delivered(state.withLock { $0.begin() })
                 guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return }
+                delivered(state.withLock { $0.begin(connection.id) })
                 let layer = WebSocketLayer(plan, handle: self, now: engineState.now)
                 if plan.tunnel == nil, let context = plan.tls { try connection.startTLS(context) }
                 connection.target = url.description

@@ -16,8 +16,8 @@ public final class WebSocketListener: Sendable {
     private struct HandleState {
         weak var delegate: (any WebSocketListenerDelegate)?
         var configuration: WebSocketConfiguration
-        /// Those whose handshake is not done.
-        var opening: [SocketID: WebSocket] = [:]
+        /// Those whose handshake is not done, and the session of the listener that each came to.
+        var opening: [SocketID: (webSocket: WebSocket, listener: SocketID?)] = [:]
         /// nil: WebSockets go to the delegate.
         var backlog: ConnectionBacklog<WebSocket>?
     }
@@ -72,7 +72,6 @@ public final class WebSocketListener: Sendable {
         if settings?.applicationProtocols.isEmpty == true { settings?.applicationProtocols = ["http/1.1"] }
         socket.configuration = configuration.stream
         try socket.listen(on: endpoint, tls: settings)
-        state.withLock { $0.backlog?.ending = nil }
     }
 
     /// Stops listening and waits until that is done; `didStop` follows. Handshakes that are not done end.
@@ -86,7 +85,7 @@ public final class WebSocketListener: Sendable {
         let webSocket = WebSocket(acceptedBy: self, socket: socket, configuration: configuration)
         socket.enter { engineState, session in
             guard let session, let connection = engineState.connections[session] else { return }
-            state.withLock { $0.opening[session] = webSocket }
+            state.withLock { $0.opening[session] = (webSocket, connection.parent) }
             let layer = WebSocketLayer(
                 listener: self, configuration: configuration, handle: webSocket, now: engineState.now)
             connection.begin(layer)
@@ -124,16 +123,19 @@ public final class WebSocketListener: Sendable {
         case .accepted(let webSocket, let agreement):
             delegate?.listener(self, didAccept: webSocket, agreement: agreement)
         case .refused(let address, let error): delegate?.listener(self, didRefuse: address, error: error)
-        case .stopped(let error): delegate?.listener(self, didStop: error)
+        case .stopped(let error, _): delegate?.listener(self, didStop: error)
         }
     }
 
-    fileprivate func stopped(_ error: SocketError?) {
-        _ = state.withLock { state in
-            defer { state.opening = [:] }
-            return state.opening
+    fileprivate func stopped(_ error: SocketError?, of session: SocketID) {
+        // A listener that listens again has others under way by now.
+        let ended = state.withLock { state in
+            let ended = state.opening.filter { $0.value.listener == session }
+            for id in ended.keys { state.opening[id] = nil }
+            return ended
         }
-        deliver(.stopped(error))
+        withExtendedLifetime(ended) {}
+        deliver(.stopped(error, of: session))
     }
 
     // MARK: For those who await
@@ -145,22 +147,22 @@ public final class WebSocketListener: Sendable {
         return WebSocketConnections(listener: self)
     }
 
+    /// How many tasks wait for a WebSocket.
+    package var waiters: Int { state.withLock { $0.backlog?.waiters.count ?? 0 } }
+
     private func fill(_ notice: WebSocketListenerNotice) {
         switch notice {
         case .accepted(let webSocket, _):
             let answer = state.withLock { state in
-                let outcome = state.backlog?.add(webSocket)
+                let outcome = state.backlog?.add(webSocket, while: session)
                 // Posted under the lock: both ways of it reach the engine in the order of their causes.
-                if outcome?.mustHold == true, let session { engine.post(.holdAccepts(session, true)) }
+                if let session = outcome?.mustHold { engine.post(.holdAccepts(session, true)) }
                 return outcome?.answer
             }
             answer?(.success(webSocket))
-        case .stopped(let error):
+        case .stopped(let error, let id):
             let ending: Result<WebSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-            let answers = state.withLock { state in
-                state.backlog?.ending = ending
-                return state.backlog?.waiters.takeAll() ?? []
-            }
+            let answers = state.withLock { $0.backlog?.waiters.takeAll(of: id) ?? [] }
             for answer in answers { answer(ending) }
         case .refused: break
         }
@@ -178,13 +180,10 @@ public final class WebSocketListener: Sendable {
 
     private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocket?, SocketError>>) {
         let result: Result<WebSocket?, SocketError>? = state.withLock { state in
-            if let first = state.backlog?.popFirst() {
-                if first.mayGoOn, let session { engine.post(.holdAccepts(session, false)) }
-                return .success(first.socket)
-            }
-            if session == nil || state.backlog?.ending != nil { return state.backlog?.ending ?? .success(nil) }
-            state.backlog?.waiters.add(waiter, answer)
-            return nil
+            let present = socket.present
+            let fetched = state.backlog?.fetch(as: waiter, present, answer)
+            if fetched?.mayGoOn == true, let session = present.id { engine.post(.holdAccepts(session, false)) }
+            return fetched?.result
         }
         if let result { answer(result) }
     }
@@ -214,7 +213,7 @@ public struct WebSocketConnections: AsyncSequence, Sendable {
 }
 
 /// Hears for a WebSocket listener what the listener beneath it tells, on the engine's queue.
-private final class WebSocketDoor: SocketListenerDelegate {
+final class WebSocketDoor: SocketListenerDelegate {
     private struct Owner { weak var listener: WebSocketListener? }
     private let owner = Lock(Owner())
 
@@ -225,5 +224,6 @@ private final class WebSocketDoor: SocketListenerDelegate {
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) { self.listener?.accept(socket) }
 
-    func listener(_ listener: SocketListener, didStop error: SocketError?) { self.listener?.stopped(error) }
+    /// As `didStop`, which does not say of which session.
+    func stopped(_ error: SocketError?, of session: SocketID) { listener?.stopped(error, of: session) }
 }

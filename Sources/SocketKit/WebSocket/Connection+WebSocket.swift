@@ -76,7 +76,7 @@ extension EngineState {
     func perform(_ command: WebSocketCommand, of handle: WebSocket, _ id: SocketID?, as operation: OperationID) {
         if let id = present(id, of: handle) { return perform(.webSocket(id, command), as: operation) }
         if case .close = command { return }
-        outbox.append(.webSocket(handle, .failed(operation, WebSocketLayer.notOpen)))
+        outbox.append(.webSocket(handle, WebSocket.noSession, .failed(operation, WebSocketLayer.notOpen)))
     }
 
     /// The session that a command is for: that of the time when it was asked for, or the one in which the same opening

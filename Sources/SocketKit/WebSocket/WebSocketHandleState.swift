@@ -2,6 +2,9 @@ import SocketCore
 
 /// What a WebSocket's handle holds, from whatever thread it is asked.
 struct WebSocketHandleState {
+    /// The session that is open or being opened, until its end is delivered; nil: there is none. What those who wait wait
+    /// within, and of which notices change anything here: those of a former session may be delivered after it began.
+    var session: SocketID?
     weak var delegate: (any WebSocketDelegate)?
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
@@ -16,6 +19,8 @@ struct WebSocketHandleState {
     var report: WebSocketCloseReport?
     /// Whether it is to end without a Close, so that nothing begins anew for it.
     var isAborted = false
+    /// Whether a task had read the messages of the former session, so that those still on their way are nobody else's.
+    var hadReader = false
 }
 
 /// Messages for a task that reads them.
@@ -56,20 +61,55 @@ struct WebSocketInbox {
 struct WebSocketAnswers {
     /// Those who wait until it is open.
     var openings = Waiters<SocketError?>()
-    /// Those who wait until something is sent. `nil`: the task was cancelled and has its answer, and the message still
-    /// goes out.
-    var operations: [OperationID: Answer<SocketError?>?] = [:]
+    /// Those who wait until something is sent.
+    var operations: [OperationID: Sending] = [:]
     /// Those who wait for room, and for the end.
     var room = Waiters<SocketError?>()
-    var ends = Waiters<SocketError?>()
-    /// Those who wait for the pong to these bytes, in the order of their pings.
-    var pings: [(operation: OperationID, payload: [UInt8], answer: Answer<Result<Duration, SocketError>>)] = []
+    var ends = Waiters<WebSocketCloseReport?>()
+    /// Those who wait for the pong to their bytes, in the order of their pings.
+    var pings: [Pinging] = []
+
+    /// Who waits until something is sent.
+    struct Sending {
+        var session: SocketID?
+        /// `nil`: the task was cancelled and has its answer, and the message still goes out.
+        var answer: Answer<SocketError?>?
+    }
+
+    /// Who waits for a pong.
+    struct Pinging {
+        var session: SocketID?
+        let operation: OperationID
+        let payload: [UInt8]
+        let answer: Answer<Result<Duration, SocketError>>
+    }
+
+    /// A session begins: those who came before it wait within it.
+    mutating func enter(_ session: SocketID) {
+        openings.enter(session)
+        room.enter(session)
+        ends.enter(session)
+        for index in pings.indices where pings[index].session == nil { pings[index].session = session }
+        for (operation, sending) in operations where sending.session == nil { operations[operation]?.session = session }
+    }
+
+    /// The answers that the end of a session gives to all that wait within it.
+    mutating func takeAll(
+        of session: SocketID, answering lost: SocketError, _ report: WebSocketCloseReport?
+    ) -> [@Sendable () -> Void] {
+        let pinging = pings.filter { $0.session == session }
+        pings.removeAll { $0.session == session }
+        let sending = operations.filter { $0.value.session == session }
+        for operation in sending.keys { operations[operation] = nil }
+        return pinging.map { ping in { ping.answer(.failure(lost)) } }
+            + sending.values.map { sending in { sending.answer?(lost) } }
+            + openings.takeAll(of: session, answering: lost) + room.takeAll(of: session, answering: lost)
+            + ends.takeAll(of: session).map { answer in { answer(report) } }
+    }
 
     /// The task that awaits this message was cancelled; `nil` if it has its answer.
     mutating func giveUp(_ operation: OperationID) -> Answer<SocketError?>? {
-        guard let answer = operations[operation] ?? nil else { return nil }
-        operations[operation] = .some(nil)
-        return answer
+        operations[operation]?.answer.take()
     }
 
     /// Takes out the one that awaits the pong to this ping; `nil` if it has its answer.
@@ -78,9 +118,12 @@ struct WebSocketAnswers {
     }
 
     /// Who hears of a pong: whoever waits for these bytes, and all before them, since pongs may answer several pings.
-    mutating func takePings(_ payload: [UInt8]) -> [Answer<Result<Duration, SocketError>>] {
-        guard let index = pings.lastIndex(where: { $0.payload == payload }) else { return [] }
-        defer { pings.removeFirst(index + 1) }
-        return pings[...index].map(\.answer)
+    mutating func takePings(
+        _ payload: [UInt8], of session: SocketID
+    ) -> [Answer<Result<Duration, SocketError>>] {
+        guard let index = pings.lastIndex(where: { $0.payload == payload && $0.session == session }) else { return [] }
+        let answered = pings[...index].filter { $0.session == session }.map(\.answer)
+        pings = pings[...index].filter { $0.session != session } + pings[(index + 1)...]
+        return answered
     }
 }

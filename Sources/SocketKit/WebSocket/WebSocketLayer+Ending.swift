@@ -23,7 +23,8 @@ extension WebSocketLayer {
 
     /// The connection is over: everything ends, and the end is told.
     func transportEnded(_ error: SocketError?, on connection: Connection) {
-        if case .returning(let tunnel) = stage, let plan, let handle, error == nil {
+        if case .returning(let tunnel) = stage, let plan, error == nil, let handle = handle.load(in: connection.engine)
+        {
             stage = .tunnelling(tunnel)
             former.append(connection.id)
             if handle.reconnect(self, to: plan.endpoint, in: connection.engine) { return }
@@ -33,7 +34,7 @@ extension WebSocketLayer {
         failUnsent(cause, on: connection)
         openDeadline = nil
         stage = .over
-        if let listener, agreement == nil {
+        if agreement == nil, let listener = listener.load(in: connection.engine) {
             listener.gaveUp(connection.id)
             connection.engine.outbox.append(.webSocketListener(listener, .refused(connection.peer, cause ?? problem)))
         } else {
@@ -114,7 +115,7 @@ extension WebSocketLayer {
         picture.problem = problem?.detail
         picture.openingDeadline = openDeadline
         picture.openedIn = openedIn
-        picture.undeliveredBytes = handle?.undeliveredBytes ?? 0
+        picture.undeliveredBytes = backPressure.pressure.weight
         picture.traffic = machine?.snapshot()
         picture.report = report
         switch stage {

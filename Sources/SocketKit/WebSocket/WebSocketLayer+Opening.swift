@@ -124,9 +124,10 @@ extension WebSocketLayer {
         stage = .open
         machine = WebSocketMachine(role: role, deflate: compression, settings: configuration.settings, now: now)
         machine?.reportsFrames = connection.traffic != nil
-        if let listener, let handle {
+        let engine = connection.engine
+        if let listener = listener.load(in: engine), let handle = handle.load(in: engine) {
             handle.state.withLock { $0.agreement = agreement }
-            connection.engine.outbox.append(.webSocketListener(listener, .accepted(handle, agreement)))
+            engine.outbox.append(.webSocketListener(listener, .accepted(handle, agreement)))
         } else {
             tell(.opened(agreement), on: connection)
         }

@@ -105,7 +105,7 @@ extension WebSocketLayer {
 
     /// Goes on with what the machine holds; true when bytes may be taken from the kernel again.
     func mayReceive(on connection: Connection) -> Bool {
-        guard handle?.mustHoldBack() != true else { return false }
+        guard !backPressure.pressure.isHolding else { return false }
         isUserBehind = false
         guard machine?.hasHeldInput == true else { return true }
         limitUnfinished(connection.engine)
@@ -118,7 +118,7 @@ extension WebSocketLayer {
     private func holdIfBehind(on connection: Connection) {
         let mustWait = machine?.hasHeldInput == true
         // The user may have caught up while nothing was held back, and says so only once.
-        if isUserBehind { isUserBehind = handle?.mustHoldBack() == true }
+        if isUserBehind { isUserBehind = backPressure.pressure.isHolding }
         guard mustWait || isUserBehind else { return }
         connection.isHeldBack = true
         if !isUserBehind { askToProceed(on: connection) }

@@ -32,9 +32,13 @@ final class WebSocketLayer {
     /// nil: of a server.
     let plan: WebSocketPlan?
     /// Who is told; nil once the user let go of it.
-    weak var handle: WebSocket?
+    let handle: HandleReference<WebSocket>
     /// Of a server: who is told that it opened.
-    weak var listener: WebSocketListener?
+    let listener: HandleReference<WebSocketListener>
+    /// How far behind the user is.
+    let backPressure: SharedBackPressure
+    /// The session in which it began: it names this opening, and all that comes of it, to the handle.
+    var session = WebSocket.noSession
     @exclusivity(unchecked) var stage: Stage
     @exclusivity(unchecked) var machine: WebSocketMachine?
     var agreement: WebSocketAgreement?
@@ -92,7 +96,9 @@ final class WebSocketLayer {
         role = .client
         configuration = plan.configuration
         self.plan = plan
-        self.handle = handle
+        self.handle = HandleReference(handle)
+        listener = HandleReference()
+        backPressure = handle.backPressure
         began = now
         openDeadline = plan.configuration.openTimeout.map { now + $0 }
         if let tunnel = plan.tunnel { stage = .tunnelling(tunnel) } else { stage = .opening(plan.handshake) }
@@ -103,8 +109,9 @@ final class WebSocketLayer {
         role = .server
         self.configuration = configuration
         plan = nil
-        self.handle = handle
-        self.listener = listener
+        self.handle = HandleReference(handle)
+        self.listener = HandleReference(listener)
+        backPressure = handle.backPressure
         began = now
         openDeadline = configuration.openTimeout.map { now + $0 }
         stage = .answering(ServerHandshake(headLimit: configuration.headLimit))
@@ -116,6 +123,7 @@ final class WebSocketLayer {
 
     /// Everything is set up; whatever is queued waits in the connection until it stands, and TLS does.
     func begin(on connection: Connection) {
+        if session == WebSocket.noSession { session = connection.id }
         connection.queue(.borrowing(), as: connection.engine.names.nextOperation())
         switch stage {
         case .tunnelling(let tunnel): write(tunnel.request, on: connection)
@@ -143,7 +151,7 @@ final class WebSocketLayer {
             receive(bytes.span.bytes, on: connection)
         case .closedReadStream: receiveEnd(on: connection)
         case .trust(let trust): tell(.trust(trust), on: connection)
-        case .disconnected(let error): transportEnded(error, on: connection)
+        case .disconnected(let error, _): transportEnded(error, on: connection)
         case .connected, .secured, .readPartial, .wrote, .wrotePartial, .failed, .givenUp, .timedOut, .peerClosed,
             .writable,
             .disconnecting:
@@ -178,9 +186,9 @@ final class WebSocketLayer {
     // MARK: Telling
 
     func tell(_ notice: WebSocketNotice, on connection: Connection) {
-        guard let handle else { return }
-        if handle.willDeliver(notice.cost) { isUserBehind = true }
-        connection.engine.outbox.append(.webSocket(handle, notice))
+        let isBehind = handle.load { connection.engine.outbox.append(.webSocket($0, session, notice)) }
+            .map { _ in notice.cost > 0 && backPressure.pressure.add(notice.cost) }
+        if isBehind == true { isUserBehind = true }
     }
 
     /// Queues bytes of the opening handshake.

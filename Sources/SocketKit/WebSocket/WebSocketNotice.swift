@@ -6,7 +6,7 @@ enum WebSocketNotice: Sendable {
     case message(WebSocketMessage)
     case chunk(WebSocketChunk)
     case ping([UInt8])
-    case pong([UInt8], roundTrip: Duration?)
+    indirect case pong([UInt8], roundTrip: Duration?)
     case sent(OperationID)
     indirect case failed(OperationID, SocketError)
     case writable
@@ -32,7 +32,7 @@ enum WebSocketNotice: Sendable {
 enum WebSocketListenerNotice: Sendable {
     indirect case accepted(WebSocket, WebSocketAgreement)
     indirect case refused(SocketAddress?, SocketError?)
-    indirect case stopped(SocketError?)
+    indirect case stopped(SocketError?, of: SocketID)
 
     /// What it takes up while it waits for the delegate's queue.
     var weight: Int {
