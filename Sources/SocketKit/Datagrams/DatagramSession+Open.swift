@@ -7,7 +7,7 @@ extension DatagramSession {
 
     /// The descriptor that sends to `address`, opened where that may be.
     func link(for address: SocketAddress) throws(SocketError) -> Link {
-        if let link = links.first(where: { $0.family.isSameFamily(as: address) }) { return link }
+        if let link = link(like: address) { return link }
         guard configuration.allows(address) else {
             throw .refused("send", "\(address): its address family is switched off")
         }
@@ -22,7 +22,13 @@ extension DatagramSession {
         return link
     }
 
-    /// Opens a descriptor for the family of `address`, and sets its options.
+    /// The open descriptor of that family; nil: there is none.
+    func link(like address: SocketAddress) -> Link? {
+        links.first { $0.family.isSameFamily(as: address) }
+    }
+
+    /// Opens a descriptor for the family of `address`, and sets its options. User code that prepares it may have sent,
+    /// cancelled or closed when this returns.
     private func open(for address: SocketAddress) throws(SocketError) -> Link {
         let opened = engine.openDatagram(for: address)
         guard case .bytes(let number) = opened else {
@@ -35,7 +41,9 @@ extension DatagramSession {
             _ = engine.kernel.set(option, on: socket.descriptor)
         }
         if let prepareDescriptor = configuration.prepareDescriptor {
+            isPreparing = true
             engine.host { prepareDescriptor(socket.descriptor) }
+            isPreparing = false
             guard !isClosed else {
                 throw SocketError(.disconnected, operation: "socket", detail: "the socket was closed meanwhile")
             }
@@ -67,7 +75,16 @@ extension DatagramSession {
         record(.bound)
     }
 
+    /// What changes descriptors must not come from the code that prepares one of them.
+    private func checkUnprepared(_ operation: String) throws(SocketError) {
+        guard isPreparing else { return }
+        throw SocketError(
+            .badConfiguration, operation: operation, detail: "called by prepareDescriptor, before a descriptor is ready"
+        )
+    }
+
     private func checkUnbound() throws(SocketError) {
+        try checkUnprepared("bind")
         let state: String
         if isBound {
             state = "is bound already"
@@ -120,6 +137,7 @@ extension DatagramSession {
 
     /// Queues a connect behind what is to be sent.
     func connect(to endpoint: DatagramEndpoint, as operation: OperationID) throws(SocketError) {
+        try checkUnprepared("connect")
         if peer != nil || queue.isConnecting {
             throw SocketError(
                 .badConfiguration, operation: "connect",
@@ -134,9 +152,13 @@ extension DatagramSession {
     }
 
     func performConnect(to address: SocketAddress) {
+        let operation = queue.first
+        let opened = Result { () throws(SocketError) in try link(for: address) }
+        // User code that prepared the descriptor may have taken it back.
+        guard !isClosed, queue.first == operation else { return }
         _ = queue.takeFirst(engine.now)
         do throws(SocketError) {
-            let link = try link(for: address)
+            let link = try opened.get()
             let failure = engine.kernel.connect(link.socket.descriptor, to: address)
             guard failure == 0 else {
                 throw .system(failure, operation: "connect", subject: address.description)
@@ -226,6 +248,8 @@ extension DatagramSession {
     /// Brings the open descriptors in line with changed settings.
     func apply(_ configuration: DatagramConfiguration, _ option: (_ isIPv6: Bool) -> SocketOption?) throws(SocketError)
     {
+        try checkUnprepared("setsockopt")
+        engine.retire(self.configuration)
         self.configuration = configuration
         for link in links where !link.family.isUnix {
             let isIPv6 = if case .v6 = link.family { true } else { false }

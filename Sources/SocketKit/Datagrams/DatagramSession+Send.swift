@@ -127,8 +127,8 @@ extension DatagramSession {
 
     /// Performs what the queue asks for, until it waits, or it is others' turn.
     func send() {
-        // The send filter may enter the engine; what is judged comes first.
-        guard !isJudging else { return }
+        // User code that judges a datagram or prepares a descriptor may enter the engine; what it is about comes first.
+        guard !isJudging, !isPreparing else { return }
         var (batches, answers) = (0, 0)
         while batches < Self.sendBudget, answers < Self.answerBudget {
             guard !isClosed else { return }
@@ -171,10 +171,10 @@ extension DatagramSession {
         let destination = queue.destination(peer: peer)
         let link: Link
         do throws(SocketError) {
-            link = try destination.map { address throws(SocketError) in try self.link(for: address) } ?? links[0]
+            guard let present = try self.link(to: destination) else { return true }
+            link = present
         } catch {
-            // User code that prepared a descriptor may have closed the socket.
-            if !isClosed { fail(queue.takeFirst(engine.now), error) }
+            fail(queue.takeFirst(engine.now), error)
             return true
         }
         guard !link.isBlocked else { return false }
@@ -197,6 +197,20 @@ extension DatagramSession {
             fail(datagram, describe(errno, datagram, to: destination ?? peer))
             return true
         }
+    }
+
+    /// The descriptor that sends there; nil: it was opened just now, or could not be, and user code that prepared it may
+    /// have changed anything, so that all has to be looked at again.
+    private func link(to destination: SocketAddress?) throws(SocketError) -> Link? {
+        guard let destination else { return links[0] }
+        if let link = link(like: destination) { return link }
+        let first = queue.first
+        do throws(SocketError) {
+            _ = try link(for: destination)
+        } catch {
+            if !isClosed, queue.first == first { throw error }
+        }
+        return nil
     }
 
     /// The kernel gave it a port with its first datagram.

@@ -42,7 +42,8 @@ public struct DatagramConfiguration: Sendable {
     /// SO_RCVBUF in bytes, likewise. What finds no room there is dropped by the kernel, which counts it.
     public var receiveBuffer: Int?
     /// Called with each descriptor as soon as it was opened: the place to set options that are not named here. It runs
-    /// on the engine's queue and must not block.
+    /// on the engine's queue and must not block. It may use the socket, except to bind or connect it or to change its
+    /// options: these are refused with `badConfiguration` until the descriptor is ready.
     public var prepareDescriptor: (@Sendable (Int32) -> Void)?
 
     /// The defaults above.
