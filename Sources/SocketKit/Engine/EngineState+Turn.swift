@@ -188,7 +188,7 @@ extension EngineState {
     }
 
     /// Whether nothing waits to be carried out, written or told.
-    var isAtRest: Bool { isUpToDate && outbox.isEmpty && unseen.isEmpty && retired.isEmpty }
+    var isAtRest: Bool { isUpToDate && unseen.isEmpty && !hasWork }
 
     /// Whether nothing waits to be carried out or written.
     private var isUpToDate: Bool { !hasJobs && unflushed.isEmpty && unflushedDatagrams.isEmpty }

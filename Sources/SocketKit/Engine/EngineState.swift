@@ -126,16 +126,23 @@ final class EngineState {
         return acceptors[id]?.resumes ?? datagrams[id]?.scheduledDeadline
     }
 
+    /// Whether a turn would carry something out, call back, or let go of something, whatever the kernel says.
+    var hasWork: Bool { hasJobs || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty }
+
     /// Closes everything without a word: the engine itself is being released.
     func shutDown() {
         reactor.stop()
+        for connection in connections.values { retire(connection) }
         connections = SessionTable()
         for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
         for session in datagrams.values { session.wasReleased() }
-        unflushed = []
-        letGo()
-        unflushedDatagrams = []
+        (unflushed, unflushedDatagrams) = ([], [])
         (unseen, jobs, nextJob) = ([], [], 0)
+        // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.
+        while !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty {
+            host { while let callback = outbox.popFirst() { _ = consume callback } }
+            letGo()
+        }
         requestTurn = {}
     }
 }

@@ -82,7 +82,7 @@ public final class SocketEngine: Sendable {
         // What was posted before comes first: nobody is roused for it any more.
         schedule { [confined] in
             confined { engine in
-                repeat { engine.turn([], due: due) } while engine.hasJobs
+                repeat { engine.turn([], due: due) } while engine.hasWork
                 engine.shutDown()
             }
         }
