@@ -102,7 +102,8 @@ struct WebSocketAnswers {
         let sending = operations.filter { $0.value.session == session }
         for operation in sending.keys { operations[operation] = nil }
         return pinging.map { ping in { ping.answer(.failure(lost)) } }
-            + sending.values.map { sending in { sending.answer?(lost) } }
+            // In the order in which they were asked for.
+            + sending.sorted { $0.key < $1.key }.map { sending in { sending.value.answer?(lost) } }
             + openings.takeAll(of: session, answering: lost) + room.takeAll(of: session, answering: lost)
             + ends.takeAll(of: session).map { answer in { answer(report) } }
     }

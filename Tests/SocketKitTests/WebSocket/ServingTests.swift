@@ -38,6 +38,22 @@ import Testing
         #expect(try answer(port, "\(eight[0])8\r\n\r\n").contains("\r\nSec-WebSocket-Version: 13\r\n"))
     }
 
+    @Test("a request whose listener stops before the answer is not answered, and no WebSocket comes of it")
+    func stoppedBeforeTheAnswer() throws {
+        let stopping = Lock<WebSocketListener?>(nil)
+        let (listener, port) = try listener { configuration in
+            configuration.answer = { @Sendable _ in
+                stopping.withLock { $0 }?.stop()
+                return .upgrade()
+            }
+        }
+        stopping.withLock { $0 = listener }
+        #expect(try answer(port, request()).isEmpty)
+        #expect(eventually { recorder.calls.contains(.stopped) && recorder.calls.contains(.refused(nil)) })
+        #expect(!recorder.calls.contains(.accepted(subprotocol: nil)), "\(recorder.calls)")
+        withExtendedLifetime(stopping.withLock { $0.take() }) {}
+    }
+
     @Test("S4: the answer to the sample request, with the first subprotocol that both have")
     func s4AnswerOverTheWire() throws {
         let (listener, port) = try listener { $0.subprotocols = ["b", "c"] }
