@@ -21,6 +21,8 @@ extension SocketJSON {
             JSON.Member("closed", JSON(counters.closed)), JSON.Member("received_bytes", JSON(counters.received)),
             JSON.Member("sent_bytes", JSON(counters.sent)),
             JSON.Member("descriptors_refused", JSON(counters.descriptorsRefused)),
+            JSON.Member("unfinished_message_bytes", JSON(counters.unfinishedMessageBytes)),
+            JSON.Member("messages_without_room", JSON(counters.messagesWithoutRoom)),
         ]
     }
 }

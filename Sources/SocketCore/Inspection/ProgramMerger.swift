@@ -97,5 +97,7 @@ extension EngineCounters {
         received.saturate(adding: other.received)
         sent.saturate(adding: other.sent)
         descriptorsRefused.saturate(adding: other.descriptorsRefused)
+        unfinishedMessageBytes.saturate(adding: other.unfinishedMessageBytes)
+        messagesWithoutRoom.saturate(adding: other.messagesWithoutRoom)
     }
 }

@@ -250,6 +250,8 @@ extension EngineCounters: WireMessage {
         try coder.field(6, &received)
         try coder.field(7, &sent)
         try coder.field(8, &descriptorsRefused)
+        try coder.field(9, &unfinishedMessageBytes)
+        try coder.field(10, &messagesWithoutRoom)
     }
 }
 

@@ -16,6 +16,11 @@ public struct EngineCounters: Hashable, Sendable, Codable {
     public var sent: UInt64 = 0
     /// Times the kernel refused a descriptor because the process (EMFILE) or the system (ENFILE) had none left.
     public var descriptorsRefused: UInt64 = 0
+    /// Bytes that messages of WebSockets take up now that have not come whole, without the first 64 KiB of each;
+    /// `EngineConfiguration.unfinishedMessageBytes` limits them.
+    public var unfinishedMessageBytes: UInt64 = 0
+    /// WebSockets that failed with code 1013 because those bytes were used up.
+    public var messagesWithoutRoom: UInt64 = 0
 
     /// All zero.
     public init() {}

@@ -6,7 +6,7 @@ extension EngineState {
         var snapshot = EngineSnapshot(
             engine: configuration.name, time: now, wallNanoseconds: clock.wallNanoseconds)
         snapshot.sockets = pictures(request.kernel)
-        snapshot.counters = counters
+        snapshot.counters = currentCounters
         snapshot.times = meter.times(now)
         if let first = request.eventsFrom {
             (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
@@ -17,6 +17,13 @@ extension EngineState {
                 connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
         }
         return snapshot
+    }
+
+    /// The counters, with what is summed elsewhere.
+    var currentCounters: EngineCounters {
+        var current = counters
+        current.unfinishedMessageBytes = UInt64(max(0, unfinishedBytes))
+        return current
     }
 
     /// All sessions, by number.

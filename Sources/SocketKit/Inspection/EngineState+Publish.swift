@@ -123,7 +123,7 @@ extension EngineState {
         var tick = InspectionTick()
         tick.time = now
         tick.wallNanoseconds = clock.wallNanoseconds
-        tick.counters = counters
+        tick.counters = currentCounters
         tick.times = meter.times(now)
         tick.nextEvent = nextEvent
         return tick

@@ -185,7 +185,9 @@ extension WebSocketLayer {
             logPong(payload, roundTrip, on: connection)
             tell(.pong(payload, roundTrip: roundTrip), on: connection)
         case .closeReceived(let frame): tell(.inputEnded(frame), on: connection)
-        case .failed: tell(.inputEnded(nil), on: connection)
+        case .failed(let failure):
+            if case .noRoom = failure { connection.engine.counters.messagesWithoutRoom += 1 }
+            tell(.inputEnded(nil), on: connection)
         case .sent(let last): wasSent(through: last, on: connection)
         case .writable: tell(.writable, on: connection)
         case .frame(let frame): log(frame, on: connection)

@@ -202,6 +202,8 @@ struct ProgramMergerTests {
             snapshot.counters.turns = 1 << 62
             snapshot.counters.received = 1 << 62
             snapshot.counters.descriptorsRefused = 1 << 62
+            snapshot.counters.unfinishedMessageBytes = 1 << 62
+            snapshot.counters.messagesWithoutRoom = 1 << 62
             snapshot.nextEvent = 1
             return (snapshot: snapshot, ordinal: ordinal)
         }
@@ -216,6 +218,7 @@ struct ProgramMergerTests {
         let whole = merger.merge(later, SnapshotRequest(eventsFrom: 0))
         #expect(whole.counters.turns == .max && whole.counters.received == .max)
         #expect(whole.counters.descriptorsRefused == .max)
+        #expect(whole.counters.unfinishedMessageBytes == .max && whole.counters.messagesWithoutRoom == .max)
         let numbers = whole.events.map(\.sequence)
         #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
     }

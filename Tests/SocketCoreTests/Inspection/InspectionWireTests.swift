@@ -191,7 +191,7 @@ struct InspectionWireTests {
         #expect(count(CallbackSnapshot.blank) == 4)
         #expect(count(CloseRecord.blank) == 6)
         #expect(count(EngineTimes.blank) == 5)
-        #expect(count(EngineCounters.blank) == 8)
+        #expect(count(EngineCounters.blank) == 10)
         #expect(count(TLSSnapshot.blank) == 21)
         #expect(count(DatagramSnapshot.blank) == 9)
         #expect(count(DatagramCounters.blank) == 9)

@@ -152,6 +152,8 @@ import Testing
             #expect(pair.clientSide.report?.code == .tryAgainLater, "\(String(describing: pair.clientSide.report))")
             #expect(eventually { pair.serverSide.endings == 1 })
         }
+        #expect(engine.snapshot().counters.messagesWithoutRoom == 3)
+        #expect(engine.snapshot().counters.unfinishedMessageBytes == 0)
         let pair = try WebSocketPair(engine: engine)
         pair.client.write([UInt8](repeating: 0, count: 1 << 20))
         #expect(eventually { pair.serverSide.messages.first?.bytes.count == 1 << 20 })
@@ -159,8 +161,11 @@ import Testing
         let stream = pair.client.stream(.binary)
         stream.write([UInt8](repeating: 0, count: 1 << 20))
         #expect(eventually { pair.server.picture?.traffic?.receiving?.bytes == 1 << 20 })
+        // Without the first 64 KiB, which do not count.
+        #expect(engine.snapshot().counters.unfinishedMessageBytes == (1 << 20) - (1 << 16))
         pair.client.abort()
         #expect(eventually { pair.serverSide.endings == 1 })
+        #expect(engine.snapshot().counters.unfinishedMessageBytes == 0)
         let last = try WebSocketPair(engine: engine)
         last.client.write([UInt8](repeating: 0, count: 1 << 20))
         #expect(eventually { last.serverSide.messages.count == 1 })
