@@ -42,6 +42,19 @@ struct AttachTests {
         #expect(missing.status == 1 && missing.errors.contains("process 1 does not let itself be inspected"))
     }
 
+    @Test("a socket's name reaches the list without its control characters")
+    func hostileName() throws {
+        let watched = try Watched()
+        let folder = watched.folder.path + "/socktui"
+        let name = try #require(
+            eventually { try ChildProcess.run(["ls", folder]).output.contains(".sock\n") }
+                ? try ChildProcess.run(["ls", folder]).output.split(separator: "\n").first : nil)
+        try #require(rename("\(folder)/\(name)", "\(folder)/x\u{1B}]0;title\u{07}\u{1B}[2J\u{9B}31m.sock") == 0)
+        let list = try ChildProcess.run([Program.path, "attach"], environment: watched.environment)
+        #expect(list.status == 0 && list.output.contains("/x\\x1b]0;title\\x07\\x1b[2J\\x9b31m.sock\n"), "\(list)")
+        #expect(!list.output.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
+    }
+
     @Test(
         "its connections are on the screen, a queue that starves is named, and its end is told",
         .enabled(if: Tmux.isUsable, "tmux is missing"))
