@@ -11,7 +11,7 @@ struct Arguments {
           --verbose       tell everything that happens
           --mutant NAME   plant this bug; the run fails unless it is found
                           (\(Mutant.allCases.map(\.rawValue).joined(separator: ", ")))
-          --coverage      fail unless every pair of state and event was seen, and list the rarest
+          --coverage      fail unless every pair of state and event, and of await and end, was seen, and list the rarest
         """
 
     var count: UInt64 = 10_000

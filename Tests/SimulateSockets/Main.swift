@@ -37,8 +37,10 @@ enum Main {
     /// Lists the pairs that were seen least; true when every pair was seen.
     private static func reportCoverage(_ coverage: Coverage) -> Bool {
         for pair in coverage.rarest(5) { print("  \(pair.name): \(pair.count)") }
-        for name in coverage.missing { print("not seen: \(name)") }
-        return coverage.missing.isEmpty
+        for pair in coverage.rarestAwaits(5) { print("  await \(pair.name): \(pair.count)") }
+        let missing = coverage.missing + coverage.missingAwaits.map { "await \($0)" }
+        for name in missing { print("not seen: \(name)") }
+        return missing.isEmpty
     }
 
     private static func report(_ outcome: Simulation.Outcome) {

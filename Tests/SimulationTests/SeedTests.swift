@@ -18,6 +18,8 @@ import Testing
         for (state, event) in Self.essential {
             #expect(campaign.coverage.count(state, event) > 0, "\(state) x \(event)")
         }
+        let missingAwaits = campaign.coverage.missingAwaits
+        #expect(missingAwaits.count < Coverage.possibleAwaits.count / 8, "\(missingAwaits)")
         for line in campaign.report { print("simulation: \(line)") }
     }
 

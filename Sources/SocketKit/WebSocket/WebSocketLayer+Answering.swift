@@ -29,7 +29,9 @@ extension WebSocketLayer {
         guard !connection.machine.isClosed else { return }
         // The listener has stopped, so nobody would get this WebSocket.
         let engine = connection.engine
-        guard handle.load(in: engine) != nil, listener.load(in: engine)?.session == connection.parent else { return connection.close(error: nil) }
+        guard handle.load(in: engine) != nil, listener.load(in: engine)?.session == connection.parent else {
+            return connection.close(error: nil)
+        }
         switch verdict {
         case .http(let answer):
             let fault = answer.fault.map { HTTPResponse(status: 500, text: "the server's own answer: \($0)\n") }

@@ -25,7 +25,9 @@ extension Network {
     }
 
     /// Sends datagrams; how many left before one failed.
-    mutating func send(_ datagrams: UnsafeBufferPointer<OutgoingDatagram>, from number: Int32) -> IOResult {
+    mutating func send(
+        _ datagrams: UnsafeBufferPointer<OutgoingDatagram>, from number: Int32, _ mutation: Mutation
+    ) -> IOResult {
         for (index, datagram) in datagrams.enumerated() {
             guard case .mailbox(var own) = self[number]?.role else { return .failed(errno: ENOTSOCK) }
             if own.error != 0 {
@@ -36,7 +38,8 @@ extension Network {
             }
             guard let destination = datagram.destination ?? own.peer else { return .failed(errno: EDESTADDRREQ) }
             let source = address(ofMailbox: number)
-            if !deliver(Datagram(bytes: Array(datagram.bytes), source: source, destination: destination)) {
+            let sent = Datagram(bytes: Array(datagram.bytes), source: source, destination: destination)
+            if !deliver(sent, mutation) {
                 own.error = own.peer == nil ? 0 : ECONNREFUSED
                 self[number]?.role = .mailbox(own)
             }
@@ -46,16 +49,33 @@ extension Network {
     }
 
     /// Puts a datagram where it belongs; false when nobody is there.
-    private mutating func deliver(_ datagram: Datagram) -> Bool {
+    private mutating func deliver(_ datagram: Datagram, _ mutation: Mutation) -> Bool {
         for number in openDescriptors {
             guard case .mailbox(var mailbox) = self[number]?.role, self[number]?.bound == datagram.destination,
                 mailbox.peer == nil || mailbox.peer == datagram.source
             else { continue }
-            if mailbox.inbox.count < Self.room { mailbox.inbox.append(datagram) } else { mailbox.drops += 1 }
+            for _ in 0..<copies(of: datagram, mutation) {
+                if mailbox.inbox.count < Self.room { mailbox.inbox.append(datagram) } else { mailbox.drops += 1 }
+            }
             self[number]?.role = .mailbox(mailbox)
             return true
         }
         return false
+    }
+
+    /// How many arrive of one that tasks sent: a planted bug loses it, or doubles it.
+    private func copies(of datagram: Datagram, _ mutation: Mutation) -> Int {
+        guard datagram.destination?.port == DatagramTasks.port else { return 1 }
+        if mutation.strikes(.losesADatagram) { return 0 }
+        return mutation.strikes(.doublesADatagram) ? 2 : 1
+    }
+
+    /// Datagrams that found no room at this port.
+    func drops(on port: UInt16) -> Int {
+        for number in openDescriptors where self[number]?.bound?.port == port {
+            if case .mailbox(let mailbox) = self[number]?.role { return Int(mailbox.drops) }
+        }
+        return 0
     }
 
     /// Takes datagrams out.
@@ -101,7 +121,7 @@ extension SimulatedKernel {
     ) -> IOResult {
         network.withLock { network in
             _ = network.role(descriptor, in: "sendmmsg")
-            return network.send(datagrams, from: descriptor)
+            return network.send(datagrams, from: descriptor, mutation)
         }
     }
 

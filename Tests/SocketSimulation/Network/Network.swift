@@ -44,6 +44,8 @@ struct Network {
     /// Descriptors by their numbers, from 3 on; nil: not open. The lowest free number is given out, as on Linux.
     var descriptors: [Descriptor?] = []
     var links: [Link] = []
+    /// By the ports that were listened on, the ports of the connections that the engine took there.
+    var accepted: [UInt16: [UInt16]] = [:]
     /// Files of Unix-domain sockets on which nobody listens any more.
     var socketFiles: Set<String> = []
     /// Whether calls may fail for no reason of their own.

@@ -4,7 +4,7 @@ import SocketKit
 /// The engine's kernel, played by `Network`.
 package final class SimulatedKernel: Kernel {
     let network: Lock<Network>
-    private let mutation: Mutation
+    let mutation: Mutation
 
     init(chance: Chance, findings: Findings, mutation: Mutation) {
         network = Lock(Network(chance: chance, findings: findings))
@@ -97,6 +97,11 @@ package final class SimulatedKernel: Kernel {
             }
             let link = waiting.removeFirst()
             network[listener]?.role = .listening(port: port, backlog: backlog, waiting: waiting)
+            network.accepted[port, default: []].append(network.address(of: 0, link).port ?? 0)
+            if port == StreamTasks.port, mutation.strikes(.losesAConnection) {
+                network.links[link].close(1, resets: false)
+                return .wouldBlock
+            }
             let descriptor = network.open()
             network[descriptor]?.role = .stream(link: link, end: 1)
             network.progress += 1

@@ -19,6 +19,8 @@ package final class Coverage: Sendable {
 
     private struct Counts {
         var numbers = [Int](repeating: 0, count: State.allCases.count * Event.allCases.count)
+        /// Of each kind of `await`, how often it came to each end.
+        var awaits = [Int](repeating: 0, count: Awaits.Kind.allCases.count * Awaits.Event.allCases.count)
         /// The last snapshot.
         var sockets: [SocketSnapshot] = []
 
@@ -38,6 +40,16 @@ package final class Coverage: Sendable {
             let state = session.map { counts.state(of: $0) } ?? .gone
             counts.numbers[state.rawValue * Event.allCases.count + event.rawValue] += 1
         }
+    }
+
+    /// Notes how an `await` ended.
+    func see(_ kind: Awaits.Kind, _ event: Awaits.Event) {
+        counts.withLock { $0.awaits[kind.rawValue * Awaits.Event.allCases.count + event.rawValue] += 1 }
+    }
+
+    /// How often such an `await` came to such an end.
+    package func count(_ kind: Awaits.Kind, _ event: Awaits.Event) -> Int {
+        counts.withLock { $0.awaits[kind.rawValue * Awaits.Event.allCases.count + event.rawValue] }
     }
 
     /// Takes the states from snapshots.

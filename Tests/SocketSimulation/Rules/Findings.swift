@@ -30,6 +30,14 @@ package enum Rule: String, Sendable, CaseIterable {
     case notDrained
     /// A snapshot contradicts itself, the kernel, or the callbacks.
     case snapshotContradicts
+    /// An `await` whose task was cancelled waits on, or one waits when all is over.
+    case neverReturned
+    /// Tasks accepted a connection twice, or not at all.
+    case connectionsDiffer
+    /// Tasks received a message twice, out of order, or not at all.
+    case messagesDiffer
+    /// Tasks received a datagram twice, or not at all, or one whose sender was told that it was not sent.
+    case datagramsDiffer
 }
 
 /// A rule that was broken.

@@ -22,6 +22,26 @@ package enum Mutant: String, Sendable, CaseIterable {
     case forgetsADescriptor
     /// The timer never comes.
     case losesTheTimer
+    /// One task that has its answer never goes on.
+    case losesAResumption
+    /// One cancellation never reaches its task.
+    case losesACancellation
+    /// A task loses one byte that it read.
+    case losesASecuredByte
+    /// One connection that was accepted never reaches a task.
+    case losesAConnection
+    /// One connection reaches two tasks.
+    case doublesAConnection
+    /// One message never reaches a task.
+    case losesAMessage
+    /// One message reaches a task twice.
+    case doublesAMessage
+    /// One datagram vanishes.
+    case losesADatagram
+    /// One datagram comes twice.
+    case doublesADatagram
+    /// One datagram leaves though its sender was told that it does not.
+    case sendsACancelledDatagram
 
     /// The rule that must find it.
     package var rule: Rule {
@@ -34,6 +54,11 @@ package enum Mutant: String, Sendable, CaseIterable {
         case .leaksADescriptor: .descriptorLeaked
         case .readyForEver: .spinning
         case .forgetsADescriptor, .losesTheTimer: .hanging
+        case .losesAResumption, .losesACancellation: .neverReturned
+        case .losesASecuredByte: .bytesDiffer
+        case .losesAConnection, .doublesAConnection: .connectionsDiffer
+        case .losesAMessage, .doublesAMessage: .messagesDiffer
+        case .losesADatagram, .doublesADatagram, .sendsACancelledDatagram: .datagramsDiffer
         }
     }
 }

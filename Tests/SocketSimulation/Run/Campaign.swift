@@ -36,12 +36,13 @@ package struct Campaign: Sendable {
 
     /// The figures, in words.
     package var report: [String] {
-        let possible = Coverage.possible.count
+        let (possible, awaits) = (Coverage.possible.count, Coverage.possibleAwaits.count)
         let missing = coverage.missing
         return [
             "\(seeds) seeds, \(events) kernel events (at least \(seeds == 0 ? 0 : fewestEvents) a seed), \(steps) steps",
             "\(sessions) sessions, \(operations) operations",
             "\(possible - missing.count) of \(possible) pairs of state and event seen",
+            "\(awaits - coverage.missingAwaits.count) of \(awaits) pairs of await and end seen",
             "\(failures.count) seeds failed",
         ]
     }

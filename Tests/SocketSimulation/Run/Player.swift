@@ -265,6 +265,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
             stage.trace("  player \(number) hears \(heard.words)")
             stage.ledger.take(heard, owner: number)
         }
+        stage.cancelAtTimes()
         if stage.isOpen, stage.chance.oneIn(3) { act() }
     }
 

@@ -93,6 +93,10 @@ extension Simulation {
     /// Turns until nothing is ready, nothing is due and no work waits.
     func settle() {
         for _ in 0..<40_000 {
+            guard stage.awaits.runner.isEmpty else {
+                stage.awaits.runner.runOne(stage.chance)
+                continue
+            }
             guard let busy = stage.stations.firstIndex(where: isBusy) else { return }
             stage.stations[busy].work.isEmpty ? turn(busy, some: false) : runWork(busy)
             if !stage.findings.list.isEmpty { return }
@@ -109,6 +113,8 @@ extension Simulation {
         stage.isOpen = false
         settle()
         for station in stage.stations { checkQuiet(station) }
+        stage.awaits.checkQuiet()
+        awaiting?.check(isOver: false)
         stage.isOpen = true
     }
 
@@ -127,6 +133,7 @@ extension Simulation {
     func end() {
         stage.kernel.network.withLock { $0.isFaulty = false }
         stage.isOpen = false
+        awaiting?.drain()
         comeToRest()
         for _ in 0..<2_000 {
             let times = stage.stations.compactMap(\.reactor.wakeTime)
@@ -135,7 +142,11 @@ extension Simulation {
             comeToRest()
         }
         if stage.findings.list.isEmpty { stage.stations.forEach(checkQuiet) }
-        if stage.findings.list.isEmpty { datagrams?.checkEnd() }
+        if stage.findings.list.isEmpty {
+            datagrams?.checkEnd()
+            stage.awaits.checkQuiet()
+            awaiting?.check(isOver: true)
+        }
         look()
         letGo()
     }

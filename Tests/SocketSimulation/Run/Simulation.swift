@@ -31,7 +31,10 @@ package final class Simulation {
     private let door: Door
     private var listener: SocketListener?
     private(set) var datagrams: DatagramPlayer?
+    private(set) var awaiting: (any AwaitingPlay)?
     private var steps = 0
+    /// Of how many chances to cancel a task one is taken.
+    private let patience: Int
     var spins: [SpinDetector]
 
     private init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
@@ -39,6 +42,7 @@ package final class Simulation {
         stage = Stage(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
         peers = Peers(stage: stage)
         door = Door(stage: stage)
+        patience = stage.chance.within(1...8)
         spins = stage.stations.map { _ in SpinDetector() }
     }
 
@@ -64,7 +68,7 @@ package final class Simulation {
     private var events: Int { stage.kernel.network.withLock { $0.events } }
 
     private var isPlaying: Bool {
-        events < Self.eventCount && steps < Self.stepLimit && stage.findings.list.isEmpty
+        events < (awaiting == nil ? 1 : 3) * Self.eventCount && steps < Self.stepLimit && stage.findings.list.isEmpty
     }
 
     // MARK: The play
@@ -76,7 +80,9 @@ package final class Simulation {
         self.listener = listener
         listen()
         stage.findings.require(listener.session != nil, .hanging, "the listener does not listen")
-        stage.kernel.network.withLock { $0.isFaulty = true }
+        awaiting = stage.makeAwaitingPlay()
+        stage.isFaultless = awaiting != nil && stage.chance.oneIn(2)
+        stage.kernel.network.withLock { $0.isFaulty = !stage.isFaultless }
         if stage.chance.oneIn(4) { datagrams = DatagramPlayer(engine: engine, stage: stage) }
         for _ in 0..<stage.chance.within(1...4) {
             enroll()
@@ -105,6 +111,7 @@ package final class Simulation {
 
     private func step() {
         steps += 1
+        if let awaiting, stage.chance.oneIn(2) { return letTasksAct(awaiting) }
         let station = stage.chance.below(stage.stations.count)
         switch stage.chance.below(32) {
         case 0..<8: turn(station, some: true)
@@ -122,6 +129,34 @@ package final class Simulation {
         if stage.chance.oneIn(3) { look() }
     }
 
+    /// Lets a task go on, begin to await something, or be cancelled.
+    private func letTasksAct(_ awaiting: any AwaitingPlay) {
+        switch stage.chance.below(16) {
+        case 0..<7: stage.awaits.runner.runOne(stage.chance)
+        case 7..<12: awaiting.act()
+        case 12, 13: hurry()
+        default: cancelTask()
+        }
+    }
+
+    /// Cancels a task, often one that has its answer and has not gone on yet.
+    private func cancelTask() {
+        guard !stage.awaits.runner.isEmpty || stage.chance.oneIn(patience) else { return }
+        stage.awaits.cancelOne()
+        if stage.chance.oneIn(3) { checkQuiet() }
+    }
+
+    /// Delivers whatever is under way: a handshake takes many steps of the network.
+    private func hurry() {
+        for _ in 0..<stage.chance.within(1...4) {
+            deliverAll()
+            for station in stage.stations.indices {
+                turn(station, some: false)
+                if !stage.stations[station].work.isEmpty { runWork(station) }
+            }
+        }
+    }
+
     private func act() {
         if let datagrams, stage.chance.oneIn(4) { return datagrams.act() }
         let players = stage.players.filter { $0.socket != nil }
@@ -136,6 +171,13 @@ package final class Simulation {
             let most = network.chance.oneIn(2) ? network.chance.within(1...20) : network.chance.within(1...4_096)
             network.deliver(to: link, end, atMost: most)
             stage.trace("network delivers up to \(most) to end \(end) of link \(link)")
+        }
+    }
+
+    private func deliverAll() {
+        stage.kernel.network.withLock { network in
+            for descriptor in network.unanswered() { network.answer(descriptor) }
+            for (link, end) in network.arrivals() { network.deliver(to: link, end, atMost: .max) }
         }
     }
 
@@ -174,13 +216,16 @@ package final class Simulation {
             player.socket?.disconnect()
         }
         datagrams?.leave()
+        awaiting?.leave()
         listener?.stop()
         settle()
         look()
+        stage.awaits.finish()
         stage.ledger.finish()
         stage.dismiss()
         listener = nil
         datagrams = nil
+        awaiting = nil
         for station in stage.stations { station.letGo(stage.findings) }
         let left = stage.kernel.network.withLock { $0.openDescriptors }
         stage.findings.require(left.isEmpty, .descriptorLeaked, "open at the end: \(left)")

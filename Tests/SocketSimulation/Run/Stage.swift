@@ -14,10 +14,13 @@ package final class Stage: Sendable {
     let ledger: Ledger
     let snapshotRules: SnapshotRules
     let coverage: Coverage
+    /// What tasks await in this run.
+    let awaits: Awaits
     private let tell: (@Sendable (String) -> Void)?
     private let roster = Lock<[Player]>([])
     /// Players act of their own accord; off while the run comes to its end.
     private let isPlaying = Lock(true)
+    private let hasFaults = Lock(true)
 
     init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
         chance = Chance(seed: seed)
@@ -33,6 +36,7 @@ package final class Stage: Sendable {
         ledger = Ledger(findings: findings)
         snapshotRules = SnapshotRules(findings: findings, ledger: ledger, kernel: kernel)
         self.coverage = coverage
+        awaits = Awaits(chance: chance, findings: findings, coverage: coverage, mutation: mutation, tell: tell)
         self.tell = tell
     }
 
@@ -40,6 +44,12 @@ package final class Stage: Sendable {
     var isOpen: Bool {
         get { isPlaying.withLock { $0 } }
         set { isPlaying.withLock { $0 = newValue } }
+    }
+
+    /// Whether no call fails for no reason of its own, so that nothing can be lost.
+    var isFaultless: Bool {
+        get { hasFaults.withLock { !$0 } }
+        set { hasFaults.withLock { $0 = !newValue } }
     }
 
     /// Everybody who ever had a socket, in order.
