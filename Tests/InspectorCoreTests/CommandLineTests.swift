@@ -167,7 +167,7 @@ struct CommandLineTests {
     @Test("the program's own log stands among the events, in its place")
     func log() {
         var model = World.model()
-        _ = model.update(.note("config read \u{1B}[2J"))
+        _ = model.update(.note("config read \u{1B}[2J", at: World.at(14, 2, 0)))
         model.press(.character("4"))
         let text = draw(model, Size(80, 24)).text
         #expect(text.contains("socktui        -    config read \\x1b[2J"))

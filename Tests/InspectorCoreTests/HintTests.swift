@@ -61,7 +61,7 @@ struct HintTests {
     @Test("No more rows than events are counted")
     func events() {
         var model = World.model()
-        _ = model.update(.note("socktui begins"))
+        _ = model.update(.note("socktui begins", at: World.at(14, 2, 0)))
         model.press(.character("4"))
         let text = draw(model, size).text
         let all = model.log.next

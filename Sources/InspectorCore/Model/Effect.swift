@@ -117,8 +117,8 @@ package enum Message: Sendable {
     case peers([SocketID: PeerEnd])
     /// A line as it is typed behind `:`.
     case command(String)
-    /// Something about the program itself, for its log.
-    case note(String)
+    /// Something about the program itself, for its log, and when it was said.
+    case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
 }
 

@@ -34,8 +34,8 @@ extension Model {
         case .command(let line):
             notice = nil
             effects = run(line)
-        case .note(let text):
-            log.note(text, at: latest?.time ?? .zero)
+        case .note(let text, let time):
+            log.note(text, at: time)
             matchNewEvents(from: log.end - 1)
             effects = []
         case .mouse(let event): effects = mouse(event)

@@ -21,7 +21,7 @@ final class ProgramLog: Sendable {
 
     /// Adds a line; from any thread.
     func note(_ text: String) {
-        inbox.post(.note(text))
+        inbox.post(.note(text, at: SystemClock().now))
         guard file >= 0 else { return }
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
