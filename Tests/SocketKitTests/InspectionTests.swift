@@ -173,6 +173,34 @@ struct InspectionTests {
         #expect(other.accepted.isConnected)
     }
 
+    @Test("where much is queued for writing a viewer may still read, and close or ping a WebSocket")
+    func longWriteQueue() throws {
+        let served = try Served(.control)
+        let id = try #require(served.accepted.session)
+        func refusal(_ command: SocketCommand) -> String? {
+            served.engine.enter { $0.perform(ofViewer: command) }
+        }
+        // Nobody reads at the other end, so that most of it stays queued.
+        served.accepted.write([UInt8](repeating: 1, count: 64 << 20))
+        #expect(refusal(.write(id, WriteRequest([1])))?.contains("the most that a viewer may add to") == true)
+        #expect(refusal(.read(id, ReadRequest(.length(3), tag: 77))) == nil)
+        #expect(served.engine.picture(of: id)?.reading.current?.tag == 77)
+
+        let pair = try WebSocketPair()
+        let webSocket = try #require(pair.client.session)
+        func refused(_ command: WebSocketCommand) -> Bool {
+            pair.engine.enter { $0.perform(ofViewer: .webSocket(webSocket, command)) } != nil
+        }
+        #expect(!refused(.begin(.binary)))
+        let server = try #require(pair.server.session)
+        pair.engine.enter { $0.perform(.pauseReading(server, true)) }
+        let message = WebSocketMessage.binary([UInt8](repeating: 2, count: 10 << 20))
+        for _ in 0..<5 { pair.engine.enter { $0.perform(.webSocket(webSocket, .message(message))) } }
+        #expect(refused(.message(.binary([1]))) && refused(.append(OperationID(1), [1], isLast: false)))
+        #expect(!refused(.append(OperationID(1), [], isLast: true)))
+        #expect(!refused(.ping([])) && !refused(.pong([])) && !refused(.close(nil, reason: "")))
+    }
+
     @Test("fifty attaches and detaches leave nothing behind")
     func attachesAndDetaches() throws {
         let served = try Served()

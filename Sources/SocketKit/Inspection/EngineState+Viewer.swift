@@ -5,10 +5,11 @@ extension EngineState {
     private static let viewerOperations = 1_024
     private static let viewerBytes = 16 << 20
 
-    /// Carries out what a viewer asks for. Returns why it was not done, as a sentence, where the session has so much
-    /// queued that one who only looks must not add to it; what the program itself queues is not limited by this.
+    /// Carries out what a viewer asks for. Returns why it was not done, as a sentence, where the queue that the command
+    /// adds to is so long that one who only looks must not add to it; what the program itself queues is not limited by
+    /// this.
     func perform(ofViewer command: SocketCommand) -> String? {
-        if command.isQueued, let queued = queued(on: command.socket),
+        if let queued = connections[command.socket]?.queued(for: command),
             queued.operations >= Self.viewerOperations || queued.bytes >= Self.viewerBytes
         {
             return "#\(command.socket.number) has \(queued.operations) operations of \(queued.bytes) bytes queued "
@@ -17,27 +18,38 @@ extension EngineState {
         perform(command)
         return nil
     }
-
-    private func queued(on id: SocketID) -> (operations: Int, bytes: Int)? {
-        guard let connection = connections[id] else { return nil }
-        let reading = connection.machine.readingSnapshot(listing: 0)
-        let writing = connection.machine.writingSnapshot(listing: 0)
-        let messages = connection.webSocket?.queued ?? (operations: 0, bytes: 0)
-        return (
-            max(reading.pendingCount, writing.pendingCount) + messages.operations, writing.pendingBytes + messages.bytes
-        )
-    }
 }
 
-extension SocketCommand {
-    /// Whether it adds something to a queue. Datagram sockets have a limit of their own.
-    fileprivate var isQueued: Bool {
-        switch self {
-        case .read, .write, .webSocket: true
+extension Connection {
+    /// What is queued where a command adds to a queue: bytes only if it adds bytes. `nil` if it adds nothing, as a close
+    /// does. Datagram sockets have a limit of their own.
+    fileprivate func queued(for command: SocketCommand) -> (operations: Int, bytes: Int)? {
+        switch command {
+        case .read: (machine.readingSnapshot(listing: 0).pendingCount, 0)
+        case .write: queuedToSend
+        case .webSocket(_, let command): queued(for: command)
         case .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .answerTrust, .setTimeout,
             .setWatermarks, .answerConnection:
-            false
+            nil
         }
+    }
+
+    private func queued(for command: WebSocketCommand) -> (operations: Int, bytes: Int)? {
+        switch command {
+        case .message, .fragments: queuedToSend
+        // The end of a message that was begun is always taken.
+        case .append(_, let bytes, let isLast): bytes.isEmpty && isLast ? nil : queuedToSend
+        case .begin: (queuedToSend.operations, 0)
+        // Once it is open they have a lane and a limit of their own.
+        case .ping, .pong: (webSocket?.waiting.count ?? 0, 0)
+        case .close: nil
+        }
+    }
+
+    private var queuedToSend: (operations: Int, bytes: Int) {
+        let writing = machine.writingSnapshot(listing: 0)
+        let messages = webSocket?.queued ?? (operations: 0, bytes: 0)
+        return (writing.pendingCount + messages.operations, writing.pendingBytes + messages.bytes)
     }
 }
 
