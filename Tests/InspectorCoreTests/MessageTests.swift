@@ -283,3 +283,41 @@ struct ActingTests {
         #expect(model.press(.character("c")) == [.send(.cancel(SocketID(7), .operation(OperationID(339))))])
     }
 }
+
+@Suite("What a line comes to")
+struct LineSummaryTests {
+    @Test("a line is parsed once for each change of it, however often it is drawn", arguments: ["escapes", "hex"])
+    func parsing(mode: String) throws {
+        var model = Conversation.model(ascii: true, size: Size(80, 24))
+        while model.composer.mode.rawValue != mode { model.press(.alt("t")) }
+        let before = model.composer.parses
+        model.type("0d0a")
+        #expect(model.composer.parses == before + 4)
+        for key in [Key.left, .left, .home, .end] {
+            model.press(key)
+            #expect(draw(model, Size(80, 24)).text.contains(mode == "hex" ? "= 2 bytes" : "= 4 bytes"))
+        }
+        #expect(model.composer.parses == before + 4)
+        model.press(.backspace)
+        #expect(model.composer.parses == before + 5)
+    }
+
+    @Test("it follows the mode, the ending and the template that it is replaced by")
+    func following() {
+        var composer = Composer()
+        composer.editor.insert("\\x41")
+        #expect(composer.summary == nil)
+        composer.mode = .escapes
+        #expect((try? composer.summary?.get()) != nil)
+        let crlf = composer.summary
+        composer.ending = .lf
+        #expect(composer.summary != crlf)
+        composer.editor = LineEditor("\\q")
+        guard case .failure = composer.summary else {
+            Issue.record("a mistake was taken")
+            return
+        }
+        composer.mode = .text
+        #expect(composer.summary == nil)
+    }
+}

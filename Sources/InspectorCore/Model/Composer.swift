@@ -46,18 +46,18 @@ package struct Composer: Hashable, Sendable {
         }
     }
 
-    package var editor = LineEditor()
-    package var mode = Mode.text
+    package var editor = LineEditor() { didSet { summarize() } }
+    package var mode = Mode.text { didSet { summarize() } }
     /// What was chosen to end a line; see `endingInForce`.
-    package var ending = LineEnding.crlf
+    package var ending = LineEnding.crlf { didSet { summarize() } }
     /// The tag that the next read or write gets, unless another is asked for.
     package var nextTag = 1
     /// Which message of this connection the next one is, from 1.
-    package var sequence = 1
+    package var sequence = 1 { didSet { summarize() } }
     /// How what is sent goes out.
     package var pace = Pace()
     /// Whether each line is one message of a WebSocket, which nothing ends.
-    package var sendsMessages = false
+    package var sendsMessages = false { didSet { summarize() } }
     /// To whom datagrams go; nil: to the connected peer, and streams.
     package var destination: DatagramEndpoint?
 
@@ -65,8 +65,26 @@ package struct Composer: Hashable, Sendable {
     package var readAfter: ReadRequest.Kind?
     /// How lines in the history were read.
     private var origins: [String: SentLine] = [:]
+    /// What the line comes to; `nil` in the modes that parse nothing. Parsing takes time with the length of the line, so
+    /// it is done once for each change, and not for each drawing.
+    package private(set) var summary: Result<LineSummary, EscapedText.Failure>?
+    private var summarized: LineSummary.Source?
+    /// How often the line was parsed for its summary.
+    package private(set) var parses = 0
 
     package init() {}
+
+    private mutating func summarize() {
+        guard mode == .escapes || mode == .hex else {
+            if summarized != nil { (summary, summarized) = (nil, nil) }
+            return
+        }
+        let source = LineSummary.Source(self)
+        guard source != summarized else { return }
+        summarized = source
+        parses += 1
+        summary = message.map { LineSummary($0, of: self) }
+    }
 
     /// Takes over lines that were sent before, oldest first.
     package mutating func remember(_ lines: [SentLine]) {

@@ -34,7 +34,8 @@ extension Model {
     /// The composer of a session, or the one that it would get.
     func composer(of id: SocketID) -> Composer {
         var composer = composers[id] ?? freshComposer(historyKey(id))
-        composer.sendsMessages = shown?.socket(id)?.ownWebSocket != nil
+        let sendsMessages = shown?.socket(id)?.ownWebSocket != nil
+        if composer.sendsMessages != sendsMessages { composer.sendsMessages = sendsMessages }
         return composer
     }
 

@@ -21,10 +21,11 @@ struct ComposerInfo {
         guard !composer.editor.isEmpty else { return Line() }
         if composer.mode == .file { return file(composer) }
         if composer.mode == .text { return text(composer) }
-        switch composer.message {
+        switch composer.summary {
+        case nil: return Line()
         case .failure(let failure):
             return Line("   column \(failure.column): \(failure.message)", Style(.error))
-        case .success(let message): return size(message, composer)
+        case .success(let summary): return size(summary, composer)
         }
     }
 
@@ -36,15 +37,10 @@ struct ComposerInfo {
     }
 
     /// `= 40 bytes + CRLF  47 45 54 20`
-    private func size(_ message: [MessagePiece], _ composer: Composer) -> Line {
-        let preview = MessageText.preview(message, sequence: composer.sequence)
-        var notes = preview.files > 0 ? " + \(Format.count(preview.files, "file"))" : ""
-        if composer.sendsMessages, composer.mode == .escapes,
-            composer.messageType(of: preview.bytes.compactMap { $0 }) == .binary
-        {
-            notes += ", no UTF-8: sent as binary"
-        }
-        return size(preview.bytes.count, notes, preview.bytes, composer)
+    private func size(_ summary: LineSummary, _ composer: Composer) -> Line {
+        var notes = summary.files > 0 ? " + \(Format.count(summary.files, "file"))" : ""
+        if composer.mode == .escapes, !summary.isText { notes += ", no UTF-8: sent as binary" }
+        return size(summary.count, notes, summary.beginning, composer)
     }
 
     /// The same for a line that is sent as it is, of which only the beginning is turned into bytes.
