@@ -58,6 +58,55 @@ struct HintTests {
         }
     }
 
+    @Test("Remedies and words for events name the key that is configured")
+    func remedies() {
+        var keys = KeyTable.standard
+        for context in KeyTable.rebindable {
+            for key in [Key.character("A"), .character("r"), .character("x")] { keys.bind(key, in: context, to: nil) }
+            keys.bind(.character("Z"), in: context, to: "answer")
+        }
+        for lint in Lint.all {
+            #expect(!KeyTable.standard.naming(lint.remedy).contains("{"), "\(lint.name)")
+            #expect(!KeyTable.standard.naming(lint.remedy).contains(":read"), "\(lint.name)")
+        }
+        func remedy(_ name: String) -> String { Lint.named(name).map { keys.naming($0.remedy) } ?? "" }
+        #expect(remedy("timeout-asking").hasPrefix("Z answers: "))
+        #expect(remedy("read-starved").hasPrefix("queue a read (:read), "))
+        #expect(remedy("write-stalled").hasSuffix("or close (:close)"))
+
+        var options = Model.Options(ascii: true, version: "0.1")
+        options.keys = keys
+        var model = Model(options: options)
+        _ = model.update(.resized(Size(80, 40)))
+        var asked = World.snapshot([World.busy])
+        asked.events = [
+            SocketEvent(sequence: 0, time: World.now, socket: World.busy.id, kind: .trustAsked),
+            SocketEvent(
+                sequence: 1, time: World.now, socket: World.busy.id, kind: .readTimedOut, tag: 42, second: 30_000),
+        ]
+        asked.nextEvent = 2
+        _ = model.update(.snapshot(asked))
+        model.press(.character("4"))
+        #expect(draw(model, Size(80, 40)).text.contains("Z answers: accept once, refuse"))
+        model.press(.character("2"))
+        #expect(draw(model, Size(80, 40)).text.contains("; Z answers: extend, fail it, close"))
+        model.press(.escape, .character("?"))
+        let help = HelpView.lines(model, Model.HelpState(context: .list)).map(\.text)
+        #expect(help.contains { $0.contains("ASK waits for an answer (Z)") })
+        #expect(help.contains { $0.hasSuffix("; :read queues a read") })
+    }
+
+    @Test("What the program says before its engine has told the time is shown at its own time")
+    func earlyNote() {
+        var model = Model(options: .init(ascii: true, version: "0.1"))
+        _ = model.update(.resized(size))
+        _ = model.update(.note("socktui begins", at: World.at(14, 2, 1)))
+        _ = model.update(.snapshot(World.snapshot([World.busy])))
+        model.press(.character("4"))
+        let row = draw(model, size).text.split(separator: "\n").first { $0.contains("socktui begins") }
+        #expect(row?.hasPrefix(" 14:02:01.000000 -") == true, "\(row ?? "")")
+    }
+
     @Test("No more rows than events are counted")
     func events() {
         var model = World.model()

@@ -103,7 +103,12 @@ private enum ManualLists {
     static var warnings: [String] {
         table(
             ["warning", "means", "what to do", "shown"],
-            Lint.all.map { [code($0.name), $0.meaning, $0.remedy, $0.isAllowed ? "with `-W`" : ""] })
+            Lint.all.map { lint in
+                [
+                    code(lint.name), lint.meaning, KeyTable.standard.naming(lint.remedy),
+                    lint.isAllowed ? "with `-W`" : "",
+                ]
+            })
     }
 
     static var steps: [String] {

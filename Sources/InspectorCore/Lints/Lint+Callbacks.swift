@@ -14,7 +14,8 @@ extension Lint {
     static let itself: [Lint] = [
         Lint(
             engine: "descriptors-out", "the kernel has no descriptor left: connections wait, and connects fail",
-            remedy: "start the program with a higher limit (ulimit -n), or close idle connections (x)", descriptorsOut),
+            remedy: "start the program with a higher limit (ulimit -n), or close idle connections ({close})",
+            descriptorsOut),
         Lint(
             engine: "socket-queue-slow", "work waits for more than 100 ms for the engine's queue",
             remedy: "something blocks it: callbacks without a queue of their own run there", queueSlow),

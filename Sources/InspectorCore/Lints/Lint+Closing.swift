@@ -5,10 +5,10 @@ extension Lint {
     static let closing: [Lint] = [
         Lint(
             "half-closed", "the peer sent FIN while writes are still queued",
-            remedy: "it may still read them; if it does not, close now (x)", halfClosed),
+            remedy: "it may still read them; if it does not, close now ({close})", halfClosed),
         Lint(
             "disconnect-pending", "a close waits for a queue that has not moved for 5 seconds",
-            remedy: "close at once (x n), or cancel what the queue waits for", disconnectPending),
+            remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending),
         Lint(
             "connect-slow", "a connect takes more than 2 seconds",
             remedy: "nobody answers there: check address, port and firewall; --timeout bounds the wait", connectSlow),

@@ -4,7 +4,7 @@ import SocketCore
 extension Lint {
     static let listening: [Lint] = [
         Lint(
-            "open-proxy", "a proxy listens on more than loopback: whoever reaches it connects from this host",
+            "open-proxy", "a proxy listens on more than loopback: its clients connect to others from this host",
             remedy: "name an address of loopback, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
     ]
 
@@ -14,7 +14,7 @@ extension Lint {
             ProxyKind.allCases.contains(where: { $0.listenerName == socket.name })
         else { return nil }
         return "\(socket.name) on \(local.isWildcard ? "every interface" : local.description): "
-            + "whoever reaches it connects from this host"
+            + "every client that reaches it connects to others from this host"
     }
 }
 

@@ -5,21 +5,21 @@ extension Lint {
     static let reading: [Lint] = [
         Lint(
             "read-starved", "bytes wait for more than a second and no read is queued to take them",
-            remedy: "queue a read (r), or in the program call read(...) again after each one",
+            remedy: "queue a read ({read}), or in the program call read(...) again after each one",
             readStarved),
         Lint(
             "eof-unseen", "the peer's FIN is here, but behind bytes that nobody reads",
-            remedy: "read on until the end (r): FIN is told after the last byte before it", endUnseen),
+            remedy: "read on until the end ({read}): FIN is told after the last byte before it", endUnseen),
         Lint(
             "prebuffer-held", "bytes that were read ahead lie unread for more than 5 seconds",
-            remedy: "queue a read (r): it is served from them at once", prebufferHeld),
+            remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
         Lint(
             "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",
-            remedy: "compare the bytes (2 Talk) with the delimiter: perhaps the peer ends lines otherwise",
+            remedy: "compare the bytes ({talk} Talk) with the delimiter: perhaps the peer ends lines otherwise",
             delimiterSlow),
         Lint(
             "near-maxlength", "a delimiter read has used more than 90 % of its limit",
-            remedy: "raise the limit, or look at what the peer sends (2 Talk): the read fails when it is full",
+            remedy: "raise the limit, or look at what the peer sends ({talk} Talk): the read fails when it is full",
             nearMaxLength),
         Lint(
             "unbounded-delimiter", "a delimiter read without a limit: the peer decides how much memory it takes",

@@ -5,14 +5,14 @@ extension Lint {
     static let timing: [Lint] = [
         Lint(
             "timeout-asking", "an operation timed out and waits for an answer",
-            remedy: "A answers: extend, fail it, close; in the program answer didTimeOut", timeoutAsking),
+            remedy: "{answer} answers: extend, fail it, close; in the program answer didTimeOut", timeoutAsking),
         Lint(
             "read-timeout-near", "the read in hand has used more than 80 % of its timeout",
-            remedy: "more time can be given when it times out (A), or queue reads with a longer one"
+            remedy: "more time can be given when it times out ({answer}), or queue reads with a longer one"
         ) { socket, now in timeoutNear(socket.reading.current, now) },
         Lint(
             "write-timeout-near", "the write in hand has used more than 80 % of its timeout",
-            remedy: "more time can be given when it times out (A); does the peer read at all?"
+            remedy: "more time can be given when it times out ({answer}); does the peer read at all?"
         ) { socket, now in timeoutNear(socket.writing.current, now) },
         Lint(
             "no-timeout", "an operation without a timeout, and no byte for a minute: a dead peer goes unnoticed",

@@ -5,11 +5,12 @@ extension Lint {
     static let writing: [Lint] = [
         Lint(
             "write-stalled", "the write in hand got nothing out for 2 seconds and the kernel's send buffer is full",
-            remedy: "the peer does not read; wait for it, or close (x)", writeStalled),
+            remedy: "the peer does not read; wait for it, or close ({close})", writeStalled),
         Lint(
             "write-orphaned",
             "the same on a leg of a relay whose other leg is gone: its sender will not hear of what becomes of it",
-            remedy: "close it (x) if the peer does not read: nobody waits for these bytes to arrive", writeOrphaned),
+            remedy: "close it ({close}) if the peer does not read: nobody waits for these bytes to arrive",
+            writeOrphaned),
         Lint(
             "write-backlog", "more is queued for writing than goes out, or than is good",
             remedy: "write no faster than writes complete: wait for didWrite, or use watermarks", writeBacklog),

@@ -16,7 +16,7 @@ package struct Lint: Sendable {
     package var name: String
     /// What it means, for help.
     package var meaning: String
-    /// What to do about it.
+    /// What to do about it, with the commands whose keys are named in braces; see `KeyTable.naming(_:in:)`.
     package var remedy: String
     /// Whether it is shown unless somebody asks for it (`-W`).
     package var isAllowed: Bool
@@ -61,7 +61,7 @@ package struct Finding: Hashable, Sendable {
     package var socket: SocketID?
     package var sentence: String
 
-    /// What to do about it.
+    /// What to do about it, as the lint's own remedy.
     package var remedy: String { Lint.named(lint)?.remedy ?? "" }
 }
 

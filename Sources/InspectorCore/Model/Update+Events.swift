@@ -41,7 +41,7 @@ extension Model {
     /// What filter and search look at.
     private func searchText(_ event: SocketEvent) -> String {
         "\(event.socket) \(EventWords.name(event.kind)) t\(event.tag) "
-            + EventWords.detail(event, of: socket(of: event))
+            + EventWords.detail(event, of: socket(of: event), answer: answerKey)
     }
 
     mutating func setEventFilter(_ filter: Filter) {

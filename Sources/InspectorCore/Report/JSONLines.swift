@@ -111,7 +111,7 @@ package struct JSONLines: Sendable {
     }
 
     private func warning(_ finding: Finding, _ time: MonotonicTime) -> String {
-        let remedy = Lint.all.first { $0.name == finding.lint }?.remedy
+        let remedy = Lint.named(finding.lint).map { KeyTable.standard.naming($0.remedy) }
         return line(
             "warning", time,
             [

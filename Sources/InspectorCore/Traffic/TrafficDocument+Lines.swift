@@ -37,7 +37,8 @@ extension TrafficDocument {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
         let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
-        sanitizer.append(EventWords.note(event, of: socket, isAsking: askingTag == event.tag), style, to: &line)
+        let note = EventWords.note(event, of: socket, isAsking: askingTag == event.tag, answer: answerKey)
+        sanitizer.append(note, style, to: &line)
         return line
     }
 

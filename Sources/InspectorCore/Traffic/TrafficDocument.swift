@@ -39,6 +39,8 @@ package struct TrafficDocument {
     let socket: SocketSnapshot?
     /// Tag of the operation that waits for an answer.
     var askingTag: Int? { socket?.asking?.tag }
+    /// The key that gives it.
+    let answerKey: String
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
@@ -49,6 +51,7 @@ package struct TrafficDocument {
         glyphs = model.glyphs
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
         socket = model.selected
+        answerKey = model.answerKey
         var items = model.shownTraffic
         let all = items.items.count
         if model.hidesControlFrames { items.items.removeAll { $0.webSocket?.kind.isControl == true } }

@@ -42,7 +42,7 @@ extension DetailBuilder {
     private func barrier(_ queue: QueueSnapshot) -> Row {
         var line = Line(queue.barrier == 0 ? " now " : "  -- ", Style(.key))
         line.append("startTLS  ", Style(.heading))
-        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now)
+        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now, answer: model.answerKey)
         line.append(safe(text, isWarning ? .warn : .dim))
         return Row(left: line)
     }

@@ -77,8 +77,11 @@ package enum EventWords {
         }
     }
 
-    /// What the numbers of an event say; an address that was tried is named while its session is listed.
-    package static func detail(_ event: SocketEvent, of socket: SocketSnapshot? = nil) -> String {
+    /// What the numbers of an event say; an address that was tried is named while its session is listed. `answer` is the
+    /// key that answers a question.
+    package static func detail(
+        _ event: SocketEvent, of socket: SocketSnapshot? = nil, answer: @autoclosure () -> String
+    ) -> String {
         switch event.kind {
         case .resolving: "asking the resolver"
         case .resolved: event.first == 1 ? "1 address" : "\(event.first) addresses"
@@ -118,7 +121,7 @@ package enum EventWords {
         case .halfClosed: event.first == 1 ? "what still comes is thrown away" : "we sent FIN and go on reading"
         case .closeAsked: mode(event.first)
         case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
-            TLSWords.detail(event)
+            TLSWords.detail(event, answer: answer())
         case .bound, .datagramsReceived, .datagramSent, .datagramFailed, .datagramsDropped, .datagramsTruncated,
             .datagramError, .groupJoined, .groupLeft, .dissolved:
             DatagramWords.detail(event, of: socket)
@@ -141,13 +144,16 @@ package enum EventWords {
         }
     }
 
-    /// One sentence between the bytes of the talk; `isAsking`: its operation still waits for an answer.
-    package static func note(_ event: SocketEvent, of socket: SocketSnapshot?, isAsking: Bool) -> String {
-        let detail = detail(event, of: socket)
+    /// One sentence between the bytes of the talk; `isAsking`: its operation still waits for an answer, which the key
+    /// `answer` gives.
+    package static func note(
+        _ event: SocketEvent, of socket: SocketSnapshot?, isAsking: Bool, answer: String
+    ) -> String {
+        let detail = detail(event, of: socket, answer: answer)
         switch event.kind {
         case .readTimedOut, .writeTimedOut:
             let text = "timed out after \(Format.duration(.milliseconds(event.second)))"
-            return isAsking ? text + "; A answers: extend, fail it, close" : text
+            return isAsking ? text + "; \(answer) answers: extend, fail it, close" : text
         case .timeoutExtended: return "extended \(detail)"
         case .timeoutChanged: return "timeout changed \(detail)"
         case .turnedAway, .aboveHighMark, .belowLowMark: return detail
@@ -160,7 +166,7 @@ package enum EventWords {
         case .accepted: return "accepted \(detail)"
         case .connectRefused: return "connect: \(detail)"
         case .tlsQueued, .tlsBegan, .trustAsked, .trustAnswered, .secured, .alertReceived, .alertSent:
-            return TLSWords.note(event)
+            return TLSWords.note(event, answer: answer)
         case .resolving, .resolved, .connectAttempt, .connected, .listening, .acceptFailed, .readQueued, .readPartial,
             .readDone, .readFailed, .writeQueued, .writePartial, .writeDone, .writeFailed, .readInterestOff,
             .readInterestOn, .writeBlocked, .writeUnblocked, .movedAway, .movedHere, .bound, .datagramsReceived,

@@ -48,7 +48,8 @@ package enum EventsView {
             line.append(Format.padded(EventWords.name(event.kind), to: 14) + " ", plain)
             let hasTag = event.tag != 0 || EventWords.hasTag(event.kind)
             line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))
-            model.sanitizer.append(EventWords.detail(event, of: model.socket(of: event)), plain, to: &line)
+            let detail = EventWords.detail(event, of: model.socket(of: event), answer: model.answerKey)
+            model.sanitizer.append(detail, plain, to: &line)
             return line
         }
     }

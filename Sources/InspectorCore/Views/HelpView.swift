@@ -36,7 +36,7 @@ package enum HelpView {
             sections.append((other.title, section(other, keys, width: width)))
         }
         sections.append(("commands: behind :, in scripts, bound to keys", commands))
-        sections.append(("marks", legend(model.glyphs)))
+        sections.append(("marks", legend(model)))
         let wanted = help.filter.lowercased()
         var lines: [Line] = []
         for (title, all) in sections {
@@ -80,13 +80,13 @@ package enum HelpView {
         Line("^Y               put back what was cut"),
     ]
 
-    private static func legend(_ glyphs: Glyphs) -> [Line] {
+    private static func legend(_ model: Model) -> [Line] {
         [
-            Line("> client  < accepted  = listener  x closed  ASK waits for an answer (A)"),
+            Line("> client  < accepted  = listener  x closed  ASK waits for an answer (\(model.answerKey))"),
             Line("READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown"),
             Line("WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel"),
-            Line("unread 23 B: bytes in the kernel that no read takes; r queues a read"),
-            Line("\(glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC."),
+            Line(model.naming("unread 23 B: bytes in the kernel that no read takes; {read} queues a read")),
+            Line("\(model.glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC."),
             Line("* marked  !2 two warnings"),
             Line("filter", Style(.heading, [.bold])),
         ] + filter.map { Line($0) } + [Line("warnings", Style(.heading, [.bold]))]

@@ -213,7 +213,7 @@ package struct QueueLines {
     private func barrier(_ queue: QueueSnapshot, after label: Line) -> Row {
         var line = label
         line.append("startTLS  ")
-        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now)
+        let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now, answer: model.answerKey)
         line.append(safe(text, isWarning ? .warn : .dim))
         return row(queue) { line.clipped(to: $0, model.glyphs) }
     }
@@ -225,7 +225,7 @@ package struct QueueLines {
         if socket.phase == .lingering { return ("what still comes is thrown away", .dim) }
         if socket.isReadingPaused { return (model.naming("paused by hand: {pause} resumes"), .warn) }
         return socket.unreadBytes > 0
-            ? ("no read queued: r takes the unread bytes", .warn) : ("no read queued", .dim)
+            ? (model.naming("no read queued: {read} takes the unread bytes"), .warn) : ("no read queued", .dim)
     }
 
     /// `any (standing)  1.2K/s`, `until CRLF  312 B so far, max 8K`.

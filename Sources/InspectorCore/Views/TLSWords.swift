@@ -14,12 +14,12 @@ package enum TLSWords {
         }
     }
 
-    /// What the numbers of a TLS event say; empty for others.
-    package static func detail(_ event: SocketEvent) -> String {
+    /// What the numbers of a TLS event say; empty for others. `answer` is the key that answers a question.
+    package static func detail(_ event: SocketEvent, answer: @autoclosure () -> String) -> String {
         switch event.kind {
         case .tlsQueued: event.first + event.second == 0 ? "" : behind(reads: event.first, writes: event.second)
         case .tlsBegan: event.first > 0 ? "with \(Format.size(event.first)) read ahead" : ""
-        case .trustAsked: "A answers: accept once, refuse"
+        case .trustAsked: "\(answer()) answers: accept once, refuse"
         case .trustAnswered: event.first == 1 ? "accepted" : "refused"
         case .secured:
             "after \(Format.duration(.microseconds(event.first)))\(event.second == 1 ? ", session resumed" : "")"
@@ -87,13 +87,14 @@ package enum TLSWords {
         return tls.phase == .secure && column(tls).hasPrefix(word)
     }
 
-    /// What the barrier in a queue waits for; whether a person should look.
+    /// What the barrier in a queue waits for, and whether the user should look. `answer` is the key that answers a
+    /// question.
     package static func barrier(
-        _ queue: QueueSnapshot, of socket: SocketSnapshot, now: MonotonicTime
+        _ queue: QueueSnapshot, of socket: SocketSnapshot, now: MonotonicTime, answer: String
     ) -> (String, isWarning: Bool) {
         guard let tls = socket.tls else { return ("", false) }
         switch tls.phase {
-        case .asking: return ("\(tls.question?.problem ?? "its certificate is to be judged"): A answers", true)
+        case .asking: return ("\(tls.question?.problem ?? "its certificate is to be judged"): \(answer) answers", true)
         case .handshaking:
             let took = tls.began.map { " for \(Format.duration(now - $0))" } ?? ""
             let left = tls.deadline.map { ", \(Format.duration(max(.zero, $0 - now))) left" } ?? ""
@@ -116,8 +117,8 @@ package enum TLSWords {
     }
 
     /// One sentence between the bytes of the talk.
-    package static func note(_ event: SocketEvent) -> String {
-        let detail = detail(event)
+    package static func note(_ event: SocketEvent, answer: String) -> String {
+        let detail = detail(event, answer: answer)
         return switch event.kind {
         case .tlsQueued: detail.isEmpty ? "TLS asked for" : "TLS asked for, \(detail)"
         case .tlsBegan: detail.isEmpty ? "TLS handshake begins" : "TLS handshake begins, \(detail)"

@@ -33,7 +33,7 @@ extension DetailBuilder {
             var words = [Line(finding.lint, Style(.warn, [.bold]))]
             words += finding.sentence.split(separator: " ").map { safe(String($0)) }
             words.append(Line("-", Style(.dim)))
-            words += finding.remedy.split(separator: " ").map { Line($0, Style(.dim)) }
+            words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
             var paragraph = wrapped(words, separator: " ", indent: 3)
             if let first = paragraph.first {
                 var marked = Line(" ! ", Style(.warn, [.bold]))
