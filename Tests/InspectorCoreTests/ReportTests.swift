@@ -45,6 +45,40 @@ struct ReportTests {
         #expect(Format.instant(wallNanoseconds: nanoseconds) == text)
     }
 
+    @Test("each program's engine has a line of its own, measured by its own times")
+    func engines() {
+        func merged(_ seconds: Int64, _ busy: [Int64]) -> EngineSnapshot {
+            var merger = ProgramMerger()
+            let parts = busy.enumerated().map { ordinal, busy in
+                // The later one in turn, as updates come.
+                let offset = (Int64(ordinal) + seconds) % 2
+                var part = snapshot(seconds: seconds) {
+                    $0.time = MonotonicTime(nanoseconds: seconds * 1_000_000_000 + offset)
+                    $0.times.busy = .milliseconds(busy)
+                    $0.counters.turns = UInt64(seconds) * 10 * UInt64(ordinal + 1)
+                    $0.sockets = [socket(1)]
+                    $0.sockets[0].received = UInt64(seconds)
+                }
+                part.engine = "e\(ordinal)"
+                return (snapshot: part, ordinal: ordinal)
+            }
+            return merger.merge(parts, SnapshotRequest())
+        }
+        let others = Surroundings(
+            process: 1,
+            programs: [
+                ProgramInfo(ordinal: 0, name: "a", process: 70), ProgramInfo(ordinal: 1, name: "b", process: 71),
+            ])
+        var lines = JSONLines(program: "p")
+        _ = lines.take(merged(1, [50_000, 100]), among: others)
+        let told = lines.take(merged(3, [50_500, 1_900]), among: others).filter { $0.contains(#""type":"engine""#) }
+        #expect(told.count == 2)
+        for (line, (share, process)) in zip(told, [("0.25", 70), ("0.9", 71)]) {
+            #expect(line.contains(#""busy_share":\#(share)"#) && line.contains(#""process":\#(process)"#), "\(line)")
+        }
+        #expect(told.last?.contains(#""turns_per_s":20,"#) == true && told.last?.contains(#""engine":"e1""#) == true)
+    }
+
     @Test("a session is told again only when something of it has changed")
     func changes() {
         var lines = JSONLines(program: "p")

@@ -1,14 +1,14 @@
 import SocketCore
 
-/// How much the engine does, measured between two snapshots a second apart.
+/// How much an engine does, measured between two instants a second apart.
 package struct EngineLoad: Hashable, Sendable {
     /// Share of the time that it spends in turns, 0...1.
     package private(set) var busy = 0.0
     /// Turns a second.
     package private(set) var turns = 0.0
 
-    /// Measures from one snapshot to a later one; nil: they lie less than a second apart.
-    init?(from former: EngineSnapshot, to latter: EngineSnapshot) {
+    /// Measures one engine from an instant to a later one. Returns `nil` if they are less than a second apart.
+    init?(from former: EngineShare, to latter: EngineShare) {
         let seconds = (latter.time - former.time).inSeconds
         guard seconds >= 1 else { return nil }
         busy = min(1, max(0, (latter.times.busy - former.times.busy).inSeconds / seconds))

@@ -134,10 +134,10 @@ package struct Model: Sendable {
     package internal(set) var frozen: Frozen?
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
-    /// How busy the engine is; nil before the first second is over.
-    package internal(set) var load: EngineLoad?
-    /// The snapshot that the load is measured from, without its sessions.
-    var loadBegan: EngineSnapshot?
+    /// How busy each engine is, by its program's ordinal; none before the first second is over.
+    package internal(set) var loads: [Int: EngineLoad] = [:]
+    /// What the loads are measured from.
+    var loadsBegan: [Int: EngineShare] = [:]
     package internal(set) var summary = Summary()
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?

@@ -37,11 +37,13 @@ extension Model {
     }
 
     private mutating func measureLoad(_ snapshot: EngineSnapshot) {
-        let bare = snapshot.withoutSessions
-        guard let began = loadBegan else { return loadBegan = bare }
-        guard let measured = EngineLoad(from: began, to: bare) else { return }
-        load = measured
-        loadBegan = bare
+        for engine in snapshot.engines {
+            if let began = loadsBegan[engine.ordinal] {
+                guard let measured = EngineLoad(from: began, to: engine) else { continue }
+                loads[engine.ordinal] = measured
+            }
+            loadsBegan[engine.ordinal] = engine
+        }
     }
 
     private mutating func noteTimeouts(_ snapshot: EngineSnapshot) {

@@ -2,15 +2,15 @@ import SocketCore
 
 extension SocketJSON {
     /// How busy an engine is. `load` is what was measured since the last `engine` line; null before there are two.
-    static func load(_ load: EngineLoad?, _ snapshot: EngineSnapshot) -> [JSON.Member] {
-        let times = snapshot.times
+    static func load(_ load: EngineLoad?, _ engine: EngineShare) -> [JSON.Member] {
+        let times = engine.times
         return [
-            JSON.Member("engine", JSON(snapshot.engine)), JSON.Member("busy_share", JSON(load?.busy)),
+            JSON.Member("engine", JSON(engine.engine)), JSON.Member("busy_share", JSON(load?.busy)),
             JSON.Member("turns_per_s", JSON(load?.turns)),
             JSON.Member("longest_turn_s", JSON(seconds: times.longestTurn)),
             JSON.Member("queue_lag_s", JSON(seconds: times.queueLag)),
             JSON.Member("mailbox_depth", JSON(times.mailboxDepth)),
-        ] + counters(snapshot.counters)
+        ] + counters(engine.counters)
     }
 
     /// Counts over the engine's life.
@@ -24,16 +24,5 @@ extension SocketJSON {
             JSON.Member("unfinished_message_bytes", JSON(counters.unfinishedMessageBytes)),
             JSON.Member("messages_without_room", JSON(counters.messagesWithoutRoom)),
         ]
-    }
-}
-
-extension EngineSnapshot {
-    /// The engine's own numbers, which is all that loads are measured from.
-    var withoutSessions: EngineSnapshot {
-        var bare = self
-        bare.sockets = []
-        bare.events = []
-        bare.traffic = nil
-        return bare
     }
 }

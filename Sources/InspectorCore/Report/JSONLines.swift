@@ -6,7 +6,7 @@ import SocketCore
 /// where some were overwritten before they were read), every session that has changed, whole (`socket`), and each
 /// warning once, when it appears (`warning`). `program` says how each attached program is doing. The last `socket` line of an id is therefore complete, and a reader that
 /// missed some lines is right again with the next. At most once a second, and never on a quiet engine, `engine` says how
-/// busy that is. The last line is `end`.
+/// busy that is, a line for each program. The last line is `end`.
 package struct JSONLines: Sendable {
     /// The version of this form, `v` in every line. New names do not change it; a changed meaning does.
     package static let version = 1
@@ -25,8 +25,8 @@ package struct JSONLines: Sendable {
     /// The sequence number of the event to ask for next.
     package private(set) var nextEvent: UInt64 = 0
 
-    /// The snapshot of the last `engine` line, without its sessions.
-    private var engine: EngineSnapshot?
+    /// Each engine as its last `engine` line has it, by its program's ordinal.
+    private var engines: [Int: EngineShare] = [:]
 
     /// What was written about a session.
     private struct Told: Equatable {
@@ -69,7 +69,7 @@ package struct JSONLines: Sendable {
             listed[socket.id] = told
         }
         known = listed
-        return lines + engineLines(snapshot, isQuiet: lines.isEmpty)
+        return lines + engineLines(snapshot, others, isQuiet: lines.isEmpty)
     }
 
     /// The attached programs that are new, or do otherwise than before.
@@ -79,18 +79,22 @@ package struct JSONLines: Sendable {
         return told.filter { !self.programs.contains($0) }.map { line("program", time, $0) }
     }
 
-    /// New warnings about the engine as a whole, and how busy it is: at most once a second, and not while nothing else
+    /// New warnings about the engines as a whole, and how busy each is: at most once a second, and not while nothing else
     /// happens.
-    private mutating func engineLines(_ snapshot: EngineSnapshot, isQuiet: Bool) -> [String] {
+    private mutating func engineLines(_ snapshot: EngineSnapshot, _ others: Surroundings, isQuiet: Bool) -> [String] {
         let found = findings.ofEngine
         var lines = found.filter { !engineLints.contains($0.lint) }.map { warning($0, snapshot.time) }
         let isNews = found.map(\.lint) != engineLints
         engineLints = found.map(\.lint)
-        if let engine, !isNews, isQuiet || snapshot.time - engine.time < .seconds(1) { return lines }
-        let load = engine.flatMap { EngineLoad(from: $0, to: snapshot) }
         let names = JSON.Member("lints", .array(engineLints.map { JSON($0) }))
-        lines.append(line("engine", snapshot.time, SocketJSON.load(load, snapshot) + [names]))
-        engine = snapshot.withoutSessions
+        for engine in snapshot.engines {
+            let former = engines[engine.ordinal]
+            if let former, !isNews, isQuiet || engine.time - former.time < .seconds(1) { continue }
+            let load = former.flatMap { EngineLoad(from: $0, to: engine) }
+            let process = JSON.Member("process", JSON(others.process(of: SocketID(0, of: engine.ordinal))))
+            lines.append(line("engine", engine.time, SocketJSON.load(load, engine) + [names, process]))
+            engines[engine.ordinal] = engine
+        }
         return lines
     }
 

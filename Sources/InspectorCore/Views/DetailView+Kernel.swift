@@ -73,20 +73,21 @@ extension DetailBuilder {
         return [word("callback lag", Format.duration(lag), lag > .milliseconds(100) ? .warn : .plain)]
     }
 
-    /// How the engine itself does.
+    /// How the engine that the session lives on does.
     var engine: [Row] {
-        guard let times = model.shown?.times, socket.isLive else { return [] }
+        guard let engine = model.shown?.engine(of: socket.id), socket.isLive else { return [] }
+        let times = engine.times
         var words = [
             word("turn", Format.duration(times.longestTurn) + " at most"),
             word("queue lag", Format.duration(times.queueLag)),
             word("mailbox", String(times.mailboxDepth)),
         ]
-        if let load = model.load {
+        if let load = model.loads[engine.ordinal] {
             words.insert(word("busy", Format.percent(done: Int(load.busy * 1000), total: 1000)), at: 0)
             words.insert(word("turns", Format.rate(load.turns) + "/s"), at: 1)
         }
         var title = Line("engine ", Style(.heading))
-        title.append(safe(model.shown?.engine ?? "", .heading))
+        title.append(safe(engine.engine, .heading))
         return [Row(left: title, isRule: true)] + wrapped(words, separator: "   ")
     }
 }

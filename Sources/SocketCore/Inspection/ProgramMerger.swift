@@ -59,15 +59,15 @@ package struct ProgramMerger: Sendable {
     package func expects(of ordinal: Int) -> UInt64? { events.expects(of: ordinal) }
 
     /// One snapshot of all of them, each with its program's ordinal, as that was asked for. The clocks of one host's
-    /// programs are one clock, so its instant is the latest of theirs.
+    /// programs are one clock, so its instant is the latest of theirs. Its counters are sums and its times the largest;
+    /// `shares` has those of each engine.
     package mutating func merge(
         _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest
     ) -> EngineSnapshot {
         let latest = snapshots.max { $0.snapshot.time < $1.snapshot.time }?.snapshot
         var whole = EngineSnapshot(
             engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
-        whole.times = latest?.times ?? whole.times
-        whole.times.outOfDescriptors = snapshots.compactMap(\.snapshot.times.outOfDescriptors).max()
+        whole.shares = []
         for (var snapshot, ordinal) in snapshots.sorted(by: { $0.ordinal < $1.ordinal }) {
             if ordinal > 0 {
                 for index in snapshot.sockets.indices { snapshot.sockets[index].belongs(to: ordinal) }
@@ -75,6 +75,8 @@ package struct ProgramMerger: Sendable {
             // The sessions of one program alone are passed on without a copy of them.
             if whole.sockets.isEmpty { whole.sockets = snapshot.sockets } else { whole.sockets += snapshot.sockets }
             whole.counters.add(snapshot.counters)
+            whole.times.take(snapshot.times)
+            whole.shares?.append(EngineShare(snapshot, ordinal: ordinal))
             events.add(snapshot.events, of: ordinal, next: snapshot.nextEvent)
             if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
                 whole.trafficOf = request.traffic
@@ -84,6 +86,19 @@ package struct ProgramMerger: Sendable {
         if let first = request.eventsFrom { whole.events = events.events(from: first) }
         whole.nextEvent = events.next
         return whole
+    }
+}
+
+extension EngineTimes {
+    /// Makes each the larger one, so that the engine that does worst is seen.
+    fileprivate mutating func take(_ other: EngineTimes) {
+        busy = max(busy, other.busy)
+        longestTurn = max(longestTurn, other.longestTurn)
+        queueLag = max(queueLag, other.queueLag)
+        mailboxDepth = max(mailboxDepth, other.mailboxDepth)
+        if let refused = other.outOfDescriptors {
+            outOfDescriptors = outOfDescriptors.map { max($0, refused) } ?? refused
+        }
     }
 }
 

@@ -52,6 +52,8 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     public var traffic: TrafficSnapshot?
     /// The session that `traffic` is of.
     public var trafficOf: SocketID?
+    /// The engines of a snapshot that several programs are put into; `nil` in a snapshot of one.
+    package var shares: [EngineShare]?
 
     /// A picture without sessions.
     public init(engine: String, time: MonotonicTime, wallNanoseconds: Int64) {
@@ -64,6 +66,34 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
         events = []
         eventsLost = 0
         nextEvent = 0
+    }
+}
+
+/// The numbers of one engine, at an instant of its own, in a snapshot of several programs.
+package struct EngineShare: Hashable, Sendable, Codable {
+    /// Which program's it is; see `SocketID.ordinal`.
+    package var ordinal: Int
+    /// The engine's name.
+    package var engine: String
+    package var time: MonotonicTime
+    package var counters: EngineCounters
+    package var times: EngineTimes
+
+    /// The numbers of a snapshot of one program.
+    package init(_ snapshot: EngineSnapshot, ordinal: Int = 0) {
+        self.ordinal = ordinal
+        engine = snapshot.engine
+        (time, counters, times) = (snapshot.time, snapshot.counters, snapshot.times)
+    }
+}
+
+extension EngineSnapshot {
+    /// The engines that this is a snapshot of.
+    package var engines: [EngineShare] { shares ?? [EngineShare(self)] }
+
+    /// The engine that a session lives on.
+    package func engine(of id: SocketID) -> EngineShare {
+        shares?.first { $0.ordinal == id.ordinal } ?? EngineShare(self)
     }
 }
 

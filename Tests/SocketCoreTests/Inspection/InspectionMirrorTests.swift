@@ -194,6 +194,24 @@ struct ProgramMergerTests {
         #expect(whole.times.outOfDescriptors == MonotonicTime(nanoseconds: 3))
     }
 
+    @Test("each engine keeps its own numbers, and the whole has the worst of them")
+    func times() {
+        let snapshots = [(9, 1), (2, 8)].enumerated().map { ordinal, peaks in
+            var snapshot = EngineSnapshot(
+                engine: "e\(ordinal)", time: MonotonicTime(nanoseconds: Int64(ordinal)), wallNanoseconds: 0)
+            snapshot.times.longestTurn = .milliseconds(peaks.0)
+            snapshot.times.queueLag = .milliseconds(peaks.1)
+            snapshot.times.busy = .seconds(10 - ordinal)
+            return (snapshot: snapshot, ordinal: ordinal)
+        }
+        var merger = ProgramMerger()
+        let whole = merger.merge(snapshots, SnapshotRequest())
+        #expect(whole.times.longestTurn == .milliseconds(9) && whole.times.queueLag == .milliseconds(8))
+        for (snapshot, ordinal) in snapshots {
+            #expect(whole.engine(of: SocketID(3, of: ordinal)) == EngineShare(snapshot, ordinal: ordinal))
+        }
+    }
+
     @Test("sums and numbers of events that do not fit stay at the largest number")
     func sums() {
         var merger = ProgramMerger()
