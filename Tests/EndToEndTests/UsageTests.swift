@@ -42,6 +42,34 @@ struct UsageTests {
         #expect(try tmux.format("#{alternate_on} #{cursor_flag}") == "0 1")
     }
 
+    @Test("the installer says where it cannot write before it builds anything")
+    func installer() throws {
+        let script = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/script/install"
+        let outcome = try ChildProcess.run([script, "--prefix", "/dev/null/x"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.hasPrefix("script/install: cannot write to /dev/null, where /dev/null/x/bin belongs"))
+        #expect(!outcome.errors.contains("building"), "\(outcome.errors)")
+    }
+
+    @Test("a script that comes through a FIFO is waited for, and /dev/null is an empty configuration")
+    func specialFiles() throws {
+        let fifo = "\(try Program.folder())/fifo"
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let program = try Peer([Program.path, "--script", fifo])
+        var writer: Int32 = -1
+        // Nobody reads it before the program does.
+        try #require(
+            eventually {
+                writer = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+                return writer >= 0
+            })
+        for part in ["du", "mp\n"] { #expect(write(writer, part, part.utf8.count) == part.utf8.count) }
+        close(writer)
+        #expect(eventually { program.hasEnded && program.text.contains("socktui") }, "\(program.complaints)")
+        let empty = try Program.run("config", "--print", "--config", "/dev/null")
+        #expect(empty.status == 0, "\(empty.errors)")
+    }
+
     @Test("a script runs without a terminal and says which line failed")
     func script() throws {
         let folder = try Program.folder()

@@ -19,8 +19,9 @@ enum TextFile {
         }
     }
 
-    /// Reads all of a file that the user named, ill-formed bytes replaced. `allowingPipes`: a pipe is read to its end,
-    /// and `-` means standard input; else only a regular file is read, and nothing ever blocks on it.
+    /// Reads all of a file that the user named, ill-formed bytes replaced; /dev/null is an empty one. With
+    /// `allowingPipes`, a pipe is read until its last writer closes it, after waiting for a first one, and `-` means
+    /// standard input. Otherwise only a regular file is read, and nothing ever blocks on it.
     static func contents(
         of path: String, limit: Int = 1 << 20, allowingPipes: Bool = false
     ) throws(Problem) -> String {
@@ -32,13 +33,26 @@ enum TextFile {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw .system(errno) }
         let kind = status.st_mode & S_IFMT
+        if kind == S_IFCHR, status.st_rdev == nullDevice { return "" }
         let isPipe = allowingPipes && (kind == S_IFIFO || kind == S_IFSOCK)
         guard isInput || isPipe || kind == S_IFREG else { throw .notRegular }
-        if isPipe, !isInput { _ = fcntl(file, F_SETFL, 0) }
+        if isPipe, !isInput {
+            waitForWriter(file)
+            _ = fcntl(file, F_SETFL, 0)
+        }
         let bytes = try bytes(of: file, limit: limit + 1)
         if bytes.count > limit { throw .tooLong(limit) }
         if bytes.contains(0) { throw .notText }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The number of /dev/null, as the kernel's list of devices has it.
+    private static let nullDevice: dev_t = 1 << 8 | 3
+
+    /// A FIFO that nobody has opened for writing yet reads as if it were at its end.
+    private static func waitForWriter(_ pipe: Int32) {
+        var polled = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        while poll(&polled, 1, -1) < 0, errno == EINTR {}
     }
 
     /// The beginning of a regular file, ill-formed bytes replaced; `nil` when it cannot be read. At most `limit` bytes.
