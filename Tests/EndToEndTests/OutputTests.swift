@@ -115,4 +115,32 @@ struct OutputTests {
         let hasEnded = eventually(within: .seconds(30)) { peer.complaints.contains("ended \(128 + signal)\n") }
         #expect(hasEnded, "\(peer.complaints)")
     }
+
+    @Test("SIGINT ends a report whose last lines nobody reads")
+    func unreadEnd() throws {
+        let folder = try Program.folder()
+        try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
+        let pipe = open("\(folder)/pipe", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        try #require(pipe >= 0)
+        defer { close(pipe) }
+        let command =
+            "(echo \"process $BASHPID.\" >&2; exec \"$0\" listen 127.0.0.1:0 --json > \(folder)/pipe); echo \"ended $?\" >&2"
+        let peer = try Peer(["bash", "-c", command, Program.path])
+        #expect(eventually { peer.complaints.contains(".") }, "\(peer.complaints)")
+        let process = try #require(pid_t(peer.complaints.split { " .".contains($0) }[1]))
+        defer { kill(process, SIGKILL) }
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        try #require(
+            eventually {
+                let count = read(pipe, &buffer, buffer.count)
+                if count > 0 { text += String(decoding: buffer[..<count], as: UTF8.self) }
+                return text.contains("\"phase\":\"listening\"")
+            })
+        // No room for another line.
+        while write(pipe, [0x0A], 1) == 1 {}
+        kill(process, SIGINT)
+        let hasEnded = eventually(within: .seconds(30)) { peer.complaints.contains("ended \(128 + SIGINT)\n") }
+        #expect(hasEnded, "\(peer.complaints)")
+    }
 }

@@ -25,13 +25,15 @@ final class ReportRun {
     private var refusals: [String] = []
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
-    /// The signal that came while a line was being written.
+    /// The signal that ends the run without another line.
     private var interruption: Int32?
+    /// When a reader that takes nothing is given up, once SIGINT has come.
+    private var farewellEnd: ContinuousClock.Instant?
 
     /// How long sockets are given to come about before a single snapshot, at least and at most.
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
-    /// How long sockets are given to close after SIGINT.
+    /// How long sockets are given to close after SIGINT, and the reader to take what is written then.
     private static let farewell = Duration.seconds(1)
 
     init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, inspected: any Inspected) {
@@ -77,6 +79,8 @@ final class ReportRun {
             if let signal { return .signal(signal) }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
+            // SIGINT came while the reader took nothing, and now it reads again.
+            if farewellEnd != nil { return finish(closeAll()) }
         }
     }
 
@@ -84,18 +88,21 @@ final class ReportRun {
         lines.take(snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers))
     }
 
-    /// Closes every socket of this program, so that the last lines say how each ended; waits a second at most, and not at
-    /// all after a second signal.
+    /// Closes every socket of this program, so that the last lines say how each ended; waits a second at most. A second
+    /// signal ends the run at once.
     private func closeAll() -> [String] {
+        farewellEnd = .now + Self.farewell
         guard programs == nil else { return [] }
         runner.inspected.close()
         let end = ContinuousClock.now + Self.farewell
+        defer { farewellEnd = .now + Self.farewell }
         var text: [String] = []
         repeat {
             for socket in last?.sockets ?? [] where socket.phase != .closed {
                 runner.perform(.send(.close(socket.id, .now)))
             }
-            guard turn(eventsFrom: lines.nextEvent) == nil else { break }
+            interruption = turn(eventsFrom: lines.nextEvent)
+            guard interruption == nil else { break }
             text += last.map(take) ?? []
         } while last?.sockets.contains { $0.phase != .closed } ?? false && ContinuousClock.now < end
         return text
@@ -181,6 +188,7 @@ final class ReportRun {
     private var status: Int32 { failures.isEmpty ? 0 : 1 }
 
     private func finish(_ text: [String]) -> Ending {
+        if let interruption { return .signal(interruption) }
         let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
         for failure in failures { _ = Program.complain(failure, status: 1) }
         return ending(after: outcome)
@@ -200,14 +208,24 @@ final class ReportRun {
         guard !lines.isEmpty else { return .written }
         return StandardStream.output.write(
             lines.joined(separator: "\n") + "\n",
-            until: StandardStream.Interruption(descriptor: inbox.readEnd) { [self] in
-                interruption = takeSignal()
-                return interruption != nil
+            until: StandardStream.Interruption(descriptor: inbox.readEnd, deadline: { [self] in farewellEnd }) {
+                [self] in isInterrupted()
             })
     }
 
+    /// Whether a signal has come that leaves no time for another line.
+    private func isInterrupted() -> Bool {
+        guard let signal = takeSignal() else { return false }
+        if signal == SIGINT, farewellEnd == nil, !isOnce {
+            farewellEnd = .now + Self.farewell
+            return false
+        }
+        interruption = signal
+        return true
+    }
+
     private func ending(after outcome: StandardStream.Outcome) -> Ending {
-        if outcome == .interrupted, let interruption { return .signal(interruption) }
+        if outcome == .interrupted { return .signal(interruption ?? SIGINT) }
         return .status(Program.status(of: outcome, otherwise: status))
     }
 }

@@ -16,7 +16,7 @@ package enum StandardStream: Int32, Sendable {
         case nobodyReads
         /// With this `errno`: a full disk, a closed descriptor.
         case failed(Int32)
-        /// The caller no longer wants it; part of the text may have been written.
+        /// The caller no longer wants it, or its deadline is over; part of the text may have been written.
         case interrupted
     }
 
@@ -26,10 +26,21 @@ package enum StandardStream: Int32, Sendable {
         let descriptor: Int32
         /// Whether to give up.
         let isWanted: () -> Bool
+        /// When to give up if the reader still takes nothing; `nil`: never.
+        let deadline: () -> ContinuousClock.Instant?
 
-        package init(descriptor: Int32, isWanted: @escaping () -> Bool) {
+        package init(
+            descriptor: Int32, deadline: @escaping () -> ContinuousClock.Instant? = { nil },
+            isWanted: @escaping () -> Bool
+        ) {
             self.descriptor = descriptor
+            self.deadline = deadline
             self.isWanted = isWanted
+        }
+
+        /// For how long poll(2) may wait, in milliseconds; -1 is for ever.
+        fileprivate var patience: Int32 {
+            deadline().map { Int32(clamping: max(0, ($0 - .now).wholeNanoseconds + 999_999) / 1_000_000) } ?? -1
         }
     }
 
@@ -81,9 +92,10 @@ package enum StandardStream: Int32, Sendable {
         var polled = [pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)]
         if let interruption { polled.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
         while true {
-            let count = poll(&polled, nfds_t(polled.count), -1)
+            let count = poll(&polled, nfds_t(polled.count), interruption?.patience ?? -1)
             if count > 0, let interruption, polled[1].revents != 0, interruption.isWanted() { return false }
             if count > 0, polled[0].revents != 0 { return true }
+            if count == 0 { return false }
             if count < 0, errno != EINTR { return true }
         }
     }
