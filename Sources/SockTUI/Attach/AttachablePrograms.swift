@@ -4,32 +4,34 @@ import SocketKit
 
 /// The programs of this user that let themselves be inspected.
 enum AttachablePrograms {
-    /// One of them, as it says itself.
+    /// One of them.
     struct Entry {
         var path: String
-        var hello: InspectionHello
+        /// As it says itself; `nil` if it did not answer.
+        var hello: InspectionHello?
+        var process: Int
+        var program: String
     }
 
-    /// Sockets that are asked at most, and how long all of them together may take to answer.
+    /// Sockets that are asked at most, and how long they are given to answer. All are asked at once, so that programs
+    /// that are stopped hide no others.
     private static let limit = 256
-    private static let patience = Duration.seconds(3)
+    private static let patience = Duration.seconds(1)
 
-    /// All that answer in time. Sockets of programs that have ended are removed.
+    /// All that there are, and what they answer in time. Sockets of programs that have ended are removed.
     static func list(in folder: String = InspectionFolder.standard) -> [Entry] {
+        var mine = InspectionHello()
+        mine.process = Int(getpid())
+        mine.program = "socktui"
+        var questions = InspectionFolder.endpoints(in: folder).prefix(limit).compactMap { AttachQuestion($0, mine) }
         let end = ContinuousClock.now + patience
-        return InspectionFolder.endpoints(in: folder).prefix(limit).compactMap { path in
-            guard .now < end else { return nil }
-            do throws(AttachError) {
-                var mine = InspectionHello()
-                mine.process = Int(getpid())
-                mine.program = "socktui"
-                var decoder = InspectionFrameDecoder()
-                let link = try InspectionLink(path: path)
-                return Entry(path: path, hello: try link.greet(mine, &decoder, within: .milliseconds(300)))
-            } catch {
-                return nil
-            }
+        while questions.contains(where: \.isOpen) {
+            var polled = questions.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
+            guard left > 0, poll(&polled, nfds_t(polled.count), Int32(left)) >= 0 || errno == EINTR else { break }
+            for index in questions.indices where polled[index].revents != 0 { questions[index].takeAnswer() }
         }
+        return questions.compactMap(\.entry)
     }
 
     /// The sockets that a person means by a path, a process's number or a program's name.
@@ -44,7 +46,10 @@ enum AttachablePrograms {
                 $0.dropFirst(folder.count + 1).hasPrefix(name + "-")
             }
         } else {
-            paths = list(in: folder).filter { $0.hello.program == name }.map(\.path)
+            let programs = list(in: folder).filter { $0.program == name }
+            // One that does not answer is asked for only where no other has that name, so that the user learns why.
+            let answering = programs.filter { $0.hello != nil }
+            paths = (answering.isEmpty ? programs : answering).map(\.path)
         }
         guard !paths.isEmpty else { throw AttachError(sentence: missing(name)) }
         return paths
@@ -66,12 +71,16 @@ enum AttachablePrograms {
         let now = SystemClock().wallNanoseconds
         return list().map { entry in
             StartOffers.Program(
-                title: "\(entry.hello.program)[\(entry.hello.process)]", age: age(of: entry, now), path: entry.path)
+                title: "\(entry.program)[\(entry.process)]",
+                age: entry.hello.map { age(of: $0, now) } ?? silent, path: entry.path)
         }
     }
 
-    private static func age(of entry: Entry, _ now: Int64) -> String {
-        "up " + Format.age(.nanoseconds(max(0, now - entry.hello.started)))
+    /// What is said of a program that does not answer.
+    private static let silent = "does not answer"
+
+    private static func age(of hello: InspectionHello, _ now: Int64) -> String {
+        "up " + Format.age(.nanoseconds(max(0, now - hello.started)))
     }
 
     /// What `socktui attach` prints without an argument.
@@ -79,8 +88,9 @@ enum AttachablePrograms {
         let now = SystemClock().wallNanoseconds
         let rows = entries.map { entry in
             [
-                String(entry.hello.process), clean(entry.hello.program), clean(entry.hello.engine),
-                age(of: entry, now), entry.hello.rights.rawValue, clean(entry.path),
+                String(entry.process), clean(entry.program), clean(entry.hello?.engine ?? "-"),
+                entry.hello.map { age(of: $0, now) } ?? "-", entry.hello?.rights.rawValue ?? silent,
+                clean(entry.path),
             ]
         }
         let all = [["PID", "PROGRAM", "ENGINE", "SERVED", "RIGHTS", "SOCKET"]] + rows

@@ -6,6 +6,8 @@ import SocketKit
 /// Why a program cannot be looked at: one sentence.
 struct AttachError: Error, Equatable {
     var sentence: String
+    /// Whether a program is there that did not answer.
+    var isSilence = false
 }
 
 /// A connection to one program that lets itself be inspected. A thread of its own reads what it tells; all other calls

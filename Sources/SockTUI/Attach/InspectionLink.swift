@@ -3,11 +3,11 @@ import SocketKit
 
 /// A connection to an inspection socket, up to the greeting.
 final class InspectionLink {
-    private var descriptor: Int32 = -1
+    private(set) var descriptor: Int32 = -1
     /// The process there, whatever it says it is; 0 when it is in another PID namespace.
-    private let process: Int32
+    let process: Int32
 
-    /// Connects. Only a program of the same user is trusted.
+    /// Connects, without ever waiting. Only a program of the same user is trusted.
     init(path: String) throws(AttachError) {
         guard path.utf8.count <= Endpoint.longestUnixPath else {
             throw AttachError(sentence: "\(path): longer than the path of a socket can be")
@@ -18,7 +18,9 @@ final class InspectionLink {
         }
         descriptor = Int32(opened)
         let failure = kernel.connect(descriptor, to: .unix(path: path))
-        guard failure == 0 else { throw AttachError(sentence: Self.sentence(failure, path)) }
+        guard failure == 0 else {
+            throw AttachError(sentence: Self.sentence(failure, path), isSilence: failure == EAGAIN)
+        }
         process = kernel.peerProcess(descriptor)
         let user = kernel.peerUser(descriptor)
         guard user == Int64(geteuid()) else {
@@ -37,29 +39,42 @@ final class InspectionLink {
         }
     }
 
+    /// What is said of a program whose answer does not come.
+    static let silence = AttachError(
+        sentence: "the program there does not answer; it may be stopped", isSilence: true)
+
     /// Says who we are and waits for who they are; which process it is, the kernel says. What came behind the greeting
     /// stays in the decoder.
     func greet(
         _ mine: InspectionHello, _ decoder: inout InspectionFrameDecoder, within limit: Duration
     ) throws(AttachError) -> InspectionHello {
-        let bytes = InspectionFrame.hello(mine).bytes
-        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        introduce(mine)
         let end = ContinuousClock.now + limit
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            if let hello = try hello(&decoder) { return hello }
+            if let hello = try answer(&decoder) { return hello }
             var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let left = (end - ContinuousClock.now).wholeNanoseconds / 1_000_000
-            guard left > 0, poll(&polled, 1, Int32(left)) >= 0 || errno == EINTR else {
-                throw AttachError(sentence: "the program there does not answer; it may be stopped")
-            }
-            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count > 0 { decoder.append(buffer[..<count]) }
-            if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
-                if let hello = try hello(&decoder) { return hello }
-                throw AttachError(sentence: "the program there hung up without a word")
-            }
+            guard left > 0, poll(&polled, 1, Int32(left)) >= 0 || errno == EINTR else { throw Self.silence }
         }
+    }
+
+    /// Says who we are.
+    func introduce(_ mine: InspectionHello) {
+        let bytes = InspectionFrame.hello(mine).bytes
+        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Takes what has come, without waiting; `nil` until their greeting is whole.
+    func answer(_ decoder: inout InspectionFrameDecoder) throws(AttachError) -> InspectionHello? {
+        if let hello = try hello(&decoder) { return hello }
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { decoder.append(buffer[..<count]) }
+        let hello = try hello(&decoder)
+        if hello == nil, count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
+            throw AttachError(sentence: "the program there hung up without a word")
+        }
+        return hello
     }
 
     /// The greeting, if it has come whole. Throws the sentence of a refusal.
