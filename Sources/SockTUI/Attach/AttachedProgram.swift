@@ -27,6 +27,8 @@ final class AttachedProgram: Sendable {
         var watch = InspectionWatch()
         /// Whether the watch has not been sent yet. The latest one alone counts, so that only one waits.
         var owesWatch = false
+        /// The updates that had come when the watch was sent; `nil`: it was not sent yet.
+        var updatesBeforeWatch: UInt64?
         var heard = ContinuousClock.now
         var notices = NoticeBuffer()
         var ending: String?
@@ -81,6 +83,7 @@ final class AttachedProgram: Sendable {
             state.watch = watch
             state.mirror.watches(watch)
             state.owesWatch = true
+            state.updatesBeforeWatch = nil
             return true
         }
         if isNew { bell.ring() }
@@ -115,6 +118,15 @@ final class AttachedProgram: Sendable {
 
     /// Whether anything was told yet.
     var hasPicture: Bool { state.withLock { $0.mirror.tick != nil } }
+
+    /// Whether everything that was asked for has been told, as far as it will be. An update may be on its way while the
+    /// program is asked, so the second one is the first that is sure to answer.
+    var hasAnswered: Bool {
+        guard doing == .live else { return true }
+        return state.withLock { state in
+            state.updatesBeforeWatch.map { state.mirror.updates >= $0 + 2 } ?? false
+        }
+    }
 
     /// Whether more may be told.
     var isLive: Bool { state.withLock { $0.ending == nil && !$0.isClosing } }
@@ -170,6 +182,7 @@ final class AttachedProgram: Sendable {
                 if state.unsent.isEmpty {
                     state.unsent = InspectionFrame.watch(state.watch).bytes
                     state.owesWatch = false
+                    state.updatesBeforeWatch = state.mirror.updates
                 }
                 let count = Glibc.send(
                     descriptor, state.unsent, state.unsent.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))

@@ -106,6 +106,11 @@ final class InspectedPrograms: Inspected {
         return attached.first { $0.ordinal == id.ordinal }?.program.hello.process ?? Int(getpid())
     }
 
+    var hasAnswered: Bool {
+        let (attached, isAttaching) = state.withLock { ($0.attached, $0.attaching > 0) }
+        return !isAttaching && attached.allSatisfy(\.program.hasAnswered)
+    }
+
     // MARK: Looking
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {

@@ -31,6 +31,8 @@ protocol Inspected: Sendable {
     func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void)
     /// The process that a session lives in.
     func process(of id: SocketID) -> Int
+    /// Whether such programs have told what the last snapshot asked for, as far as they will.
+    var hasAnswered: Bool { get }
     /// What is new of such programs; nil: there are none.
     func news() -> ProgramNews?
     /// Leaves nothing behind that others could see; the program is about to end.
@@ -43,6 +45,8 @@ extension Inspected {
     func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void) {
         then(.failure(SocketError(.badConfiguration, operation: "attach", detail: "nothing can be attached to here")))
     }
+
+    var hasAnswered: Bool { true }
 
     func news() -> ProgramNews? { nil }
 

@@ -57,13 +57,16 @@ final class ReportRun {
         return isOnce ? once() : stream()
     }
 
-    /// Prints one snapshot as soon as every connect has ended, but not before a moment has passed.
+    /// Prints one snapshot as soon as every connect has ended and every attached program has told what it can, but not
+    /// before a moment has passed.
     private func once() -> Ending {
         let begin = ContinuousClock.now
         while true {
+            // Asked first, so that the snapshot has the answers.
+            let hasAnswered = runner.inspected.hasAnswered
             if let signal = turn(eventsFrom: 0) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
-            if let last, passed > Self.moment, isSettled(last) || passed > Self.limit {
+            if let last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
                 return finish(take(last))
             }
             if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
@@ -146,11 +149,9 @@ final class ReportRun {
     }
 
     private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
-        guard unanswered == 0 else { return false }
-        // An attached program tells what was asked for with the update after the first.
-        let live = snapshot.sockets.filter { $0.phase != .closed }
-        return live.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
-            && (programs == nil || live.isEmpty || live.contains { $0.kernel != nil })
+        // The connects of other programs are not ours to wait for.
+        guard programs == nil else { return true }
+        return unanswered == 0 && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
     }
 
     /// Whether nothing can happen any more.
@@ -203,7 +204,8 @@ final class ReportRun {
         return nil
     }
 
-    /// Writes lines to standard output. A signal is heard even while the reader reads nothing.
+    /// Writes lines to standard output. A signal is heard even while the reader reads nothing. The first SIGINT gives such
+    /// a reader one more moment; any other signal, and a second one, ends the run at once.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
         guard !lines.isEmpty else { return .written }
         return StandardStream.output.write(
