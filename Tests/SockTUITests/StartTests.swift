@@ -1,8 +1,24 @@
 import Glibc
+import SocketKit
 import SocketTestSupport
 import Testing
 
 @testable import SockTUI
+
+/// A listening descriptor on which nothing is ever accepted.
+private final class OpenSocket {
+    let descriptor: Int32
+
+    init(listeningOn address: SocketAddress, backlog: Int) throws {
+        let kernel = LinuxKernel()
+        guard case .bytes(let opened) = kernel.openStream(for: address) else { throw PeerFailure(errno: errno) }
+        descriptor = Int32(opened)
+        try #require(kernel.bind(descriptor, to: address) == 0)
+        try #require(kernel.listen(descriptor, backlog: Int32(backlog)) == 0)
+    }
+
+    deinit { close(descriptor) }
+}
 
 @Suite("What the start screen offers")
 struct StartTests {
@@ -63,6 +79,61 @@ struct StartTests {
         #expect(HostListeners.holder(of: try Peer.freePort(), host: "127.0.0.1") == nil)
     }
 
+    @Test("a listener on localhost is in the way of none but those of the same address, or of every address")
+    func localHolders() throws {
+        func listener(_ address: SocketAddress) throws -> (socket: OpenSocket, port: UInt16) {
+            let socket = try OpenSocket(listeningOn: address, backlog: 1)
+            return (socket, LinuxKernel().localAddress(socket.descriptor)?.port ?? 0)
+        }
+        let other = try listener(.v4(host: "127.0.0.9", port: 0))
+        #expect(HostListeners.holder(of: other.port, host: "localhost") == nil)
+        #expect(HostListeners.holder(of: other.port, host: "*")?.hasSuffix("has 127.0.0.9:\(other.port)") == true)
+        let same = try listener(.v4(host: "127.0.0.1", port: 0))
+        #expect(HostListeners.holder(of: same.port, host: "localhost")?.hasSuffix("has 127.0.0.1:\(same.port)") == true)
+        let every = try listener(.v4(host: "0.0.0.0", port: 0))
+        #expect(HostListeners.holder(of: every.port, host: "localhost")?.hasSuffix("has 0.0.0.0:\(every.port)") == true)
+        #expect(HostListeners.holder(of: every.port, host: "::1") == nil)
+    }
+
+    @Test("programs that do not answer are named as such, and hide no others")
+    func stoppedPrograms() throws {
+        let folder = try TemporaryFolder()
+        // Half of them have no room for another viewer beside the look for programs that have ended.
+        let stopped = try (10..<26).map { number in
+            try OpenSocket(listeningOn: .unix(path: "\(folder.path)/\(number)-1.sock"), backlog: number % 2)
+        }
+        let engine = SocketEngine()
+        let inspection = try SocketInspection.serve(
+            engine, rights: .watch, folder: folder.path, program: "zz-chatd")
+        let entries = AttachablePrograms.list(in: folder.path)
+        #expect(entries.count == stopped.count + 1)
+        #expect(entries.count { $0.hello == nil } == stopped.count)
+        #expect(entries.first { $0.hello != nil }?.program == "zz-chatd")
+        let table = AttachablePrograms.table(entries)
+        #expect(table.contains("does not answer") && table.contains("zz-chatd"))
+        #expect(try AttachablePrograms.paths(for: "zz-chatd", in: folder.path) == [inspection.path])
+        withExtendedLifetime((engine, stopped)) {}
+    }
+
+    @Test("an attached program has answered once it has told all it can, be there nothing to tell of")
+    func answered() throws {
+        let folder = try TemporaryFolder()
+        let engine = SocketEngine()
+        let inspection = try SocketInspection.serve(engine, rights: .watch, folder: folder.path)
+        let programs = InspectedPrograms()
+        let attached = Lock<Int?>(nil)
+        programs.attach(inspection.path) { @Sendable result in attached.withLock { $0 = try? result.get() } }
+        #expect(eventually { attached.withLock { $0 } == 1 } && !programs.hasAnswered)
+        let snapshots = Lock<[EngineSnapshot]>([])
+        programs.requestSnapshot(SnapshotRequest(kernel: .all)) { @Sendable snapshot in
+            snapshots.withLock { $0.append(snapshot) }
+        }
+        #expect(eventually { programs.hasAnswered })
+        #expect(snapshots.withLock { $0.allSatisfy(\.sockets.isEmpty) })
+        programs.close()
+        withExtendedLifetime((engine, inspection)) {}
+    }
+
     @Test("only regular files of bounded length are read, and a device or a pipe holds nobody up")
     func textFiles() throws {
         let folder = try TemporaryFolder()
@@ -78,6 +149,7 @@ struct StartTests {
         folder.write("0123456789", to: "text")
         FileOutput.write([0x61, 0, 0x62], to: open(folder.path + "/zero", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
         #expect(problem(folder.path + "/pipe") == .notRegular && TextFile.read(folder.path + "/pipe") == nil)
+        #expect(try TextFile.contents(of: "/dev/null").isEmpty && problem("/dev/null") == nil)
         #expect(problem("/dev/full") == .notRegular && TextFile.read("/dev/zero") == nil)
         #expect(problem(folder.path) == .notRegular)
         #expect(problem(folder.path + "/none") == .system(ENOENT))

@@ -7,6 +7,15 @@ enum HostListeners {
     struct Entry: Hashable {
         var address: String
         var inode: UInt64
+
+        /// The address without its port.
+        fileprivate var host: HostAddress? {
+            address.lastIndex(of: ":").flatMap { HostAddress(numeric: String(address[..<$0])) }
+        }
+
+        fileprivate var port: UInt16? {
+            address.lastIndex(of: ":").flatMap { UInt16(address[address.index(after: $0)...]) }
+        }
     }
 
     /// At most so many are offered, and so many descriptors of other processes looked at.
@@ -24,20 +33,18 @@ enum HostListeners {
     }
 
     /// Which program has the address that a listener or datagram socket asked for, in words; `nil` where that cannot be
-    /// seen.
+    /// seen. A host name is resolved, which may take time.
     static func holder(of port: UInt16, host: String, datagrams: Bool = false) -> String? {
         let (table, state) = datagrams ? ("udp", "07") : ("tcp", "0A")
         let all = [table, table + "6"].flatMap { entries(TextFile.read("/proc/net/\($0)") ?? "", state: state) }
-        let wildcards = ["0.0.0.0", "[::]", ""]
+        let wanted = HostAddress.resolve(host)
         let found = all.filter { entry in
-            guard let colon = entry.address.lastIndex(of: ":") else { return false }
-            let other = String(entry.address[..<colon])
-            let isSame = wildcards.contains(other) || wildcards.contains(host) || other == host || other == "[\(host)]"
-            return entry.address[entry.address.index(after: colon)...] == "\(port)" && (isSame || host == "localhost")
+            entry.port == port && wanted.contains { wanted in entry.host.map(wanted.collides) ?? false }
         }
-        guard let first = found.first else { return nil }
-        let owner = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit).values.first
-        return "\(owner?.title ?? "a program that cannot be seen from here") has \(first.address)"
+        guard !found.isEmpty else { return nil }
+        let owners = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit)
+        let first = found.first { owners[$0.inode] != nil } ?? found[0]
+        return "\(owners[first.inode]?.title ?? "a program that cannot be seen from here") has \(first.address)"
     }
 
     /// The sockets in the text of /proc/net/tcp or another of its kind that are in a state; 0A: those that listen.
