@@ -33,8 +33,8 @@ struct HostileEndpointTests {
         let listener = SocketListener(engine: SocketEngine(), delegate: liar)
         try listener.listen(on: .unix(path: folder.path + "/1-1.sock"))
         let entries = AttachablePrograms.list(in: folder.path)
-        #expect(entries.map(\.hello.program) == ["liar"])
-        #expect(entries.map(\.hello.process) == [Int(getpid())])
+        #expect(entries.map(\.program) == ["liar"])
+        #expect(entries.map(\.process) == [Int(getpid())])
     }
 
     /// A process number that does not fit ended the viewer once.
@@ -63,7 +63,7 @@ struct HostileEndpointTests {
         var hello = InspectionHello()
         (hello.program, hello.engine) = ("p\u{1B}[2J", "e\u{9D}0;title\u{9C}")
         let path = "/run/x\u{1B}]0;title\u{07}\u{202E}\n.sock"
-        let table = AttachablePrograms.table([AttachablePrograms.Entry(path: path, hello: hello)])
+        let table = AttachablePrograms.table([AttachablePrograms.Entry(path: path, hello: hello, process: 1, program: hello.program)])
         let row = table.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
         #expect(row.count == 1 && row.first?.contains("/run/x\\x1b]0;title\\x07\\u{202e}") == true, "\(table)")
         let isSafe = table.unicodeScalars.allSatisfy { scalar in
