@@ -180,7 +180,7 @@ extension Provocation {
             let (near, far) = try ConnectedPair.tcpPair()
             defer { close(far) }
             try other.adopt(descriptor: near)
-            bench.socket.link(to: other, passesCuts: false)
+            bench.socket.link(to: other)
             other.disconnect(.now)
             bench.fillUp()
             bench.pass(3)

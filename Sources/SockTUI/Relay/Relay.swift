@@ -44,6 +44,7 @@ final class Relay: SocketListenerDelegate {
             low: Self.highWatermark / 4, high: Self.highWatermark)
         // What comes in pieces goes on in the same pieces, without waiting for acknowledgements in between.
         configuration.options.noDelay = true
+        configuration.passesCuts = request.listenTLS != nil && request.targetTLS != nil
         return configuration
     }
 

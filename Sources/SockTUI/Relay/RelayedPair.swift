@@ -61,7 +61,7 @@ final class RelayedPair: AsyncSocketDelegate {
             } else {
                 try target.connect(to: endpoint, timeout: request.timeout)
             }
-            client.link(to: target, passesCuts: request.listenTLS != nil && request.targetTLS != nil)
+            client.link(to: target)
             target.watchForWebSocket(as: .client)
             state.withLock { state in
                 state.early = early

@@ -2,9 +2,8 @@ import SocketCore
 
 /// What a relay asks of one of its two legs.
 enum LegCommand: Sendable {
-    /// What this leg receives goes out by the other one. `passesCuts`: an end without close_notify is passed on as such,
-    /// so it does not end the session.
-    case link(SocketID, passesCuts: Bool)
+    /// What this leg receives goes out by the other one.
+    case link(SocketID)
     /// Take nothing from the kernel, since the other leg cannot take it (true), or take it again (false).
     case holdBack(Bool)
     /// Send FIN after the queued bytes, without close_notify.
@@ -29,9 +28,8 @@ extension EngineState {
 extension Connection {
     func perform(_ command: LegCommand) {
         switch command {
-        case .link(let other, let passesCuts):
+        case .link(let other):
             linked = other
-            machine.passesCuts = passesCuts
             noteChange()
         case .holdBack(let hold): holdBack(hold)
         case .cutOff:

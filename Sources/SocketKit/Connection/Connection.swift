@@ -140,6 +140,7 @@ final class Connection {
         opened = engine.now
         lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.value.allowsHalfOpen)
+        machine.passesCuts = configuration.value.passesCuts
         if engine.capturesTraffic { traffic = TrafficLog() }
         noteChange()
     }

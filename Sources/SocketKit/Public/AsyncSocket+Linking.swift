@@ -3,12 +3,11 @@ import SocketCore
 /// For relays: two connections of one engine, the bytes of each forwarded to the other.
 extension AsyncSocket {
     /// Notes on both that they are the legs of one relayed connection. From then on a reset of one ends it at once, also
-    /// while it is held back. `passesCuts`: the peer's end without close_notify is reported as an end, of which
-    /// `wasCutOff` tells, and not as an error. No effect on a socket without a session, or on two engines.
-    package func link(to other: AsyncSocket, passesCuts: Bool) {
+    /// while it is held back. No effect on a socket without a session, or on two engines.
+    package func link(to other: AsyncSocket) {
         guard let mine = session, let theirs = other.session, engine === other.engine else { return }
-        engine.post(.leg(mine, .link(theirs, passesCuts: passesCuts)))
-        engine.post(.leg(theirs, .link(mine, passesCuts: passesCuts)))
+        engine.post(.leg(mine, .link(theirs)))
+        engine.post(.leg(theirs, .link(mine)))
     }
 
     /// Looks from now on, for snapshots and for the traffic that is kept, at what passes in clear, and shows a WebSocket

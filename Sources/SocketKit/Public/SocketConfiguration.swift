@@ -63,6 +63,10 @@ public struct SocketConfiguration: Sendable {
     /// `SocketCommand.answerConnection` or `SocketCommand.pauseReading`.
     public var holdsConnections = false
 
+    /// Of a relay's leg: whether the peer's end without close_notify is reported as an end, of which `wasCutOff` tells, and
+    /// not as an error. It can come as soon as the handshake is done, before the legs are linked.
+    package var passesCuts = false
+
     /// The defaults above.
     public init() {}
 }
