@@ -63,7 +63,9 @@ struct HostileEndpointTests {
         var hello = InspectionHello()
         (hello.program, hello.engine) = ("p\u{1B}[2J", "e\u{9D}0;title\u{9C}")
         let path = "/run/x\u{1B}]0;title\u{07}\u{202E}\n.sock"
-        let table = AttachablePrograms.table([AttachablePrograms.Entry(path: path, hello: hello, process: 1, program: hello.program)])
+        let table = AttachablePrograms.table([
+            AttachablePrograms.Entry(path: path, hello: hello, process: 1, program: hello.program)
+        ])
         let row = table.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
         #expect(row.count == 1 && row.first?.contains("/run/x\\x1b]0;title\\x07\\u{202e}") == true, "\(table)")
         let isSafe = table.unicodeScalars.allSatisfy { scalar in

@@ -382,12 +382,6 @@ final class Connection {
     }
 }
 
-/// A handle that the engine keeps, and whose it is.
-struct HeldHandle {
-    let connection: Connection
-    let handle: AsyncSocket
-}
-
 extension SocketError {
     /// A failed system call, in words: `connect 127.0.0.1:1: Connection refused`. Out of descriptors, it names the
     /// limit.

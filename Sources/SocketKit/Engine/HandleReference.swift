@@ -32,6 +32,12 @@ struct HandleReference<Handle: AnyObject> {
     func load(in engine: EngineState) -> Handle? { load { engine.retire($0) } }
 }
 
+/// A handle that the engine keeps, and whose it is.
+struct HeldHandle {
+    let connection: Connection
+    let handle: AsyncSocket
+}
+
 extension EngineState {
     /// Keeps what a user gave, and may replace at any time, until the engine is at rest.
     func retire<Value: Sendable>(_ shared: Shared<Value>?) {

@@ -15,7 +15,7 @@ protocol AwaitingPlay: Sendable {
 extension Stage {
     /// The awaits of this seed; `nil` in most.
     func makeAwaitingPlay() -> (any AwaitingPlay)? {
-        guard let engine = stations[0].engine, chance.oneIn(3) else { return nil }
+        guard let engine = stations[0].engine, chance.oneIn(16) else { return nil }
         return switch chance.below(5) {
         case 0: StreamTasks(engine: engine, stage: self, isSecured: false)
         case 1: StreamTasks(engine: engine, stage: self, isSecured: SimulatedIdentity.server != nil)
