@@ -3,11 +3,13 @@ import SocketSimulation
 /// What the command line asks for.
 struct Arguments {
     static let usage = """
-        usage: simulate-sockets [--seeds COUNT] [--from SEED] [--seed SEED] [--verbose] [--mutant NAME] [--coverage]
+        usage: simulate-sockets [--seeds COUNT] [--from SEED] [--seed SEED] [--awaits COUNT] [--verbose] [--mutant NAME]
+                                [--coverage]
 
           --seeds COUNT   run so many seeds (default: 10000)
           --from SEED     begin with this one (default: 0)
           --seed SEED     run this one only
+          --awaits COUNT  of so many seeds, let one have tasks that await (default: \(Simulation.usualRarity))
           --verbose       tell everything that happens
           --mutant NAME   plant this bug; the run fails unless it is found
                           (\(Mutant.allCases.map(\.rawValue).joined(separator: ", ")))
@@ -16,6 +18,7 @@ struct Arguments {
 
     var count: UInt64 = 10_000
     var from: UInt64 = 0
+    var rarity = Simulation.usualRarity
     var isVerbose = false
     var mutant: Mutant?
     var wantsCoverage = false
@@ -33,6 +36,7 @@ struct Arguments {
             case "--coverage": wantsCoverage = true
             case "--seeds": count = try Self.number(&rest, word)
             case "--from": from = try Self.number(&rest, word)
+            case "--awaits": rarity = max(1, Int(clamping: try Self.number(&rest, word)))
             case "--seed":
                 from = try Self.number(&rest, word)
                 count = 1

@@ -21,8 +21,9 @@ enum Main {
         if arguments.isVerbose { tell = { print($0) } }
         let start = ContinuousClock.now
         for seed in arguments.from..<(arguments.from + arguments.count) {
-            let outcome = campaign.run(seed: seed, mutant: arguments.mutant, tell: tell)
-            if arguments.mutant == nil { report(outcome) }
+            let outcome = campaign.run(
+                seed: seed, awaitsOneIn: arguments.rarity, mutant: arguments.mutant, tell: tell)
+            if arguments.mutant == nil { report(outcome, arguments) }
         }
         let time = ContinuousClock.now - start
         for line in campaign.report { print(line) }
@@ -43,10 +44,11 @@ enum Main {
         return missing.isEmpty
     }
 
-    private static func report(_ outcome: Simulation.Outcome) {
+    private static func report(_ outcome: Simulation.Outcome, _ arguments: Arguments) {
         guard !outcome.findings.isEmpty else { return }
         print("seed \(outcome.seed) failed:")
         for finding in outcome.findings.prefix(5) { print("  \(finding)") }
-        print("  replay: simulate-sockets --seed \(outcome.seed) --verbose")
+        let awaits = arguments.rarity == Simulation.usualRarity ? "" : " --awaits \(arguments.rarity)"
+        print("  replay: simulate-sockets --seed \(outcome.seed)\(awaits) --verbose")
     }
 }

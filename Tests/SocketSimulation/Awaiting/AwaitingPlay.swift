@@ -13,9 +13,9 @@ protocol AwaitingPlay: Sendable {
 }
 
 extension Stage {
-    /// The awaits of this seed; `nil` in most.
-    func makeAwaitingPlay() -> (any AwaitingPlay)? {
-        guard let engine = stations[0].engine, chance.oneIn(16) else { return nil }
+    /// The awaits of this seed; `nil` in all but one of so many seeds.
+    func makeAwaitingPlay(oneIn rarity: Int) -> (any AwaitingPlay)? {
+        guard let engine = stations[0].engine, chance.oneIn(rarity) else { return nil }
         return switch chance.below(5) {
         case 0: StreamTasks(engine: engine, stage: self, isSecured: false)
         case 1: StreamTasks(engine: engine, stage: self, isSecured: SimulatedIdentity.server != nil)

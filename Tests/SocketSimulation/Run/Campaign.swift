@@ -20,9 +20,11 @@ package struct Campaign: Sendable {
     /// Runs one seed more.
     @discardableResult
     package mutating func run(
-        seed: UInt64, mutant: Mutant? = nil, tell: (@Sendable (String) -> Void)? = nil
+        seed: UInt64, awaitsOneIn rarity: Int = Simulation.usualRarity, mutant: Mutant? = nil,
+        tell: (@Sendable (String) -> Void)? = nil
     ) -> Simulation.Outcome {
-        let outcome = Simulation.run(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
+        let outcome = Simulation.run(
+            seed: seed, awaitsOneIn: rarity, mutant: mutant, coverage: coverage, tell: tell)
         seeds += 1
         events += outcome.events
         steps += outcome.steps

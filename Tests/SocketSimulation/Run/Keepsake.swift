@@ -16,6 +16,7 @@ final class Keepsake: Sendable {
         let players = stage.players
         guard other < players.count else { return }
         stage.trace("  what was kept goes")
+        if stage.chance.oneIn(4) { _ = stage.pickEngine()?.snapshot() }
         players[other].act()
     }
 

@@ -112,6 +112,11 @@ extension Simulation {
     func checkQuiet() {
         stage.isOpen = false
         settle()
+        // Before anybody looks, since a snapshot makes up for much.
+        for station in stage.stations where stage.findings.list.isEmpty {
+            stage.findings.require(
+                station.engine?.isAtRest ?? true, .hanging, "work is left before a snapshot, and no turn was asked for")
+        }
         for station in stage.stations { checkQuiet(station) }
         stage.awaits.checkQuiet()
         awaiting?.check(isOver: false)

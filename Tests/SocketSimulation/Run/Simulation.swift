@@ -37,8 +37,14 @@ package final class Simulation {
     private let patience: Int
     var spins: [SpinDetector]
 
-    private init(seed: UInt64, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?) {
+    /// Of how many seeds one has tasks that await.
+    private let rarity: Int
+
+    private init(
+        seed: UInt64, awaitsOneIn rarity: Int, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?
+    ) {
         self.seed = seed
+        self.rarity = rarity
         stage = Stage(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
         peers = Peers(stage: stage)
         door = Door(stage: stage)
@@ -46,12 +52,16 @@ package final class Simulation {
         spins = stage.stations.map { _ in SpinDetector() }
     }
 
-    /// Runs one seed. `tell` gets a line for everything that happens.
+    /// Of how many seeds one has tasks that await, unless said: such a seed takes several times as long.
+    package static let usualRarity = 16
+
+    /// Runs one seed. `tell` gets a line for everything that happens. Of `rarity` seeds, one has tasks that await; with
+    /// another rarity a seed is another run.
     package static func run(
-        seed: UInt64, mutant: Mutant? = nil, coverage: Coverage = Coverage(),
+        seed: UInt64, awaitsOneIn rarity: Int = usualRarity, mutant: Mutant? = nil, coverage: Coverage = Coverage(),
         tell: (@Sendable (String) -> Void)? = nil
     ) -> Outcome {
-        let run = Simulation(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
+        let run = Simulation(seed: seed, awaitsOneIn: rarity, mutant: mutant, coverage: coverage, tell: tell)
         run.begin()
         while run.isPlaying { run.step() }
         run.end()
@@ -80,7 +90,7 @@ package final class Simulation {
         self.listener = listener
         listen()
         stage.findings.require(listener.session != nil, .hanging, "the listener does not listen")
-        awaiting = stage.makeAwaitingPlay()
+        awaiting = stage.makeAwaitingPlay(oneIn: rarity)
         stage.isFaultless = awaiting != nil && stage.chance.oneIn(2)
         stage.kernel.network.withLock { $0.isFaulty = !stage.isFaultless }
         if stage.chance.oneIn(4) { datagrams = DatagramPlayer(engine: engine, stage: stage) }

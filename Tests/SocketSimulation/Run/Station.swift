@@ -42,16 +42,13 @@ package final class Station: Sendable {
 
     /// Lets go of the engine, and reports what keeps it.
     func letGo(_ findings: Findings) {
+        guard let queue = engine?.queue else { return }
         weak let former = engine
-        if let queue = engine?.queue {
-            let last = held.withLock { $0.take() }
-            drop(last)
-            while !work.isEmpty { work.runOne(on: queue) }
-        }
+        held.replace(\.self, with: nil)
+        // Or its last work, which closes everything, would never be done.
         findings.require(former == nil, .descriptorLeaked, "the engine itself is kept")
+        while !work.isEmpty { work.runOne(on: queue) }
     }
-
-    private func drop(_ engine: consuming SocketEngine?) {}
 
     /// Whether it has something to do without the kernel's reporting anything.
     func isDue(_ clock: ManualClock) -> Bool { reactor.wakeTime.map { $0 <= clock.now } ?? false }
