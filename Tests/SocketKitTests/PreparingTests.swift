@@ -44,6 +44,19 @@ import Testing
         #expect(notes.all.count == 1)
     }
 
+    @Test func whatItSentIsToldThoughTheBindIsRefused() throws {
+        let place = Lock<DatagramEndpoint?>(nil)
+        let (end, _) = try end { socket, notes in
+            guard notes.add(), let place = place.withLock({ $0 }) else { return }
+            socket.send([9], to: place, tag: 9)
+            _ = socket.pendingCount
+        }
+        place.withLock { $0 = target.place }
+        #expect(throws: SocketError.self) { try end.socket.bind(to: target.place) }
+        #expect(eventually { target.payloads == [[9]] })
+        #expect(eventually { end.recorder.calls == [.sent(tag: 9)] })
+    }
+
     @Test func aDatagramThatItTakesBackIsNotSent() throws {
         let operation = Lock<OperationID?>(nil)
         let (end, notes) = try end { socket, notes in

@@ -47,9 +47,11 @@ extension Connection {
     /// Whether it can move: only what is connected.
     var mayMove: Bool { machine.isOpen && socket != nil }
 
-    /// Leaves this engine as `id` of another one, with all its queues and bytes. Under the lock of the handle, so it
-    /// destroys nothing that is the user's, and asks the handle nothing.
-    func moveAway(as id: SocketID, of handle: AsyncSocket) -> MovedConnection {
+    /// Leaves this engine for another one, with all its queues and bytes, and with what its handle is still to be told.
+    /// `name` gives each session the name that it has there. Under the lock of the handle, so it destroys nothing that is
+    /// the user's, and asks the handle nothing.
+    func moveAway(of handle: AsyncSocket, named name: (SocketID) -> SocketID) -> MovedConnection {
+        let id = name(self.id)
         guard let descriptor = socket?.descriptor else { preconditionFailure("only a connected socket moves") }
         if watched != nil { engine.reactor.remove(descriptor) }
         watched = nil
@@ -64,7 +66,7 @@ extension Connection {
             id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
             parent: parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, mayLiveOn: mayLiveOn,
-            notices: engine.outbox.take(for: handle).map { $0.renamed(id) }, target: target,
+            notices: engine.outbox.take(for: handle).map { $0.renamed(name) }, target: target,
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
             tls: tls.map(MovedTLS.init))

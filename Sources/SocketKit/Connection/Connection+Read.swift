@@ -60,6 +60,7 @@ extension Connection {
             receiveAvailable()
         } else if knowsPeerClosed || isHungUp, !machine.hasEndOfStream {
             // The end came while nothing was to be taken (paused, or asking), and is not reported again.
+            if isHungUp, hangUpEnds() { return }
             noTaker()
         }
     }

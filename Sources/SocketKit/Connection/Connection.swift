@@ -12,7 +12,7 @@ final class Connection {
     let id: SocketID
     /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
     let engine: EngineState
-    /// Where callbacks go; nil once the user let go of the handle.
+    /// Where callbacks go.
     @exclusivity(unchecked) private(set) var handle: HandleReference<AsyncSocket>
     /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
     /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.

@@ -43,7 +43,8 @@ extension EngineState {
         return session
     }
 
-    /// Runs `body` with the session of a handle. When it throws, a session that began with this call leaves no trace.
+    /// Runs `body` with the session of a handle. When it throws, a session that began with this call leaves no trace, save
+    /// where `prepareDescriptor` has sent something: then it is the session of that.
     func withSession<R>(
         of handle: DatagramSocket, _ body: (DatagramSession) throws(SocketError) -> R
     ) throws(SocketError) -> R {
@@ -54,7 +55,7 @@ extension EngineState {
             session.finishStep()
             return result
         } catch {
-            if isNew, !session.isClosed { session.abandon() } else { session.finishStep() }
+            if isNew, !session.isClosed, session.queue.count == 0 { session.abandon() } else { session.finishStep() }
             throw error
         }
     }

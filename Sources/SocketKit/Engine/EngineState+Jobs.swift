@@ -26,11 +26,18 @@ extension EngineState {
         let result = carriedOut >= place ? body(self) : nil
         flushAllWrites()
         account.leaveOut(moved: bytesMoved, since: before, atStart: start)
-        armTimer()
-        // Within a turn, the turn goes on.
-        guard !account.isOpen else { return result }
+        guard !account.isOpen else {
+            // The turn goes on.
+            armTimer()
+            return result
+        }
         // Nobody has to be called, and no caller's caller is in the midst of a step: what was retired has served its time.
-        if outbox.isEmpty, !outbox.isDelivering, !hasTaken { letGo() }
+        if outbox.isEmpty, !outbox.isDelivering, !hasTaken {
+            letGo()
+            // What went may have asked for something.
+            flushAllWrites()
+        }
+        armTimer()
         if hasTaken || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty { requestTurn() }
         return result
     }

@@ -97,12 +97,12 @@ extension EngineState {
             id: nextSocketID(), engine: self, handle: handle, target: endpoint.description, sockets: sockets,
             path: path, configuration: configuration, tls: tls)
         acceptors[acceptor.id] = acceptor
-        handle.sessionBegan(acceptor.id)
         let failure = acceptor.watch()
         if failure != 0 {
             acceptor.close(error: nil, mode: nil, isReleased: true)
             throw .system(failure, operation: "epoll_ctl", subject: endpoint.description)
         }
+        handle.sessionBegan(acceptor.id)
     }
 
     /// Opens what shares one port. Where the kernel chooses it for the first family, the second may find it taken; then

@@ -32,8 +32,8 @@ extension EngineState {
                 break
             }
             letGo()
-            // What goes may have closed sockets that must be told.
-            if outbox.isEmpty, isUpToDate, mailbox.sleep() {
+            // What goes may have closed sockets that must be told, or looked at others, which are kept since.
+            if outbox.isEmpty, holding.isEmpty, retired.isEmpty, isUpToDate, mailbox.sleep() {
                 // The reactor repeats most of these, but not those of descriptors that it does not watch any more.
                 if unseen.isEmpty { return }
                 break

@@ -41,7 +41,8 @@ struct HeldHandle {
 extension EngineState {
     /// Keeps what a user gave, and may replace at any time, until the engine is at rest.
     func retire<Value: Sendable>(_ shared: Shared<Value>?) {
-        if let shared { retired.append(shared.object) }
+        guard let shared, retired.last !== shared.object else { return }
+        retired.append(shared.object)
     }
 
     /// The closure of a configuration, likewise.

@@ -178,10 +178,16 @@ public final class AsyncSocket: Sendable {
     /// posted by now goes along, behind the connection itself, and what they post later comes behind both.
     private func moveAway(_ connection: Connection, of engineState: EngineState, to other: SocketEngine) {
         let need = state.withLock { state in
-            let moved = connection.moveAway(as: other.names.nextSession(), of: self)
+            // A former session of which notices are under way gets a name too, that no other has there.
+            var names: [SocketID: SocketID] = [:]
+            let moved = connection.moveAway(of: self) { former in
+                let name = names[former] ?? other.names.nextSession()
+                names[former] = name
+                return name
+            }
             state.engine = other
             state.session = moved.id
-            if state.isAwaited { state.changeAwaited { $0.rename(moved.former, moved.id) } }
+            if state.isAwaited { state.changeAwaited { $0.rename(names) } }
             var need = other.mailbox.post(.take(moved, self))
             for (command, operation) in engineState.withdraw(self) {
                 let next = other.mailbox.post(.ask(self, command.with(moved.id), operation))

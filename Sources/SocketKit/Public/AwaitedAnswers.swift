@@ -52,11 +52,11 @@ struct AwaitedAnswers {
         room.enter(session)
     }
 
-    /// The session goes on under another name, on another engine.
-    mutating func rename(_ session: SocketID, _ new: SocketID) {
-        connections.rename(session, new)
-        securings.rename(session, new)
-        room.rename(session, new)
+    /// Sessions go on under other names, on another engine.
+    mutating func rename(_ names: [SocketID: SocketID]) {
+        connections.rename(names)
+        securings.rename(names)
+        room.rename(names)
     }
 
     /// The answers that this notice gives; empty: nobody awaits it.

@@ -132,13 +132,13 @@ enum SocketNotice: Sendable {
     indirect case disconnecting(SocketError, unread: [UInt8])
     indirect case disconnected(SocketError?, of: SocketID)
 
-    /// The same of a session that goes on under another name.
-    func renamed(_ session: SocketID) -> SocketNotice {
+    /// The same with another name of its session.
+    func renamed(_ name: (SocketID) -> SocketID) -> SocketNotice {
         switch self {
-        case .connected(let address, _): .connected(address, of: session)
-        case .writable(let isWritable, _): .writable(isWritable, of: session)
-        case .secured: .secured(of: session)
-        case .disconnected(let error, _): .disconnected(error, of: session)
+        case .connected(let address, let session): .connected(address, of: name(session))
+        case .writable(let isWritable, let session): .writable(isWritable, of: name(session))
+        case .secured(let session): .secured(of: name(session))
+        case .disconnected(let error, let session): .disconnected(error, of: name(session))
         case .read, .readPartial, .wrote, .wrotePartial, .failed, .givenUp, .timedOut, .closedReadStream, .peerClosed,
             .trust, .disconnecting:
             self

@@ -45,9 +45,11 @@ struct Waiters<Value: Sendable>: Sendable {
         for index in list.indices where list[index].session == nil { list[index].session = session }
     }
 
-    /// A session goes on under another name.
-    mutating func rename(_ session: SocketID, _ new: SocketID) {
-        for index in list.indices where list[index].session == session { list[index].session = new }
+    /// Sessions go on under other names.
+    mutating func rename(_ names: [SocketID: SocketID]) {
+        for index in list.indices {
+            if let session = list[index].session, let name = names[session] { list[index].session = name }
+        }
     }
 
     /// Takes one out; `nil` if it was answered already.

@@ -12,17 +12,28 @@ import Testing
         deinit { other.disconnect() }
     }
 
+    /// Does something as it goes.
+    private final class LastAct: Sendable {
+        private let act: @Sendable () -> Void
+        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+        deinit { act() }
+    }
+
     /// Holds a socket until it hears of a failure.
     private final class Holder: AsyncSocketDelegate {
         private let kept = Lock<AsyncSocket?>(nil)
         var socket: AsyncSocket? { kept.withLock { $0 } }
 
-        init(_ engine: SocketEngine, closing other: AsyncSocket) throws {
+        convenience init(_ engine: SocketEngine, closing other: AsyncSocket) throws {
+            try self.init(engine, keeping: Companion(other))
+        }
+
+        init(_ engine: SocketEngine, keeping value: any Sendable) throws {
             let (ours, theirs) = try ConnectedPair.tcpPair()
             peer = theirs
             let socket = AsyncSocket(engine: engine, delegate: self)
             try socket.adopt(descriptor: ours)
-            socket.userData = Companion(other)
+            socket.userData = value
             kept.withLock { $0 = socket }
         }
 
@@ -45,6 +56,32 @@ import Testing
             socket.cancel(.operation(mine))
             other.cancel(.operation(theirs))
         }
+    }
+
+    @Test func whatLooksAtAllSocketsAsItGoesKeepsNoneOfThem() throws {
+        let engine = SocketEngine()
+        let other = try ConnectedPair(engine: engine)
+        let holder = try Holder(engine, keeping: LastAct { [weak engine] in _ = engine?.snapshot() })
+        engine.fence()
+        failBoth(holder, other.socket)
+        #expect(eventually { holder.socket == nil && engine.isAtRest })
+    }
+
+    @Test func whatWritesAsItGoesBehindACallIsSentAtOnce() throws {
+        let engine = SocketEngine()
+        let other = try ConnectedPair(engine: engine)
+        let writer = other.socket
+        let socket = DatagramSocket(engine: engine)
+        setPreparation(of: socket, holding: LastAct { writer.write([7]) })
+        try socket.bind(to: .udp(host: "127.0.0.1", port: 0))
+        // From then on the session alone has it.
+        socket.configuration = DatagramConfiguration()
+        try socket.enableBroadcast(true)
+        #expect(try other.peerReceives(1) == [7])
+    }
+
+    private func setPreparation(of socket: DatagramSocket, holding value: LastAct) {
+        socket.configuration.prepareDescriptor = { _ in withExtendedLifetime(value) {} }
     }
 
     @Test func aSocketThatIsClosedByWhatAnotherKeptHearsOfItsEnd() throws {
