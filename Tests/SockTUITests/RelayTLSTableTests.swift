@@ -28,9 +28,11 @@ struct RelayTLSTableTests {
         private let accepting: Recorder
         private let listener: SocketListener
 
-        init(relayed: Bool) throws {
+        /// `passesCuts`: the peers go on when the other one's stream was cut off.
+        init(relayed: Bool, passesCuts: Bool = false) throws {
             var configuration = SocketConfiguration()
             configuration.allowsHalfOpen = true
+            configuration.passesCuts = passesCuts
             accepting = Recorder(onAccept: { [served] in $0.delegate = served })
             listener = SocketListener(engine: engine, delegate: accepting, configuration: configuration)
             try listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: .testServer())
@@ -126,9 +128,11 @@ struct RelayTLSTableTests {
 
     @Test("a stream that was cut off in one direction goes on in the other")
     func oneDirection() throws {
-        let line = try Line(relayed: true)
+        let line = try Line(relayed: true, passesCuts: true)
         line.client.read(Self.any)
         _ = line.client.withDescriptor { shutdown($0, Int32(SHUT_WR)) }
+        #expect(eventually { line.served.calls.contains(.closedReadStream) })
+        #expect(line.server.wasCutOff)
         line.server.write([1, 2])
         #expect(eventually { line.told.received == [1, 2] })
     }
