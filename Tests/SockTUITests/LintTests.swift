@@ -243,6 +243,11 @@ extension Provocation {
             bench.pass(2.5)
         } relieved: { bench in
             (bench.kept.first as? FullBacklog)?.acceptAll()
+            // The next SYN may come in a minute; another attempt is answered at once.
+            let socket = bench.kept.last as? AsyncSocket
+            socket?.disconnect()
+            try socket?.connect(toHost: "127.0.0.1", port: (bench.kept.first as? FullBacklog)?.port ?? 0)
+            bench.session = socket?.session
         },
     ]
 

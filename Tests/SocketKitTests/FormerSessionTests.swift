@@ -235,7 +235,7 @@ import Testing
     @Test func whoWaitsForTLSInTheNextSessionGoesOn() async throws {
         let recorder = Recorder()
         let listener = SocketListener(engine: engine, delegate: recorder)
-        try listener.listen(on: anywhere, tls: .testServer())
+        try listener.listen(on: anywhere, tls: .testServer().with { $0.handshakeTimeout = nil })
         let place = Endpoint.tcp(host: "127.0.0.1", port: listener.localAddress?.port ?? 0)
         let client = Recorder()
         let socket = AsyncSocket(engine: engine, delegate: client)
