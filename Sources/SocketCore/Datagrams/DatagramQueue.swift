@@ -208,7 +208,7 @@ package struct DatagramQueue: Sendable {
         return entry
     }
 
-    /// The name of the entry in hand; nil: nothing is queued.
+    /// The name of the first entry; nil when nothing is queued.
     package var first: OperationID? { queued.count > 0 ? queued[0].operation : nil }
 
     /// The last entry's name; nil: nothing is queued.

@@ -17,7 +17,7 @@ package struct TLSUpgrade: Equatable, Sendable {
         didSet { isPending = Self.isPending(state) }
     }
 
-    /// Whether operations wait behind the barrier. Stored, since it is asked at every step.
+    /// Whether operations wait behind the barrier. Stored because every step reads it.
     package private(set) var isPending = false
 
     /// Whether TLS was ever asked for; it can be only once a session.

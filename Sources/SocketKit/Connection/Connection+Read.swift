@@ -114,15 +114,17 @@ extension Connection {
                 return pass > 0 || waitsForDelivery
             }
             guard receiveOnce(atMost: wanted) else { return false }
-            if engine.mustLeaveOff { return leaveOff() }
+            if engine.mustLeaveOff {
+                leaveOff()
+                return true
+            }
         }
         return true
     }
 
     /// Others come first. What is left is reported again, save where the reactor does not watch any more.
-    func leaveOff() -> Bool {
+    func leaveOff() {
         if isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
-        return true
     }
 
     /// One receive; false when there is nothing more to take now.
@@ -176,7 +178,7 @@ extension Connection {
     /// them, or user code cannot run here and now.
     func lend(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let webSocket { return lend(bytes, to: webSocket) }
-        // It is kept, since user code may let go of it meanwhile.
+        // The handle is kept because user code may release it meanwhile.
         guard machine.reading.lendsBytes, engine.mayLend, let handle = keptHandle, handle.takesLoans else {
             return bytes
         }
@@ -229,7 +231,7 @@ extension Connection {
     /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     func noTaker() {
-        // Reads that wait for callbacks take what comes, right behind those.
+        // Reading continues as soon as the pending callbacks are made.
         guard !waitsForDelivery, let descriptor = socket?.descriptor else { return }
         if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])

@@ -41,7 +41,10 @@ extension Connection {
                 return waitsForDelivery
             }
             guard receiveRecordsOnce(tls) else { return false }
-            if engine.mustLeaveOff { return leaveOff() }
+            if engine.mustLeaveOff {
+                leaveOff()
+                return true
+            }
         }
         return true
     }

@@ -126,7 +126,7 @@ final class EngineState {
         return acceptors[id]?.resumes ?? datagrams[id]?.scheduledDeadline
     }
 
-    /// Whether a turn would carry something out, call back, or let go of something, whatever the kernel says.
+    /// Whether jobs, callbacks or releases are pending, apart from what the kernel reports.
     var hasWork: Bool { hasJobs || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty }
 
     /// Closes everything without a word: the engine itself is being released.

@@ -2,16 +2,17 @@ import SocketCore
 
 /// The handle of a session, which does not keep the handle alive.
 ///
-/// A reference that comes out of here may be the last one when it goes, since the user's threads let go of theirs when
-/// they like. If it went in the midst of a step of the engine, the handle would be destroyed there with all that the user
-/// keeps in it. So there is one way to get at it, and whoever takes it gives it to something that outlasts the step: the
-/// engine's list of what is retired, a connection that is held, or a callback in the outbox.
+/// The user's threads may release the handle at any time, so a reference loaded here may become the last one. Released
+/// within a step of the engine, it would destroy the handle there, with everything the user keeps in it. Every way to load
+/// it therefore hands the reference to something that outlives the step: the engine's `retired` list, a connection that
+/// holds its handle, or a callback in the outbox.
 struct HandleReference<Handle: AnyObject> {
     private weak var handle: Handle?
 
     init(_ handle: Handle? = nil) { self.handle = handle }
 
-    /// The handle, once `keep` has seen to it that it stays until the engine is at rest; nil: the user let go of it.
+    /// Returns the handle after `keep` has stored a reference that lasts until the engine is at rest; nil if the user has
+    /// released it.
     @inline(__always)
     @discardableResult
     func load(keep: (Handle) -> Void) -> Handle? {
@@ -20,7 +21,7 @@ struct HandleReference<Handle: AnyObject> {
         return handle
     }
 
-    /// Gives it to something that keeps it until then; false: the user let go of it. It is counted once on that way.
+    /// Moves the loaded reference into `keep`, which saves counting it twice; false if the user has released the handle.
     @inline(__always)
     func give(to keep: (consuming Handle) -> Void) -> Bool {
         guard let handle else { return false }
@@ -28,7 +29,7 @@ struct HandleReference<Handle: AnyObject> {
         return true
     }
 
-    /// The handle, which is retired: it stays until the engine is at rest.
+    /// Returns the handle and retires it, so that it lasts until the engine is at rest.
     func load(in engine: EngineState) -> Handle? { load { engine.retire($0) } }
 }
 

@@ -31,6 +31,9 @@ struct Book {
         var isConnected: Bool
         var isOver = false
         var isReleased = false
+        /// A later session of its handle moved while this one's end was under way: its callbacks come on the other engine,
+        /// and may overtake a picture that the former engine made before.
+        var hasBeenTakenAlong = false
         /// The peer's end of stream was told: no read can complete any more.
         var hasToldEnd = false
         var hasToldUnread = false
@@ -76,6 +79,11 @@ struct Book {
     mutating func rename(_ former: SocketID, _ later: SocketID) {
         guard let index = index(of: former) else { return }
         sessions[index].id = later
+        let owner = sessions[index].owner
+        for other in sessions.indices where other != index && sessions[other].owner == owner && !sessions[other].isOver
+        {
+            sessions[other].hasBeenTakenAlong = true
+        }
         for tag in operations.indices where operations[tag].session == former { operations[tag].session = later }
     }
 

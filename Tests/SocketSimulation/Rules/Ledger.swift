@@ -92,7 +92,8 @@ package final class Ledger: Sendable {
     /// How many reads and writes of a session have not ended.
     package func unfinished(of id: SocketID) -> (reads: Int, writes: Int)? {
         book.withLock { book in
-            book.index(of: id).map { (book.sessions[$0].reads.count, book.sessions[$0].writes.count) }
+            guard let index = book.index(of: id), !book.sessions[index].hasBeenTakenAlong else { return nil }
+            return (book.sessions[index].reads.count, book.sessions[index].writes.count)
         }
     }
 
