@@ -69,8 +69,10 @@ extension EngineState {
         }
         let failure = kernel.makeNonBlocking(descriptor)
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
+        let id = nextSocketID()
+        try checkUnwatched(descriptor, as: id)
         let connection = Connection(
-            id: nextSocketID(), engine: self, handle: handle, role: .client, target: peer.description,
+            id: id, engine: self, handle: handle, role: .client, target: peer.description,
             configuration: Shared(configuration))
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
@@ -79,6 +81,17 @@ extension EngineState {
         connection.mayLiveOn = true
         connection.didConnect()
         connection.finishStep()
+    }
+
+    /// Throws where the reactor refuses a descriptor: mostly since another socket of this engine owns it, and two would
+    /// close it.
+    private func checkUnwatched(_ descriptor: Int32, as id: SocketID) throws(SocketError) {
+        let refused = reactor.add(descriptor, [], ReactorToken(id, 0))
+        if refused == 0 { return reactor.remove(descriptor) }
+        if refused == EEXIST {
+            throw .refused("adopt", "descriptor \(descriptor): another socket of this engine has it")
+        }
+        throw .system(refused, operation: "epoll_ctl", subject: "descriptor \(descriptor)")
     }
 
     // MARK: Listening

@@ -5,7 +5,8 @@ import SocketCore
 package enum Digests {
     /// The SHA-1 digest of some bytes (RFC 3174). RFC 6455 uses it to show that a server read the key, not to hide anything.
     static func sha1(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
+        precondition(OpenSSL.isReady, "OpenSSL cannot be used")
+        return [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
             _ = SHA1(bytes, bytes.count, digest.baseAddress)
             count = 20
         }
@@ -14,8 +15,8 @@ package enum Digests {
     /// Bytes that nobody can guess.
     static func random(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { bytes, done in
-            let status = RAND_bytes(bytes.baseAddress, CInt(count))
-            precondition(status == 1, "OpenSSL has no randomness")
+            precondition(
+                OpenSSL.isReady && RAND_bytes(bytes.baseAddress, CInt(count)) == 1, "OpenSSL has no randomness")
             done = count
         }
     }

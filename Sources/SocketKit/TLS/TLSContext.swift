@@ -98,6 +98,7 @@ final class TLSContext: Sendable {
 extension TLSContext {
     /// The address of a new context, which the caller owns; 0: out of memory.
     private static func make(_ settings: TLSSettings, withKeyLog: Bool) throws(SocketError) -> Int {
+        guard OpenSSL.isReady else { return 0 }
         ERR_clear_error()
         guard let context = SSL_CTX_new(settings.role == .client ? TLS_client_method() : TLS_server_method()) else {
             return 0

@@ -70,6 +70,17 @@ import Testing
         #expect(unix.socket.isConnected && unix.socket.peerAddress == .unnamed)
     }
 
+    @Test func aDescriptorOfAnotherSocketIsRefusedAndStaysWithItsOwner() throws {
+        let pair = try ConnectedPair()
+        let descriptor = try #require(pair.engine.snapshot().sockets.first?.descriptor)
+        let other = AsyncSocket(engine: pair.engine)
+        let error = try #require(throws: SocketError.self) { try other.adopt(descriptor: descriptor) }
+        #expect(error.detail == "descriptor \(descriptor): another socket of this engine has it")
+        #expect(other.isDisconnected)
+        pair.socket.write([1])
+        #expect(try pair.peerReceives(1) == [1])
+    }
+
     @Test func statement030_aReadCompletesBehindADidConnectThatTakesItsTime() throws {
         let goOn = DispatchSemaphore(value: 0)
         let recorder = Recorder(onCall: { _, call in if call == .connected { goOn.wait() } })
