@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Count what a server executes for each operation: user instructions, allocations and system calls.
+
+usage: counts.py [--gate FILE] SERVER [CASE ...]
+
+Unlike CPU time these hardly depend on the machine, or on what else runs there. Instructions and allocations are counted by
+valgrind's callgrind (the calls of malloc and its like) behind a first run of the load that warms the server up, system calls
+by strace in a run of their own. A gate file has lines "CASE INSTRUCTIONS ALLOCATIONS SYSTEM-CALLS": none may be above it.
+Exits 1 if one is, or if a run failed.
+"""
+import glob, json, os, re, shutil, signal, subprocess, sys, tempfile, time
+import compare
+
+MEBIBYTES = 256
+PING = (['-c', '64', '-t', '{seconds}', 'ping'], lambda report: report['n'])
+LINES = (['-n', '200000', 'lines'], lambda report: 200_000)
+CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
+    'echo-inline': ('inline', 'echo', *PING),
+    'echo-queue': ('queue', 'echo', *PING),
+    'echo-borrowed': ('borrowed', 'echo', *PING),
+    'line-inline': ('inline', 'lines', *LINES),
+    'line-borrowed': ('borrowed', 'lines', *LINES),
+    'accept-inline': ('inline', 'echo', ['-n', '1000', '-c', '16', 'accept'], lambda report: 1_000),
+    'received-MiB': ('inline', 'sink', ['-n', str(MEBIBYTES << 20), 'sink'], lambda report: MEBIBYTES),
+    'sent-MiB': ('inline', 'source', ['-n', str(MEBIBYTES << 20), 'source'], lambda report: MEBIBYTES),
+}
+ALLOCATES = re.compile(r'(malloc|calloc|realloc|posix_memalign|aligned_alloc|memalign)(@|\'|$)')
+
+class Server:
+    def __init__(self, case, server, before=()):
+        self.way, mode, self.arguments, self.count = CASES[case]
+        self.process = subprocess.Popen([*before, server, '-m', mode, '-w', self.way], stdout=subprocess.PIPE, text=True)
+        self.port = self.process.stdout.readline().split()[1]
+
+    def __enter__(self): return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def load(self, seconds):
+        words = [word.replace('{seconds}', seconds) for word in self.arguments]
+        run = subprocess.run([f'{compare.BUILD}/loadgen', '-p', self.port, *words], capture_output=True, text=True, check=True)
+        # What the server does last, it may do behind the load's end.
+        time.sleep(0.2)
+        return self.count(json.loads(run.stdout))
+
+def callgrind(case, server):
+    """Instructions and allocations for each operation."""
+    folder = tempfile.mkdtemp()
+    tool = ['valgrind', '--quiet', '--tool=callgrind', '--compress-strings=no', f'--callgrind-out-file={folder}/out']
+    with Server(case, server, tool) as run:
+        control = lambda flag: subprocess.run(['callgrind_control', flag, str(run.process.pid)], capture_output=True, check=True)
+        run.load('0.5')
+        control('-z')
+        operations = run.load('4')
+        control('-d')
+        # The tool writes it when it next switches threads, under a name with a number.
+        while not (dumps := glob.glob(f'{folder}/out.*')) or not re.search(r'^totals: ', open(dumps[0]).read(), re.M): time.sleep(0.1)
+    text = open(dumps[0]).read()
+    shutil.rmtree(folder)
+    instructions = int(re.search(r'^totals: (\d+)', text, re.M)[1])
+    calls = re.findall(r'^cfn=(.*)\ncalls=(\d+)', text, re.M)
+    return instructions / operations, sum(int(count) for name, count in calls if ALLOCATES.match(name)) / operations
+
+def strace(case, server):
+    """System calls for each operation."""
+    with Server(case, server) as run, tempfile.NamedTemporaryFile('r') as report:
+        run.load('0.5')
+        tracer = subprocess.Popen(['strace', '-c', '-f', '-o', report.name, '-p', str(run.process.pid)], stderr=subprocess.PIPE, text=True)
+        # It says so for each thread that it has attached to.
+        tracer.stderr.readline()
+        time.sleep(0.5)
+        operations = run.load('2')
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+        total = re.search(r'^\s*\S+\s+\S+\s+\S*\s*(\d+)\s+\d*\s*total$', report.read(), re.M)
+    return int(total[1]) / operations
+
+def main():
+    words, gates = sys.argv[1:], {}
+    if words[:1] == ['--gate']:
+        lines = [line.split() for line in open(words[1]) if line.strip() and not line.startswith('#')]
+        gates, words = {case: [float(most) for most in rest] for case, *rest in lines}, words[2:]
+    if not words or any(word not in CASES for word in words[1:]): raise SystemExit(__doc__ + '\ncases: ' + ' '.join(CASES))
+    for tool in ('valgrind', 'strace'):
+        if not shutil.which(tool): raise SystemExit(f'counts: {tool} is missing: apt-get install {tool}')
+    compare.build()
+    over = []
+    # Valgrind does not read what Swift's compiler says about lines and types.
+    server = f'{compare.BUILD}/counted-server'
+    subprocess.run(['strip', '--strip-debug', '-o', server, words[0]], check=True)
+    print(f'{"for each operation":20}{"instructions":>14}{"allocations":>14}{"system calls":>14}')
+    for case in words[1:] or CASES:
+        counts = [*callgrind(case, server), strace(case, server)]
+        print(f'{case:20}{counts[0]:14.0f}{counts[1]:14.3f}{counts[2]:14.3f}', flush=True)
+        over += [f'{case}: {count:.3f} {what}, at most {most:g}'
+                 for count, most, what in zip(counts, gates.get(case, []), ('instructions', 'allocations', 'system calls')) if count > most]
+    if over: raise SystemExit('counts: above its gate: ' + '; '.join(over))
+
+if __name__ == '__main__': main()
