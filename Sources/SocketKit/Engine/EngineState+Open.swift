@@ -69,8 +69,9 @@ extension EngineState {
         }
         let failure = kernel.makeNonBlocking(descriptor)
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
-        let id = nextSocketID()
+        let id = names.nextSession()
         try checkUnwatched(descriptor, as: id)
+        counters.opened += 1
         let connection = Connection(
             id: id, engine: self, handle: handle, role: .client, target: peer.description,
             configuration: Shared(configuration))
