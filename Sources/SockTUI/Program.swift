@@ -41,7 +41,7 @@ enum Program {
         switch invocation.mode {
         case .configuration:
             return show(configuration.text(colour: Palette.standard))
-        case .script(let path): return with { ScriptRun.run(path, invocation, configuration, inspected: $0) }
+        case .script(let path): return with { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
@@ -67,24 +67,21 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
-        let inspected = makeInspected(asks: false)
-        let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, inspected: inspected)
+        let sources = SourceList(asks: false)
+        let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, sources: sources)
         let ending = run.run(invocation.opening)
-        inspected.close()
+        sources.close()
         switch ending {
         case .status(let status): return status
         case .signal(let number): CrashGuard.die(by: number)
         }
     }
 
-    private static func with(_ run: (any Inspected) -> Int32) -> Int32 {
-        let inspected = makeInspected()
-        defer { inspected.close() }
-        return run(inspected)
+    private static func with(_ run: (SourceList) -> Int32) -> Int32 {
+        let sources = SourceList()
+        defer { sources.close() }
+        return run(sources)
     }
-
-    /// The engine that is looked at; `asks`: somebody is there who can judge a certificate.
-    static func makeInspected(asks: Bool = true) -> any Inspected { InspectedPrograms(asks: asks) }
 
     /// Writes one line to standard error and returns the status.
     static func complain(_ sentence: String, status: Int32) -> Int32 {

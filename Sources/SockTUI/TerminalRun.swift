@@ -37,10 +37,10 @@ enum TerminalRun {
     ) -> Int32 {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
-        let inspected = Program.makeInspected()
+        let sources = SourceList()
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
-            inspected: inspected, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
+            sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
         var options = Model.Options(
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints)
@@ -57,7 +57,7 @@ enum TerminalRun {
         let ending = loop.run()
         terminal.leave()
         CrashGuard.disarm()
-        inspected.close()
+        sources.close()
         runner.finish()
         switch ending {
         case .quit: return 0

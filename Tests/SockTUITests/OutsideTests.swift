@@ -60,7 +60,7 @@ struct OutsideTests {
 
     @Test("a listener replies by its rules to those who connect, and stops when they go")
     func replies() throws {
-        let engine = InspectedEngine()
+        let engine = EngineSource()
         let opened = Lock<SocketID?>(nil)
         let port = try Peer.freePort()
         engine.listen(OpenRequest(.tcp(host: "127.0.0.1", port: port))) { result in

@@ -1,6 +1,6 @@
 import Glibc
 import InspectorCore
-import SocketCore
+import SocketKit
 import SocketTestSupport
 import Synchronization
 import Testing
@@ -8,24 +8,24 @@ import Testing
 @testable import SockTUI
 
 /// An engine that answers when it is told to, and remembers what it was asked.
-private final class SlowEngine: Inspected {
+private final class SlowEngine: OpeningSource {
     struct Asked {
         var snapshots = 0
-        var waiting: [@Sendable (EngineSnapshot) -> Void] = []
+        var waiting: [@Sendable (EngineSnapshot?) -> Void] = []
         var commands: [SocketCommand] = []
         var opened: [OpenRequest] = []
     }
 
     let asked = Mutex(Asked())
 
-    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         asked.withLock {
             $0.snapshots += 1
             $0.waiting.append(then)
         }
     }
 
-    func send(_ command: SocketCommand) { asked.withLock { $0.commands.append(command) } }
+    func perform(_ command: SocketCommand) { asked.withLock { $0.commands.append(command) } }
 
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         asked.withLock { $0.opened.append(request) }
@@ -37,6 +37,17 @@ private final class SlowEngine: Inspected {
     }
 
     func close() {}
+    func info(ordinal: Int) -> ProgramInfo { ProgramInfo(ordinal: ordinal, name: "slow", process: 1, isOurs: true) }
+    var isAwaited: Bool { false }
+    var hasAnswered: Bool { true }
+    func takeNotices() -> [String] { [] }
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {}
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {}
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream {
+        throw SocketError(.other, operation: "send", detail: "")
+    }
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {}
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {}
 
     func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {}
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { then(nil) }
@@ -60,7 +71,7 @@ final class RunLoopTests {
 
     private func loop() -> RunLoop {
         let model = Model(options: Model.Options(ascii: true, version: "test"))
-        let runner = EffectRunner(inspected: engine, inbox: inbox)
+        let runner = EffectRunner(sources: SourceList(own: engine), inbox: inbox)
         return RunLoop(model: model, screen: ScriptScreen(Size(80, 24)), runner: runner)
     }
 
@@ -132,11 +143,11 @@ final class RunLoopTests {
     }
 }
 
-@Suite("The inspected engine")
-struct InspectedEngineTests {
+@Suite("The engine as a source")
+struct EngineSourceTests {
     @Test("connects and listens; what it opened is in the next snapshot; refusals say why")
     func opens() throws {
-        let engine = InspectedEngine()
+        let engine = EngineSource()
         let answers = Mutex<[Result<SocketID, SocketError>]>([])
         func count() -> Int { answers.withLock { $0.count } }
         engine.listen(OpenRequest(.tcp(host: "127.0.0.1", port: 0))) { @Sendable answer in
@@ -159,7 +170,7 @@ struct InspectedEngineTests {
         #expect(connected, "both ends live, each with its standing read")
     }
 
-    private func snapshot(of engine: InspectedEngine) throws -> EngineSnapshot {
+    private func snapshot(of engine: EngineSource) throws -> EngineSnapshot {
         let box = Mutex<EngineSnapshot?>(nil)
         engine.requestSnapshot(SnapshotRequest()) { @Sendable snapshot in box.withLock { $0 = snapshot } }
         try #require(eventually { box.withLock { $0 != nil } })

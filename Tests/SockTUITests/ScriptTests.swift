@@ -76,7 +76,7 @@ struct ScriptTests {
 struct ScriptDriverTests {
     private func driver() -> ScriptDriver {
         let screen = ScriptScreen(Size(80, 24))
-        let runner = EffectRunner(inspected: NothingInspected(), inbox: Inbox())
+        let runner = EffectRunner(sources: SourceList(), inbox: Inbox())
         let model = Model(options: Model.Options(ascii: true, version: "test"))
         return ScriptDriver(loop: RunLoop(model: model, screen: screen, runner: runner), screen: screen)
     }
@@ -102,7 +102,10 @@ struct ScriptDriverTests {
             try driver().run(try Script("connect 127.0.0.1:1\nwait 300 connected"))
         }
         #expect(error?.line == 2)
-        #expect(error?.sentence == "\"connected\" cannot come any more: 127.0.0.1:1: there is no engine here")
+        #expect(
+            error?.sentence
+                == "\"connected\" cannot come any more: every connection is closed (#1 127.0.0.1:1: Connection refused)"
+        )
     }
 
     @Test("the picture has the size that was asked for")

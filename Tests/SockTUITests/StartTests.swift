@@ -120,7 +120,7 @@ struct StartTests {
         let folder = try TemporaryFolder()
         let engine = SocketEngine()
         let inspection = try SocketInspection.serve(engine, rights: .watch, folder: folder.path)
-        let programs = InspectedPrograms()
+        let programs = SourceList()
         let attached = Lock<Int?>(nil)
         programs.attach(inspection.path) { @Sendable result in attached.withLock { $0 = try? result.get() } }
         #expect(eventually { attached.withLock { $0 } == 1 } && !programs.hasAnswered)

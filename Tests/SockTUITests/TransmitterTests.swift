@@ -10,7 +10,7 @@ import Testing
 struct TransmitterTests {
     /// The engine of the program, one connection of it, and its peer.
     private final class Bench {
-        let engine = InspectedEngine()
+        let engine = EngineSource()
         let inbox = Inbox()
         let transmitter: Transmitter
         let peer: Recorder
@@ -25,7 +25,7 @@ struct TransmitterTests {
                     socket.delegate = peer
                     if reads { socket.read(.standing) }
                 }))
-            transmitter = Transmitter(inspected: engine, inbox: inbox)
+            transmitter = Transmitter(sources: SourceList(own: engine), inbox: inbox)
             let opened = Lock<SocketID?>(nil)
             let request = OpenRequest(.tcp(host: "127.0.0.1", port: reception.port))
             engine.connect(request) { result in opened.withLock { $0 = try? result.get() } }
@@ -156,7 +156,7 @@ struct TransmitterTests {
     @Test("a connection that is over is told")
     func closed() throws {
         let bench = try Bench()
-        bench.engine.send(.close(bench.id, .now))
+        bench.engine.perform(.close(bench.id, .now))
         folder.write("x", to: "small")
         bench.transmitter.start(Transmission(bench.id, .file(folder.path + "/small"), tag: 1))
         guard case .failed = bench.waitForEnding() else {

@@ -49,7 +49,10 @@ extension Model {
         guard latest.sockets.allSatisfy({ $0.phase == .closed }) else { return nil }
         if let refusal = start.error ?? notice.flatMap({ $0.isError ? $0.text : nil }) { return refusal }
         guard let last = latest.sockets.last else { return nil }
-        return "every connection is closed (\(last.id) \(last.peerText): \(last.ending ?? "closed"))"
+        let ending = last.ending ?? "closed"
+        // The kernel's refusals name the address already.
+        let peer = ending.hasPrefix(last.peerText) ? "" : "\(last.peerText): "
+        return "every connection is closed (\(last.id) \(peer)\(ending))"
     }
 }
 

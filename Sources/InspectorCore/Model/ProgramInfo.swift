@@ -19,6 +19,8 @@ package struct ProgramInfo: Hashable, Sendable {
     /// What may be done to it.
     package var rights: InspectionRights
     package var state: State
+    /// What it can do besides showing its sockets.
+    package var abilities: SourceAbilities
     /// Whether it is this program, whose sockets end with it.
     package var isOurs: Bool
 
@@ -28,6 +30,7 @@ package struct ProgramInfo: Hashable, Sendable {
     ) {
         self.ordinal = ordinal
         self.isOurs = isOurs
+        abilities = isOurs ? [.commands, .sending] : rights >= .control ? .commands : []
         self.name = name
         self.process = process
         self.rights = rights

@@ -56,7 +56,7 @@ extension Model {
             effects = []
         }
         keepInSight()
-        return effects
+        return allowed(effects)
     }
 
     /// Takes in what the shell found out.

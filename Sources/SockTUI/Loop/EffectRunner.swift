@@ -5,7 +5,7 @@ import SocketCore
 
 /// Does what the reducer wants done to sockets: the only one that does. Answers come back through the inbox.
 struct EffectRunner: Sendable {
-    let inspected: any Inspected
+    let sources: SourceList
     let inbox: Inbox
     /// Told what was opened, so that the start screen can offer it again; nil: nothing is kept.
     var recent: RecentTargets?
@@ -21,23 +21,23 @@ struct EffectRunner: Sendable {
 
     /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
     init(
-        inspected: any Inspected, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
+        sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
         log: ProgramLog? = nil, findsPeers: Bool = false
     ) {
         peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
-        self.inspected = inspected
+        self.sources = sources
         self.inbox = inbox
         self.recent = recent
         self.sent = sent
         self.log = log
-        transmitter = Transmitter(inspected: inspected, inbox: inbox)
+        transmitter = Transmitter(sources: sources, inbox: inbox)
     }
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        inspected.requestSnapshot(request) { @Sendable [inbox, inspected, peers] snapshot in
-            peers?.look(snapshot, request.kernel) { @Sendable in inspected.process(of: $0) }
-            if let news = inspected.news() { inbox.post(.programs(news)) }
+        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
+            peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+            if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
         }
     }
@@ -45,35 +45,35 @@ struct EffectRunner: Sendable {
     /// Performs one effect; those that are about the screen are the run loop's.
     func perform(_ effect: Effect) {
         switch effect {
-        case .send(let command): inspected.send(command)
+        case .send(let command): sources.perform(command)
         case .connect(let request):
             note(request.address)
-            inspected.connect(request, then: answer(to: request))
+            sources.connect(request, then: answer(to: request))
         case .listen(let request):
             // Without the certificate, which is not kept, it could not be offered again.
             if request.tls == nil { note("listen \(request.target)") }
-            inspected.listen(request, then: answer(to: request))
+            sources.listen(request, then: answer(to: request))
         case .startTLS(let id, let settings):
-            inspected.startTLS(id, settings) { @Sendable [inbox] error in
+            sources.startTLS(id, settings) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
         case .relay(let request):
             if request.listenTLS == nil { note(request.text) }
-            inspected.relay(request) { @Sendable [self] result in
+            sources.relay(request) { @Sendable [self] result in
                 switch result {
                 case .success(let id): inbox.post(.relays(id))
                 case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
                 }
             }
         case .attach(let name):
-            inspected.attach(name) { @Sendable [inbox] result in
+            sources.attach(name) { @Sendable [inbox] result in
                 switch result {
                 case .success: break
                 case .failure(let error): inbox.post(.refused("\(name): \(error.detail)"))
                 }
             }
         case .startDemo:
-            inspected.startDemo { @Sendable [inbox] error in
+            sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
             }
         case .transmit(let transmission): transmitter.start(transmission)
@@ -84,7 +84,7 @@ struct EffectRunner: Sendable {
         case .copy(let bytes): tell { SavedBytes.copy(bytes) }
         case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
-            inspected.setReplies(id, rules) { @Sendable [inbox] error in
+            sources.setReplies(id, rules) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
         case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }

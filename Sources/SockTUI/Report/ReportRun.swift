@@ -17,6 +17,8 @@ final class ReportRun {
     private let isOnce: Bool
     private var lines: ReportLines
     private var last: EngineSnapshot?
+    /// Of a run that prints once: what has happened so far.
+    private var events: [SocketEvent] = []
     /// Sockets that were asked for and not yet answered about.
     private var unanswered = 0
     private var endsByItself: Bool
@@ -30,16 +32,18 @@ final class ReportRun {
     /// When a reader that takes nothing is given up, once SIGINT has come.
     private var farewellEnd: ContinuousClock.Instant?
 
+    /// Events that a run which prints once keeps; more are lost, and their numbers say so.
+    private static let eventLimit = 1 << 16
     /// How long sockets are given to come about before a single snapshot, at least and at most.
     private static let moment = Duration.milliseconds(500)
     private static let limit = Duration.seconds(10)
     /// How long sockets are given to close after SIGINT, and the reader to take what is written then.
     private static let farewell = Duration.seconds(1)
 
-    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, inspected: any Inspected) {
+    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList) {
         self.isOnce = isOnce
         lines = ReportLines(form, isOnce: isOnce, lints: lints)
-        runner = EffectRunner(inspected: inspected, inbox: inbox, findsPeers: form == .json)
+        runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
         endsByItself = true
     }
 
@@ -63,10 +67,11 @@ final class ReportRun {
         let begin = ContinuousClock.now
         while true {
             // Asked first, so that the snapshot has the answers.
-            let hasAnswered = runner.inspected.hasAnswered
+            let hasAnswered = runner.sources.hasAnswered
             if let signal = turn(eventsFrom: 0) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
-            if let last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
+            if var last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
+                last.events = events
                 return finish(take(last))
             }
             if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
@@ -96,7 +101,7 @@ final class ReportRun {
     private func closeAll() -> [String] {
         farewellEnd = .now + Self.farewell
         guard programs == nil else { return [] }
-        runner.inspected.close()
+        runner.sources.close()
         let end = ContinuousClock.now + Self.farewell
         defer { farewellEnd = .now + Self.farewell }
         var text: [String] = []
@@ -131,6 +136,7 @@ final class ReportRun {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot
+            if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
             return true
         case .opened, .relays:
             unanswered -= 1

@@ -6,7 +6,7 @@ import SocketKit
 enum ScriptRun {
     /// Runs the script at `path`: 0 when every step succeeded, 1 when one did not, 2 when the file makes no sense.
     static func run(
-        _ path: String, _ invocation: Invocation, _ configuration: Configuration, inspected: any Inspected
+        _ path: String, _ invocation: Invocation, _ configuration: Configuration, sources: SourceList
     ) -> Int32 {
         let text: String
         do throws(TextFile.Problem) {
@@ -15,7 +15,7 @@ enum ScriptRun {
             return Program.complain("\(path): \(error.sentence)", status: 2)
         }
         do throws(Script.Mistake) {
-            return run(try Script(text), path, invocation, configuration, inspected)
+            return run(try Script(text), path, invocation, configuration, sources)
         } catch {
             return Program.complain("\(path):\(error.line): \(error.sentence)", status: 2)
         }
@@ -23,7 +23,7 @@ enum ScriptRun {
 
     private static func run(
         _ script: Script, _ path: String, _ invocation: Invocation, _ configuration: Configuration,
-        _ inspected: any Inspected
+        _ sources: SourceList
     ) -> Int32 {
         let inbox = Inbox()
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
@@ -31,7 +31,7 @@ enum ScriptRun {
             ascii: configuration.isASCII, version: CommandTable.version, lints: invocation.lints)
         options.keys = configuration.keys
         let runner = EffectRunner(
-            inspected: inspected, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
+            sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)
         let loop = RunLoop(model: Model(options: options), screen: screen, runner: runner)
         if invocation.opening.isEmpty {

@@ -8,7 +8,7 @@ import SocketKit
 /// Every piece is waited for until the kernel has it, so that our queue never holds more than one of them and the peer
 /// that does not read is felt at once.
 final class Transmitter: Sendable {
-    private let inspected: any Inspected
+    private let sources: SourceList
     private let inbox: Inbox
     private let executor = QueueExecutor()
     private let running = Lock(Running())
@@ -32,8 +32,8 @@ final class Transmitter: Sendable {
     /// Between two reports.
     private static let reportTime = DispatchTimeInterval.milliseconds(100)
 
-    init(inspected: any Inspected, inbox: Inbox) {
-        self.inspected = inspected
+    init(sources: SourceList, inbox: Inbox) {
+        self.sources = sources
         self.inbox = inbox
     }
 
@@ -50,8 +50,8 @@ final class Transmitter: Sendable {
             if transmission.isLong { running.entries[id] = Entry(number: running.number, progress: progress) }
             return running.number
         }
-        let task = Task(executorPreference: executor) { [inspected, weak self] in
-            var sender = Sender(progress, inspected) { self?.report($0, number, atOnce: $1) }
+        let task = Task(executorPreference: executor) { [sources, weak self] in
+            var sender = Sender(progress, sources) { self?.report($0, number, atOnce: $1) }
             let ending = await sender.run()
             self?.ended(sender.progress, number, ending)
         }
@@ -109,15 +109,15 @@ final class Transmitter: Sendable {
     /// One transmission on its way.
     private struct Sender {
         var progress: TransmissionProgress
-        let inspected: any Inspected
+        let sources: SourceList
         let tell: (TransmissionProgress, _ atOnce: Bool) -> Void
 
         init(
-            _ progress: TransmissionProgress, _ inspected: any Inspected,
+            _ progress: TransmissionProgress, _ sources: SourceList,
             tell: @escaping (TransmissionProgress, _ atOnce: Bool) -> Void
         ) {
             self.progress = progress
-            self.inspected = inspected
+            self.sources = sources
             self.tell = tell
         }
 
@@ -160,7 +160,8 @@ final class Transmitter: Sendable {
 
         /// The file as one binary message, whose parts wait for room.
         private mutating func stream(_ file: ReadFile) async throws {
-            let stream = try await inspected.stream(to: progress.transmission.socket)
+            let id = progress.transmission.socket
+            let stream = try await sources.opener(of: id).stream(to: id.own)
             // Stopped, or cut short by a file that cannot be read, the message still has to end.
             defer { stream.finish() }
             while let piece = try file.next(Transmitter.pieceLength) {
@@ -184,12 +185,13 @@ final class Transmitter: Sendable {
         private mutating func write(_ bytes: [UInt8]) async throws {
             try Task.checkCancellation()
             let transmission = progress.transmission
+            let (opener, id) = (try sources.opener(of: transmission.socket), transmission.socket.own)
             if transmission.isMessages {
                 let type = transmission.isBinary ? .binary : WebSocketMessage.type(of: bytes)
-                try await inspected.send(WebSocketMessage(type, bytes), to: transmission.socket)
+                try await opener.send(WebSocketMessage(type, bytes), to: id)
             } else {
-                try await inspected.write(
-                    WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: transmission.socket)
+                try await opener.write(
+                    WriteRequest(bytes, timeout: pace.timeout, tag: transmission.tag), to: id)
             }
             progress.done += bytes.count
             report(atOnce: false)

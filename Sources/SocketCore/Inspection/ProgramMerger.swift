@@ -1,26 +1,36 @@
-/// Events of several programs in one sequence. What was lost of one keeps its place as a gap in the numbers.
+/// Numbers the events of several programs in one sequence. What was lost of one keeps its place as a gap in the numbers.
 package struct EventMerger: Sendable {
-    private var events: [SocketEvent] = []
     /// Of each program, the number that is expected next; nil: none has come, and what lay before is not missed.
     private var expected: [Int: UInt64] = [:]
     /// The number that the next event gets.
-    package private(set) var next: UInt64
+    package private(set) var next: UInt64 = 0
 
-    /// Events that are kept for those who ask.
-    private static let limit = 4_096
-
-    /// Begins to count there; `expected`: a program whose events were told as they are up to there.
-    package init(next: UInt64 = 0, expected ordinal: Int? = nil) {
-        self.next = next
-        if let ordinal { expected[ordinal] = next }
-    }
+    package init() {}
 
     /// What that program's next event is called by itself; nil: nothing is known of it.
     package func expects(of ordinal: Int) -> UInt64? { expected[ordinal] }
 
-    /// Takes events of one program, in their order, and the number that its next one will have.
-    package mutating func add(_ new: [SocketEvent], of ordinal: Int, next theirs: UInt64) {
+    /// Makes a program's events count from that number on, so that what is lost before the first look is known to be.
+    package mutating func expect(_ sequence: UInt64, of ordinal: Int) { expected[ordinal] = sequence }
+
+    /// The next events of one program, in their order, as they are called in the common sequence. `theirs`: the number that
+    /// its next one will have.
+    package mutating func number(
+        _ new: [SocketEvent], of ordinal: Int, next theirs: UInt64
+    ) -> [SocketEvent] {
         var awaited = expected[ordinal] ?? new.first?.sequence ?? theirs
+        defer {
+            if theirs > awaited { next.saturate(adding: theirs - awaited) }
+            expected[ordinal] = max(theirs, awaited)
+        }
+        // A program alone keeps its numbers: nothing has to be copied.
+        if ordinal == 0, awaited == next, let last = new.last, last.sequence < .max,
+            last.sequence &- awaited == UInt64(new.count - 1), new.first?.sequence == awaited
+        {
+            (awaited, next) = (last.sequence + 1, last.sequence + 1)
+            return new
+        }
+        var numbered: [SocketEvent] = []
         for event in new where event.sequence >= awaited && event.sequence < .max {
             next.saturate(adding: event.sequence - awaited)
             // The numbers are used up, which takes programs that lie about how many events they lost.
@@ -29,38 +39,28 @@ package struct EventMerger: Sendable {
             var event = event
             event.sequence = next
             event.socket = SocketID(event.socket.number, of: ordinal)
-            events.append(event)
+            numbered.append(event)
             next += 1
         }
-        if theirs > awaited { next.saturate(adding: theirs - awaited) }
-        expected[ordinal] = max(theirs, awaited)
-        if events.count > 2 * Self.limit { events.removeFirst(events.count - Self.limit) }
-    }
-
-    /// The events from that number on.
-    package func events(from sequence: UInt64) -> [SocketEvent] {
-        Array(events.drop { $0.sequence < sequence })
+        return numbered
     }
 }
 
 /// Puts the snapshots of several programs into one.
 package struct ProgramMerger: Sendable {
-    private var events: EventMerger
+    private var events = EventMerger()
 
-    /// The number that the next event gets.
-    package var nextEvent: UInt64 { events.next }
-
-    /// Begins with nothing; or with events that are counted as one program, the `ordinal`th, counts them.
-    package init(next: UInt64 = 0, expected ordinal: Int? = nil) {
-        events = EventMerger(next: next, expected: ordinal)
-    }
+    package init() {}
 
     /// What that program's next event is called by itself; nil: nothing is known of it.
     package func expects(of ordinal: Int) -> UInt64? { events.expects(of: ordinal) }
 
+    /// Makes a program's events count from that number on, so that what is lost before the first look is known to be.
+    package mutating func expect(_ sequence: UInt64, of ordinal: Int) { events.expect(sequence, of: ordinal) }
+
     /// One snapshot of all of them, each with its program's ordinal, as that was asked for. The clocks of one host's
     /// programs are one clock, so its instant is the latest of theirs. Its counters are sums and its times the largest;
-    /// `shares` has those of each engine.
+    /// `shares` has those of each engine. Events are passed on once: they are in this snapshot and in none that follows.
     package mutating func merge(
         _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest
     ) -> EngineSnapshot {
@@ -77,13 +77,13 @@ package struct ProgramMerger: Sendable {
             whole.counters.add(snapshot.counters)
             whole.times.take(snapshot.times)
             whole.shares?.append(EngineShare(snapshot, ordinal: ordinal))
-            events.add(snapshot.events, of: ordinal, next: snapshot.nextEvent)
+            let numbered = events.number(snapshot.events, of: ordinal, next: snapshot.nextEvent)
+            if whole.events.isEmpty { whole.events = numbered } else { whole.events += numbered }
             if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
                 whole.trafficOf = request.traffic
                 whole.traffic = snapshot.traffic
             }
         }
-        if let first = request.eventsFrom { whole.events = events.events(from: first) }
         whole.nextEvent = events.next
         return whole
     }

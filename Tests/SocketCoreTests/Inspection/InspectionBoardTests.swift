@@ -292,12 +292,24 @@ struct ProgramOrdinalTests {
             SocketEvent(sequence: sequence, time: .zero, socket: SocketID(1), kind: .readDone)
         }
         var merger = EventMerger()
-        merger.add([event(100), event(101)], of: 0, next: 102)
-        merger.add([event(5)], of: 1, next: 6)
-        merger.add([event(105)], of: 0, next: 106)
-        let events = merger.events(from: 0)
+        var events = merger.number([event(100), event(101)], of: 0, next: 102)
+        events += merger.number([event(5)], of: 1, next: 6)
+        events += merger.number([event(105)], of: 0, next: 106)
         #expect(events.map(\.sequence) == [0, 1, 2, 6])
         #expect(events.map(\.socket) == [SocketID(1), SocketID(1), SocketID(1, of: 1), SocketID(1)])
         #expect(merger.next == 7)
+    }
+
+    @Test(
+        "a program that is known from its start keeps its numbers, and what was lost before the first look is missing")
+    func fromTheStart() {
+        func event(_ sequence: UInt64) -> SocketEvent {
+            SocketEvent(sequence: sequence, time: .zero, socket: SocketID(1), kind: .readDone)
+        }
+        var merger = EventMerger()
+        merger.expect(0, of: 0)
+        #expect(merger.number([event(3), event(4)], of: 0, next: 5).map(\.sequence) == [3, 4])
+        #expect(merger.number([event(5), event(6)], of: 0, next: 9).map(\.sequence) == [5, 6])
+        #expect(merger.next == 9)
     }
 }

@@ -2,7 +2,7 @@ import InspectorCore
 import SocketKit
 
 /// WebSockets of this program.
-extension InspectedEngine {
+extension EngineSource {
     func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {
         try await webSocket(id).send(message)
     }

@@ -18,7 +18,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
             configuration.isBroadcastEnabled = true
             configuration.multicastInterface = target.interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
-            let result = InspectedEngine.result(connects ? "connect" : "listen") { () throws(SocketError) in
+            let result = EngineSource.result(connects ? "connect" : "listen") { () throws(SocketError) in
                 if let interface = target.interface { try socket.sendMulticast(onInterface: interface) }
                 if connects { try Self.connect(socket, target) } else { try Self.bind(socket, target) }
                 socket.show(as: target.description)

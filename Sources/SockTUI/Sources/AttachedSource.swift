@@ -12,7 +12,7 @@ struct AttachError: Error, Equatable {
 
 /// A connection to one program that lets itself be inspected. A thread of its own reads what it tells; all other calls
 /// return at once.
-final class AttachedProgram: Sendable {
+final class AttachedSource: SocketSource {
     let hello: InspectionHello
     let path: String
     private let descriptor: Int32
@@ -74,10 +74,21 @@ final class AttachedProgram: Sendable {
         bell.ring()
     }
 
-    // MARK: For the viewer
+    // MARK: A source
+
+    func info(ordinal: Int) -> ProgramInfo {
+        ProgramInfo(
+            ordinal: ordinal, name: hello.program, process: hello.process, rights: hello.rights, state: doing)
+    }
+
+    /// Answers at once with what was told last; what the request asks for besides comes with later snapshots.
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        subscribe(request.watch)
+        then(state.withLock { $0.mirror.snapshot(engine: hello.engine) })
+    }
 
     /// Says what shall be told from now on.
-    func watches(_ watch: InspectionWatch) {
+    private func subscribe(_ watch: InspectionWatch) {
         let isNew = state.withLock { state in
             guard state.watch != watch else { return false }
             state.watch = watch
@@ -89,15 +100,9 @@ final class AttachedProgram: Sendable {
         if isNew { bell.ring() }
     }
 
-    /// Passes on what a person asked for, where the program gives the right to.
-    func send(_ command: SocketCommand) {
+    func perform(_ command: SocketCommand) {
         let frame = InspectionFrame.command(command).bytes
         state.withLock { state in
-            guard hello.rights >= .control else {
-                let may = "\(hello.program)[\(hello.process)] gives the right to \(hello.rights.rawValue) only"
-                state.notices.add("\(may); with SOCKETKIT_INSPECT=control it would do that")
-                return
-            }
             guard frame.count <= InspectionFrame.limit else {
                 state.notices.add("too much for one command: at most \(InspectionFrame.limit) bytes")
                 return
@@ -111,13 +116,7 @@ final class AttachedProgram: Sendable {
         bell.ring()
     }
 
-    /// The picture as it was told last, with the events since the last call; nil before the first one.
-    func snapshot() -> EngineSnapshot? {
-        state.withLock { $0.mirror.snapshot(engine: hello.engine) }
-    }
-
-    /// Whether anything was told yet.
-    var hasPicture: Bool { state.withLock { $0.mirror.tick != nil } }
+    var isAwaited: Bool { state.withLock { $0.mirror.tick == nil && $0.ending == nil && !$0.isClosing } }
 
     /// Whether everything that was asked for has been told, as far as it will be. An update may be on its way while the
     /// program is asked, so the second one is the first that is sure to answer.
@@ -134,7 +133,7 @@ final class AttachedProgram: Sendable {
     func takeNotices() -> [String] { state.withLock { $0.notices.take() } }
 
     /// How it is doing.
-    var doing: ProgramInfo.State {
+    private var doing: ProgramInfo.State {
         state.withLock { state in
             if let ending = state.ending { return .ended(ending) }
             let interval = state.mirror.tick?.interval ?? .zero
@@ -227,5 +226,20 @@ final class AttachedProgram: Sendable {
                 try state.mirror.take(frame, now: now)
             }
         }
+    }
+}
+
+extension SnapshotRequest {
+    /// What of it a program has to be asked for.
+    fileprivate var watch: InspectionWatch {
+        var watch = InspectionWatch()
+        switch kernel {
+        case .none: break
+        case .only(let ids): watch.sockets = ids.sorted()
+        case .all: watch.wantsAll = true
+        }
+        watch.traffic = traffic
+        watch.wantsEvents = eventsFrom != nil
+        return watch
     }
 }

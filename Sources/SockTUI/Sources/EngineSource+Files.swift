@@ -2,7 +2,7 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-extension InspectedEngine {
+extension EngineSource {
     /// Does something on the engine's queue after the files that TLS settings name have been read elsewhere. A slow disk
     /// holds up this call and no connection. Calls `refused` instead when a file cannot be used.
     func onQueue(

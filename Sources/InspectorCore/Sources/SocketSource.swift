@@ -1,0 +1,80 @@
+import SocketCore
+
+/// What a source of sockets can do besides showing them.
+package struct SourceAbilities: OptionSet, Hashable, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// It carries out commands on the sockets that it shows: reads, writes, closes and the like.
+    package static let commands = SourceAbilities(rawValue: 1)
+    /// It sends files and macros, replies automatically and starts TLS, which takes more than a command.
+    package static let sending = SourceAbilities(rawValue: 2)
+}
+
+/// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. Nothing above
+/// it knows which.
+///
+/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart. No call waits.
+package protocol SocketSource: AnyObject, Sendable {
+    /// Its name and how it is doing, with the ordinal that the list gave it.
+    func info(ordinal: Int) -> ProgramInfo
+    /// Answers with a snapshot, on any thread: nil when there is none yet, or never will be. Its events are those since the
+    /// snapshot before, so each answer must be used.
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void)
+    /// Whether there is no snapshot yet, but may be one soon.
+    var isAwaited: Bool { get }
+    /// Whether the last snapshot had all that was requested, as far as it will come.
+    var hasAnswered: Bool { get }
+    /// Carries out a command; later snapshots show what it did.
+    func perform(_ command: SocketCommand)
+    /// The sentences that the source has for the user since the last call.
+    func takeNotices() -> [String]
+    /// Leaves nothing behind that others could see; this program is about to end.
+    func close()
+}
+
+extension ProgramInfo {
+    /// Why this program cannot do this to a socket of its own, as a sentence; nil: it can.
+    package func refusal(of effect: Effect) -> String? {
+        switch effect {
+        case .send where !abilities.contains(.commands):
+            "\(title) gives the right to \(rights.rawValue) only; with SOCKETKIT_INSPECT=control it would do that"
+        case .startTLS(let id, _) where !abilities.contains(.sending):
+            "\(id): only what was opened here can be secured from here"
+        case .setReplies(let id, _) where !abilities.contains(.sending):
+            "\(id): only what was opened here can reply by itself"
+        case .transmit where !abilities.contains(.sending):
+            "only the sockets of this program can be sent files and macros"
+        default: nil
+        }
+    }
+}
+
+extension Effect {
+    /// The socket that it is done to; nil: none in particular.
+    fileprivate var socket: SocketID? {
+        switch self {
+        case .send(let command): command.socket
+        case .startTLS(let id, _), .setReplies(let id, _): id
+        case .transmit(let transmission): transmission.socket
+        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .save, .copy, .repaint,
+            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
+            nil
+        }
+    }
+}
+
+extension Model {
+    /// What of it the programs can do; why one cannot is told.
+    mutating func allowed(_ effects: [Effect]) -> [Effect] {
+        guard !programs.isEmpty else { return effects }
+        return effects.filter { effect in
+            guard let ordinal = effect.socket?.ordinal,
+                let refusal = programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
+            else { return true }
+            notice = error(refusal)
+            return false
+        }
+    }
+}

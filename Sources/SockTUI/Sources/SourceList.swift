@@ -1,0 +1,226 @@
+import Dispatch
+import Glibc
+import InspectorCore
+import SocketKit
+
+/// The sources of this run: the program's own engine once something is opened on it, and the programs that it is attached
+/// to. The first of them keeps its own names for its sockets; those of the others are told apart by their ordinal.
+final class SourceList: Sendable {
+    private let state: Lock<State>
+    private let makeOwn: @Sendable () -> any OpeningSource
+    private let former = FormerSnapshots()
+
+    private struct Entry: Sendable {
+        let source: any SocketSource
+        let ordinal: Int
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        /// The program's own engine; nil: nothing was opened on it yet.
+        var own: (source: any OpeningSource, ordinal: Int)?
+        /// Attaches under way.
+        var attaching = 0
+        var merger = ProgramMerger()
+
+        mutating func add(_ source: any SocketSource) -> Int {
+            entries.append(Entry(source: source, ordinal: entries.count))
+            return entries.count - 1
+        }
+
+        mutating func setOwn(_ source: any OpeningSource) {
+            let ordinal = add(source)
+            merger.expect(0, of: ordinal)
+            own = (source, ordinal)
+        }
+    }
+
+    /// `asks`: a person is there who can judge a certificate.
+    init(asks: Bool = true) {
+        state = Lock(State())
+        makeOwn = { EngineSource(asks: asks) }
+    }
+
+    /// A list with this source as the program's own.
+    init(own: any OpeningSource) {
+        var first = State()
+        first.setOwn(own)
+        state = Lock(first)
+        makeOwn = { own }
+    }
+
+    private var entries: [Entry] { state.withLock { $0.entries } }
+
+    /// The program's own source, made when it is first needed, and its ordinal.
+    private var own: (source: any OpeningSource, ordinal: Int) {
+        state.withLock { state in
+            if let own = state.own { return own }
+            let source = makeOwn()
+            state.setOwn(source)
+            return state.own ?? (source, 0)
+        }
+    }
+
+    // MARK: Attaching
+
+    /// Attaches to programs that let themselves be inspected; answers with how many there were, or why there is none.
+    func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void) {
+        state.withLock { $0.attaching += 1 }
+        DispatchQueue.global().async { @Sendable [self] in
+            defer { state.withLock { $0.attaching -= 1 } }
+            do throws(AttachError) {
+                var count = 0
+                for path in try AttachablePrograms.paths(for: name) {
+                    guard attached.count < Self.limit else { throw Self.tooMany }
+                    add(try AttachedSource(path: path))
+                    count += 1
+                }
+                then(.success(count))
+            } catch {
+                then(.failure(SocketError(.other, operation: "attach", detail: error.sentence)))
+            }
+        }
+    }
+
+    private var attached: [AttachedSource] { entries.compactMap { $0.source as? AttachedSource } }
+
+    /// Programs that one run attaches to, those that have ended since included: what they told stays.
+    private static let limit = 64
+    private static let tooMany = AttachError(sentence: "\(limit) programs are attached to already, the most of one run")
+
+    private func add(_ program: AttachedSource) {
+        let isNew = state.withLock { state in
+            let isKnown = state.entries.contains { entry in
+                (entry.source as? AttachedSource).map { $0.path == program.path && $0.isLive } ?? false
+            }
+            if !isKnown { _ = state.add(program) }
+            return !isKnown
+        }
+        isNew ? program.start() : program.close()
+    }
+
+    /// What is new of the programs that are attached to; nil: there are none.
+    func news() -> ProgramNews? {
+        let entries = entries
+        let programs = entries.map { $0.source.info(ordinal: $0.ordinal) }
+        guard !programs.allSatisfy(\.isOurs) else { return nil }
+        return ProgramNews(programs: programs, notices: entries.flatMap { $0.source.takeNotices() })
+    }
+
+    /// The process that a socket lives in.
+    func process(of id: SocketID) -> Int {
+        source(of: id)?.info(ordinal: id.ordinal).process ?? Int(getpid())
+    }
+
+    /// Whether all sources have told what the last snapshot asked for, as far as they will.
+    var hasAnswered: Bool {
+        let (entries, isAttaching) = state.withLock { ($0.entries, $0.attaching > 0) }
+        return !isAttaching && entries.allSatisfy(\.source.hasAnswered)
+    }
+
+    // MARK: Snapshots
+
+    /// Answers with one snapshot of all sources, on any thread. Its events are those since the snapshot before, so there is
+    /// one request at a time and each answer must be used.
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        let (entries, isAttaching) = state.withLock { ($0.entries, $0.attaching > 0) }
+        guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, then) }
+        let answers = Lock((snapshots: [(snapshot: EngineSnapshot, ordinal: Int)](), missing: entries.count))
+        for entry in entries {
+            entry.source.requestSnapshot(own(request, of: entry.ordinal)) { @Sendable [self] snapshot in
+                let all = answers.withLock { answers -> [(snapshot: EngineSnapshot, ordinal: Int)]? in
+                    if let snapshot { answers.snapshots.append((snapshot, entry.ordinal)) }
+                    answers.missing -= 1
+                    return answers.missing == 0 ? answers.snapshots : nil
+                }
+                if let all { answer(all, request, then) }
+            }
+        }
+    }
+
+    /// What of a request concerns one source, in its own names.
+    private func own(_ request: SnapshotRequest, of ordinal: Int) -> SnapshotRequest {
+        var own = request
+        if case .only(let ids) = request.kernel {
+            own.kernel = .only(Set(ids.filter { $0.ordinal == ordinal }.map(\.own)))
+        }
+        own.traffic = request.traffic.flatMap { $0.ordinal == ordinal ? $0.own : nil }
+        if request.eventsFrom != nil { own.eventsFrom = state.withLock { $0.merger.expects(of: ordinal) } ?? 0 }
+        return own
+    }
+
+    /// One snapshot of all sources, at this program's own time of day.
+    private func answer(
+        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest,
+        _ then: @escaping @Sendable (EngineSnapshot) -> Void
+    ) {
+        let clock = SystemClock()
+        var whole = EngineSnapshot(engine: "socktui", time: clock.now, wallNanoseconds: 0)
+        if !snapshots.isEmpty {
+            whole = state.withLock { $0.merger.merge(snapshots, request) }
+        } else if entries.contains(where: \.source.isAwaited) {
+            // Without a first snapshot there is no time to speak of.
+            return again(request, then)
+        }
+        whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
+        former.keep(whole)
+        then(whole)
+    }
+
+    private func again(_ request: SnapshotRequest, _ then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { @Sendable [self] in
+            requestSnapshot(request, then: then)
+        }
+    }
+
+    // MARK: What is done to sockets
+
+    private func source(of id: SocketID) -> (any SocketSource)? {
+        let entries = entries
+        return entries.indices.contains(id.ordinal) ? entries[id.ordinal].source : nil
+    }
+
+    /// Posts a command to the source of its socket; what it did shows in later snapshots.
+    func perform(_ command: SocketCommand) { source(of: command.socket)?.perform(command.own) }
+
+    /// The program's own source, if that socket is its own.
+    func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
+        if let own = state.withLock({ $0.own }), own.ordinal == id.ordinal { return own.source }
+        throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
+    }
+
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
+        do throws(SocketError) { try opener(of: id).setReplies(id.own, rules, then: then) } catch { then(error) }
+    }
+
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
+        do throws(SocketError) { try opener(of: id).startTLS(id.own, settings, then: then) } catch { then(error) }
+    }
+
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.connect(request, then: Self.named(own.ordinal, then))
+    }
+
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.listen(request, then: Self.named(own.ordinal, then))
+    }
+
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.relay(request, then: Self.named(own.ordinal, then))
+    }
+
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { own.source.startDemo(then: then) }
+
+    /// What the engine opened, by the name that it has on the screen.
+    private static func named(
+        _ ordinal: Int, _ then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
+    ) -> @Sendable (Result<SocketID, SocketError>) -> Void {
+        { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
+    }
+
+    /// Leaves nothing behind that others could see; the program is about to end.
+    func close() { for entry in entries { entry.source.close() } }
+}

@@ -1,0 +1,101 @@
+import InspectorCore
+import SocketKit
+
+/// Keeps the handles of live sessions, and leaves timeouts for the person at the screen to answer.
+final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
+    private struct Kept {
+        var sockets: [ObjectIdentifier: AsyncSocket] = [:]
+        /// Whether a connection that the listener takes gets a standing read.
+        var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
+        var relays: [Relay] = []
+        var demo: Demo?
+        var replies = AutoReplies()
+        /// Who each of the sockets is; their handles forget it before they tell of their end.
+        var names: [ObjectIdentifier: SocketID] = [:]
+    }
+
+    private let kept = Lock(Kept())
+    private let asksAboutTrust: Bool
+
+    init(asksAboutTrust: Bool) {
+        self.asksAboutTrust = asksAboutTrust
+    }
+
+    func keep(_ socket: AsyncSocket) {
+        kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
+    }
+
+    func keep(_ listener: SocketListener, standingRead: Bool) {
+        kept.withLock { $0.listeners[ObjectIdentifier(listener)] = (listener, standingRead) }
+    }
+
+    func keep(_ relay: Relay) {
+        kept.withLock { $0.relays.append(relay) }
+    }
+
+    /// False when that socket is not kept here.
+    func setReplies(_ rules: [ReplyRule], of id: SocketID) -> Bool {
+        kept.withLock { kept in
+            let isKept =
+                kept.sockets.values.contains { $0.session == id }
+                || kept.listeners.values.contains { $0.0.session == id }
+            if isKept { kept.replies.set(rules, of: id) }
+            if let (key, _) = kept.sockets.first(where: { $0.value.session == id }) { kept.names[key] = id }
+            return isKept
+        }
+    }
+
+    func stopListeners() {
+        for relay in kept.withLock({ $0.relays }) { relay.stop() }
+        for (listener, _) in kept.withLock({ Array($0.listeners.values) }) { listener.stop() }
+    }
+
+    var hasDemo: Bool { kept.withLock { $0.demo != nil } }
+
+    func keep(_ demo: Demo) {
+        kept.withLock { $0.demo = demo }
+    }
+
+    func drop(_ listener: SocketListener) {
+        _ = kept.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        let standingRead = kept.withLock { $0.listeners[ObjectIdentifier(listener)]?.standingRead } ?? false
+        socket.delegate = self
+        keep(socket)
+        if let id = socket.session, let parent = listener.session {
+            kept.withLock {
+                $0.replies.accepted(id, by: parent)
+                $0.names[ObjectIdentifier(socket)] = id
+            }
+        }
+        if standingRead { socket.read(.standing) }
+    }
+
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
+        guard let id = socket.session else { return }
+        for reply in kept.withLock({ $0.replies.replies(of: id, to: bytes) }) { socket.write(reply) }
+    }
+
+    func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
+
+    /// Settings with nobody at a screen: OpenSSL judges alone.
+    func judged(_ settings: TLSSettings) -> TLSSettings {
+        guard !asksAboutTrust else { return settings }
+        var settings = settings
+        settings.judge = .library
+        return settings
+    }
+
+    func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
+
+    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .later }
+
+    func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
+        kept.withLock { kept in
+            kept.sockets[ObjectIdentifier(socket)] = nil
+            if let id = kept.names.removeValue(forKey: ObjectIdentifier(socket)) { kept.replies.forget(id) }
+        }
+    }
+}
