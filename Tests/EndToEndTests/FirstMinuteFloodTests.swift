@@ -53,7 +53,7 @@ struct FirstMinuteFloodTests {
         let (inspection, port) = try Peer.listening("--no-read")
         let small = try #require(ProcessFacts.residentBytes(inspection.process))
         let flood = try Flood(to: port)
-        try inspection.wait(for: "in kernel")
+        try inspection.wait(for: "not read here")
         // Full: what the peer got rid of lies in the kernel, and it gets rid of no more.
         var before = -1
         #expect(

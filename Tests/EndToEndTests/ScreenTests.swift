@@ -27,7 +27,7 @@ struct ScreenTests {
             try tmux.expectFilled(height: height)
             #expect(try tmux.text().contains("will be closed") == withDialog)
         }
-        try tmux.resize(40, 10)
+        try tmux.resize(39, 9)
         #expect(try tmux.waitFor(withDialog ? "y quit  n stay" : "too small"))
         try tmux.resize(80, 24)
         try tmux.expectFilled(height: 24)

@@ -191,7 +191,7 @@ struct CommandLineTests {
     @Test("the mouse selects a row and opens it with a second press, chooses tabs, and scrolls")
     func mouse() {
         var model = World.model()
-        let row = ScreenLayout(model.size, .list).list.y + 1
+        let row = model.layout(model.size, .list).list.y + 1
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 2)))
         #expect(model.list.selected == SocketID(9) && model.tab == .list)
         _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row)))

@@ -58,7 +58,7 @@ enum Pictures {
 
 @Suite("Pictures")
 struct PictureTests {
-    static let sizes = [Size(60, 16), Size(80, 24), Size(140, 40), Size(200, 60)]
+    static let sizes = [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35), Size(200, 50)]
 
     /// A model in one of the states that are worth a picture.
     private static func model(_ name: String, ascii: Bool, _ size: Size) -> Model {
@@ -184,7 +184,7 @@ struct PictureTests {
 
     @Test("Too small a screen says so")
     func tooSmall() throws {
-        try Pictures.check(Self.model("list", ascii: true, Size(50, 10)), "too-small", Size(50, 10))
+        try Pictures.check(Self.model("list", ascii: true, Size(44, 9)), "too-small", Size(44, 9))
         try Pictures.check(Self.model("list", ascii: true, Size(20, 5)), "too-small", Size(20, 5))
     }
 }

@@ -114,7 +114,7 @@ struct ReachPictures {
         try Pictures.check(AttachedWorld.model(ascii: true, size, programs: 1), "attach", size)
     }
 
-    @Test("Two attached programs", arguments: [Size(80, 24), Size(140, 40)])
+    @Test("Two attached programs", arguments: [Size(80, 24), Size(120, 35)])
     func several(_ size: Size) throws {
         var model = AttachedWorld.model(ascii: true, size)
         while model.list.selected?.ordinal != 1 { model.press(.character("j")) }

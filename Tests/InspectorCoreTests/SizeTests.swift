@@ -146,3 +146,43 @@ struct SizeTests {
         #expect(model.list.selected == model.list.rows.last)
     }
 }
+
+@Suite("Room for what matters")
+struct RoomOnScreenTests {
+    private static func model(_ count: Int, _ size: Size) -> Model {
+        var snapshot = EngineSnapshot(engine: "e", time: MonotonicTime(nanoseconds: 1), wallNanoseconds: 0)
+        snapshot.sockets = (1...UInt64(count)).map {
+            SocketSnapshot(id: SocketID($0), role: .client, phase: .connected, target: "a:1", opened: .zero)
+        }
+        var model = Model(options: Model.Options(ascii: true, version: "test"))
+        _ = model.update(.resized(size))
+        _ = model.update(.snapshot(snapshot))
+        return model
+    }
+
+    @Test("one connection leaves 35 rows of traffic at 200x50, and the list never takes more than a third from it")
+    func traffic() {
+        #expect(Self.model(1, Size(200, 50)).layout.traffic.height >= 35)
+        let crowded = Self.model(1_000, Size(200, 50)).layout
+        #expect(crowded.list.height <= crowded.body.height / 3)
+        #expect(crowded.traffic.height >= 20)
+    }
+
+    @Test("a taller window never shows less traffic")
+    func monotone() {
+        for count in [1, 5, 40, 1_000] {
+            let heights = (10...80).map { Self.model(count, Size(120, $0)).layout.traffic.height }
+            #expect(zip(heights, heights.dropFirst()).allSatisfy { $0 <= $1 }, "\(count): \(heights)")
+        }
+    }
+
+    @Test("every pane has rows down to 40x10")
+    func smallest() {
+        var model = Self.model(3, Size(40, 10))
+        #expect(!model.layout.isTooSmall && model.layout.listRows >= 3)
+        model.press(.character("2"))
+        #expect(model.layout.traffic.height >= 2)
+        model.press(.character("3"))
+        #expect(model.layout.detail.height >= 5)
+    }
+}

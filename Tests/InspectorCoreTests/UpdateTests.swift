@@ -74,7 +74,7 @@ struct UpdateTests {
     @Test("A snapshot is asked for what is in sight, and for the selected connection's traffic")
     func request() {
         var model = World.model(size: Size(80, 16))
-        let rows = ScreenLayout(Size(80, 16), .list).listRows
+        let rows = model.layout(Size(80, 16), .list).listRows
         guard case .only(let asked) = model.snapshotRequest.kernel else {
             Issue.record("no kernel data asked for")
             return
@@ -270,11 +270,11 @@ struct UpdateTests {
 
     @Test("On too small a screen only leaving works")
     func tooSmall() {
-        var model = World.model(size: Size(40, 10))
+        var model = World.model(size: Size(39, 10))
         #expect(model.press(.character("x")).isEmpty)
         #expect(model.dialog == nil)
         #expect(model.press(.character("q")).isEmpty)
-        #expect(draw(model, Size(40, 10)).text.contains("quit?"))
+        #expect(draw(model, Size(39, 10)).text.contains("quit?"))
         #expect(model.press(.character("y")) == [.quit])
     }
 }

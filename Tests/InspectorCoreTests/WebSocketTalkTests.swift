@@ -126,7 +126,7 @@ struct WebSocketTalkTests {
 
     @Test("messages with their frames, and control frames between them")
     func pictures() throws {
-        for size in [Size(60, 16), Size(80, 24), Size(140, 40)] {
+        for size in [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35)] {
             try Pictures.check(talk(size), "ws-talk", size)
             try Pictures.check(talk(size, [.character("v")]), "ws-talk-hex", size)
         }

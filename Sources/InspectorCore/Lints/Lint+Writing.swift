@@ -37,7 +37,17 @@ extension Lint {
             let moved = [write.lastProgress, write.started, socket.writing.since].compactMap({ $0 }).max(),
             now - moved > .seconds(2)
         else { return nil }
-        return "t\(write.tag) got no byte out for \(Format.duration(now - moved)): the kernel's send buffer is full"
+        let stall = "t\(write.tag) stalled for \(Format.duration(now - moved)), the kernel's send buffer is full"
+        return "\(stallCause(socket)): \(stall)"
+    }
+
+    /// Bytes in flight wait for an acknowledgement; without any, the peer's window is shut. A stream of this host always
+    /// has its bytes at the reader.
+    private static func stallCause(_ socket: SocketSnapshot) -> String {
+        guard let all = socket.kernel?.sendQueue, let waiting = socket.kernel?.notSent else {
+            return socket.peer?.isUnix == true ? "the peer does not read" : "nothing goes out"
+        }
+        return all > waiting ? "the peer does not acknowledge" : "the peer does not read"
     }
 
     private static func writeBacklog(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {

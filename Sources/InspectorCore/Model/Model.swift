@@ -152,6 +152,8 @@ package struct Model: Sendable {
     var lastOpened: OpenRequest?
 
     package internal(set) var list = ListState()
+    /// Whether the pane with the focus takes the whole screen.
+    package internal(set) var isZoomed = false
     package internal(set) var events = EventsState()
     /// The filter in the open field, where it has not taken effect yet.
     var typedFilter: (filter: Filter, isOfEvents: Bool)?
@@ -237,7 +239,7 @@ package struct Model: Sendable {
 
     /// What the next snapshot shall hold for the screen as it stands.
     package var snapshotRequest: SnapshotRequest {
-        let rows = ScreenLayout(size, tab).listRows
+        let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel

@@ -50,7 +50,7 @@ extension Model {
 
     /// Moves the cursor of the pane that has it.
     private mutating func move(_ command: Command) {
-        let layout = ScreenLayout(size, tab)
+        let layout = self.layout
         switch tab {
         case .start: break
         case .list: moveSelection(Self.step(command, page: layout.listRows))
@@ -147,7 +147,7 @@ extension Model {
     private static let detailEnd = 1_000_000_000
 
     mutating func scrollDetail(_ step: Int) {
-        let layout = ScreenLayout(size, tab)
+        let layout = self.layout
         let total = DetailView.lines(self, width: layout.detail.width).count
         let last = max(0, total - layout.detail.height)
         let target = max(0, min(detailTop, last) + step)

@@ -54,7 +54,7 @@ extension Model {
         case .destination: openDestination()
         case .cycleView: viewMode = viewMode.next
         case .leave: isComposing = false
-        case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: ScreenLayout(size, tab).traffic.height))
+        case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: layout.traffic.height))
         case .answer: openAnswer()
         case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
         case .insertLine, .historyUp, .historyDown:

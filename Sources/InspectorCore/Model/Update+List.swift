@@ -87,7 +87,7 @@ extension Model {
 
     /// Scrolls list, detail and traffic so that what the cursor is on is in sight.
     mutating func keepInSight() {
-        let layout = ScreenLayout(size, tab)
+        let layout = self.layout
         let rows = max(1, layout.listRows)
         let last = max(0, list.rows.count - rows)
         if let selected = list.selected, let row = list.rows.firstIndex(of: selected) {

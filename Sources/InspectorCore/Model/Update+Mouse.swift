@@ -4,7 +4,7 @@ extension Model {
     /// Takes what the mouse did: a press puts the cursor there, and opens the row that had it; the wheel scrolls what
     /// it stands over. While a line is typed or something is asked, the mouse means nothing.
     mutating func mouse(_ event: MouseEvent) -> [Effect] {
-        let layout = ScreenLayout(size, tab)
+        let layout = self.layout
         guard !layout.isTooSmall, dialog == nil, field == nil else { return [] }
         if help != nil { return inHelp(event.kind == .wheelUp ? .moveUp : event.kind == .wheelDown ? .moveDown : nil) }
         switch event.kind {

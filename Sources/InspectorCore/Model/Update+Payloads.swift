@@ -59,7 +59,7 @@ extension Model {
         }
         let laidOut = self.document
         let place = laidOut.place(TrafficPosition(key, line: row + 1))
-        let rows = ScreenLayout(size, tab).traffic.height
+        let rows = layout.traffic.height
         editTalk { $0.top = laidOut.position(laidOut.moved(place, by: -(rows / 3))) }
     }
 

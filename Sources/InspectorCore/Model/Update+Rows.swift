@@ -76,7 +76,7 @@ extension Model {
 
     /// The columns that are in sight and can be sorted by, from left to right.
     private var sortable: [String] {
-        let layout = ScreenLayout(size, .list)
+        let layout = layout(size, .list)
         let columns = ListColumns(width: layout.list.width, idWidth: summary.idWidth, chosen: list.columns)
         var names = ["id"]
         if columns.state != nil { names.append("state") }

@@ -80,7 +80,7 @@ extension Model {
         let passed = snapshot.time - time
         let due: Duration = mark == SessionsMark(snapshot) ? .seconds(1) : .milliseconds(300)
         guard passed < due else { return refresh() }
-        let rows = list.rows.dropFirst(list.top).prefix(ScreenLayout(size, tab).listRows)
+        let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
         findings.glance(
             snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
     }

@@ -3,7 +3,7 @@ import SocketCore
 extension Model {
     /// The selected connection's traffic, laid out for the pane as it is.
     var document: TrafficDocument {
-        TrafficDocument(self, width: ScreenLayout(size, tab).traffic.width)
+        TrafficDocument(self, width: layout.traffic.width)
     }
 
     mutating func editTalk(_ change: (inout TalkState) -> Void) {
@@ -20,7 +20,7 @@ extension Model {
         guard !document.blocks.isEmpty else { return }
         let talk = talks[id] ?? TalkState()
         if talk.isFollowing && step > 0 { return }
-        let rows = max(1, ScreenLayout(size, tab).traffic.height)
+        let rows = max(1, layout.traffic.height)
         let end = document.end
         let cursor = document.moved(talk.isFollowing ? end : talk.cursor.map(document.place) ?? end, by: step)
         var top = talk.isFollowing ? document.followingTop(rows: rows) : talk.top.map(document.place) ?? cursor
@@ -41,7 +41,7 @@ extension Model {
         if talks[id]?.isFollowing ?? true {
             let document = document
             guard !document.blocks.isEmpty else { return }
-            let rows = max(1, ScreenLayout(size, tab).traffic.height)
+            let rows = max(1, layout.traffic.height)
             editTalk {
                 $0.isFollowing = false
                 $0.cursor = document.position(document.end)

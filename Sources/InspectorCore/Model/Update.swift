@@ -74,7 +74,7 @@ extension Model {
 
     private mutating func press(_ key: Key) -> [Effect] {
         list.keyPressed = latest?.time
-        guard !ScreenLayout(size, tab).isTooSmall || key == .control("c") else { return pressWhenTooSmall(key) }
+        guard !layout.isTooSmall || key == .control("c") else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
         let binding = options.keys.binding(for: key, in: context)

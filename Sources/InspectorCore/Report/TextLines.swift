@@ -29,7 +29,7 @@ package struct TextLines: Sendable {
         _ = model.update(.snapshot(snapshot))
         _ = model.perform(.showList)
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
-        let list = ScreenLayout(model.size, .list).list
+        let list = model.layout(model.size, .list).list
         return rows.dropFirst(list.y).prefix(min(list.height, snapshot.sockets.count + 1)).map {
             Self.trimmed($0.dropFirst())
         }

@@ -18,9 +18,9 @@ package struct BytesPipeline {
         if socket.phase == .connected, !socket.isWriteShut, !socket.flags.contains(.socketCanAcceptBytes) {
             line.append(" (full)", Style(.warn))
         }
-        if let all = kernel?.sendQueue, let waiting = kernel?.notSent {
+        if let all = kernel?.sendQueue, let waiting = kernel?.notSent, all > waiting {
             line.append(" > ")
-            line.append("in flight \(Format.bytes(max(0, all - waiting)))", Style(.sent))
+            line.append("in flight \(Format.bytes(all - waiting))", Style(.sent))
         }
         return line
     }
@@ -30,7 +30,7 @@ package struct BytesPipeline {
         var line = Line()
         if let unread = socket.kernel?.receiveQueue, unread > 0 {
             let role: Role = socket.reading.current == nil ? .warn : .received
-            line.append("unread \(Format.size(unread)) in kernel", Style(role))
+            line.append("\(Format.size(unread)) not read here", Style(role))
         }
         if socket.prebuffered > 0 {
             if line.width > 0 { line.append(", ") }

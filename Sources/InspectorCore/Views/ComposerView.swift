@@ -7,7 +7,13 @@ package enum ComposerView {
             canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
             return
         }
-        canvas.rule(row: 0, in: rect, title: Line("reading", Style(.heading)), right: next(model, socket), model.glyphs)
+        var rect = rect
+        // In a low pane there is room for the line alone.
+        if rect.height > 2 {
+            let title = Line("reading", Style(.heading))
+            canvas.rule(row: 0, in: rect, title: title, right: next(model, socket), model.glyphs)
+            rect = rect.trimmed(top: 1)
+        }
         if let reason = TalkWords.whyNoWriting(socket) {
             drawClosed(model, socket, reason, rect, on: &canvas)
         } else {
@@ -44,13 +50,13 @@ package enum ComposerView {
     private static func drawClosed(
         _ model: Model, _ socket: SocketSnapshot, _ reason: String, _ rect: Rect, on canvas: inout Canvas
     ) {
-        canvas.rule(row: 1, in: rect, title: Line("send", Style(.dim)), model.glyphs)
+        canvas.rule(row: 0, in: rect, title: Line("send", Style(.dim)), model.glyphs)
         var line = Line(" ")
         model.sanitizer.append(reason, Style(.closed), to: &line)
-        canvas.draw(line, row: 2, in: rect, model.glyphs)
+        canvas.draw(line, row: 1, in: rect, model.glyphs)
         if !socket.isLive && socket.role == .client {
             let hint = model.isComposing ? "   Esc, then {connect}, connects again" : "   {connect} connects again"
-            canvas.draw(Line(model.naming(hint), Style(.dim)), row: 3, in: rect, model.glyphs)
+            canvas.draw(Line(model.naming(hint), Style(.dim)), row: 2, in: rect, model.glyphs)
         }
     }
 
@@ -58,17 +64,17 @@ package enum ComposerView {
         let composer = model.composer
         let right = settings(composer, model.selected)
         let title = Line("send", Style(.heading))
-        canvas.rule(row: 1, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
+        canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
         var (line, cursor) = composer.editor.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs)
         if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
         if composer.editor.isEmpty && !model.isComposing {
             line = Line(model.naming("{write} writes here"), Style(.dim))
         }
-        canvas.draw(line, x: rect.x + 1, y: rect.y + 2, width: room, model.glyphs)
-        canvas.draw(ComposerInfo(model, width: rect.width).line, row: 3, in: rect, model.glyphs)
-        if model.isComposing && rect.height > 2 && model.dialog == nil && model.help == nil {
-            canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 2)
+        canvas.draw(line, x: rect.x + 1, y: rect.y + 1, width: room, model.glyphs)
+        canvas.draw(ComposerInfo(model, width: rect.width).line, row: 2, in: rect, model.glyphs)
+        if model.isComposing && rect.height > 1 && model.dialog == nil && model.help == nil {
+            canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 1)
         }
     }
 

@@ -3,7 +3,7 @@ import SocketCore
 /// Draws the whole screen: a value for every cell, and where the text cursor stands.
 package func draw(_ model: Model, _ size: Size) -> Canvas {
     var canvas = Canvas(size)
-    let layout = ScreenLayout(canvas.size, model.tab)
+    let layout = model.layout(canvas.size, model.tab)
     guard !layout.isTooSmall else {
         drawTooSmall(model, on: &canvas)
         return canvas

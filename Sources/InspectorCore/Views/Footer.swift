@@ -111,7 +111,7 @@ package enum Footer {
 
     /// `; rows 5-14 of 8012`, where not all of them are in sight.
     private static func inSight(_ model: Model) -> String {
-        let height = ScreenLayout(model.size, model.tab).listRows
+        let height = model.layout.listRows
         let rows = model.list.rows.count
         guard rows > height, height > 0 else { return "" }
         return "; rows \(model.list.top + 1)-\(min(rows, model.list.top + height)) of \(rows)"

@@ -24,7 +24,8 @@ package struct ListColumns {
 
     package init(width: Int, idWidth: Int, chosen: Set<String>) {
         let fixed = idWidth + 4
-        var room = width - fixed - (Self.leastPeer + 1) - 15 - 2
+        let leastPeer = min(Self.leastPeer, max(1, width - fixed - 1 - 15 - 2))
+        var room = width - fixed - (leastPeer + 1) - 15 - 2
         func take(_ columns: Int) -> Bool {
             // What matters less never stands where what matters more had no room.
             guard room >= columns else {
@@ -38,12 +39,17 @@ package struct ListColumns {
         let hasWriting = take(12)
         let hasReceiveRate = take(6)
         let hasSendRate = take(6)
+        // Amounts are told whole before the peer gets more.
+        let amount = min(room, 2)
+        room -= amount
+        let moreWriting = hasWriting ? min(room, 4) : 0
+        room -= moreWriting
         // A few columns more for the peer are worth more than a column that nobody asked for.
         let wanted = ListColumn.optional.filter { chosen.contains($0.name) }
         let shown = wanted.prefix { take($0.width + 1) }
         let morePeer = min(room, 4 + max(0, room - 4) * 2 / 3)
         room -= morePeer
-        let moreReading = min(room, 12)
+        let moreReading = amount + min(room, 10)
         id = Column(x: 1, width: idWidth)
         role = Column(x: idWidth + 2, width: 1)
         warnings = Column(x: width - 2, width: 2)
@@ -53,9 +59,9 @@ package struct ListColumns {
             return Column(x: x, width: columns)
         }
         if hasState { state = place(10) }
-        peer = place(Self.leastPeer + morePeer)
+        peer = place(leastPeer + morePeer)
         reading = place(14 + moreReading)
-        if hasWriting { writing = place(11) }
+        if hasWriting { writing = place(11 + moreWriting) }
         if hasReceiveRate { receiveRate = place(5) }
         if hasSendRate { sendRate = place(5) }
         for column in shown { optional.append((column, place(column.width))) }

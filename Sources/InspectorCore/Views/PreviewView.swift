@@ -1,6 +1,6 @@
 import SocketCore
 
-/// Below the list: the selected connection's queues and its last minute.
+/// Below the list: the selected connection's queues and its last minute, and where there is room the newest traffic.
 package enum PreviewView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
@@ -8,11 +8,15 @@ package enum PreviewView {
             canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
             return
         }
-        let below = model.list.rows.count - model.list.top - ScreenLayout(canvas.size, model.tab).listRows
+        let below = model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
         let hint = Line((below > 0 ? "\(below) more rows below   " : "") + "Enter talk, 3 detail", Style(.dim))
         canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
         canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)
+        let tail = rect.trimmed(top: 5)
+        guard tail.height > 1, socket.role != .listener else { return }
+        canvas.rule(row: 0, in: tail, title: Line("traffic", Style(.heading)), model.glyphs)
+        TalkView.drawTail(model, tail.trimmed(top: 1), on: &canvas)
     }
 
     private static func title(_ model: Model, _ socket: SocketSnapshot) -> Line {

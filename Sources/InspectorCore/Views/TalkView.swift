@@ -25,6 +25,13 @@ package enum TalkView {
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
     }
 
+    /// The newest traffic, for a pane that shows only that.
+    static func drawTail(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let document = TrafficDocument(model, width: rect.width - 1)
+        let page = document.page(from: document.followingTop(rows: rect.height), rows: rect.height)
+        for (row, entry) in page.enumerated() { canvas.draw(entry.line, row: row, in: rect, model.glyphs) }
+    }
+
     private static func drawTraffic(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
         let document = TrafficDocument(model, width: rect.width)

@@ -1,25 +1,17 @@
 import SocketCore
 
-/// The summary of warnings: how many there are, and the first few.
+/// The summary of warnings: how many there are, and as many of them as there is room for.
 package enum WarningsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
+        let warnings = WarningLines(model, width: rect.width)
         let count = model.findings.count
-        let title = count == 0 ? Line("no warnings", Style(.dim)) : Line("warnings \(count)", Style(.warn))
-        let shown = model.findings.first(rect.height - 1, selected: model.list.selected)
-        let right = count > shown.count ? Line("\(count - shown.count) more: f lint:any", Style(.dim)) : Line()
-        canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs)
-        for (row, finding) in shown.enumerated() {
-            canvas.draw(line(finding, model), row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
+        let shown = warnings.count(in: rect.height - 1)
+        let right = count > shown ? Line("\(count - shown) more: f lint:any", Style(.dim)) : Line()
+        canvas.rule(row: 0, in: rect, title: Line("warnings \(count)", Style(.warn)), right: right, model.glyphs)
+        for (row, line) in warnings.lines.prefix(rect.height - 1).enumerated() {
+            canvas.draw(line, row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
         }
-    }
-
-    private static func line(_ finding: Finding, _ model: Model) -> Line {
-        var line = Line(" ! ", Style(.warn, [.bold]))
-        line.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
-        line.append(Format.padded(finding.lint, to: 15) + " ", Style(.warn))
-        model.sanitizer.append(finding.sentence, to: &line)
-        return line
     }
 }
 
