@@ -6,6 +6,7 @@ import Testing
 /// and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct FormerSessionTests {
     private let engine = SocketEngine()
+    private let tasks = TaskQueue()
     private let anywhere = Endpoint.tcp(host: "127.0.0.1", port: 0)
 
     /// Runs what ends one session and begins the next, and `body`, which waits within that, while the engine's queue is
@@ -16,10 +17,10 @@ import Testing
     ) async throws -> Task<R, any Error> {
         let begun = Lock<Result<Task<R, any Error>, any Error>?>(nil)
         // On a thread of the queue's own, since those that tasks run on may be few.
-        engine.queue.async {
+        engine.queue.async { [tasks] in
             let result = Result {
                 try step()
-                let task = Task { try await body() }
+                let task = Task(executorPreference: tasks) { try await body() }
                 let isBegun = eventually { isWaiting() }
                 #expect(isBegun)
                 return task
@@ -84,8 +85,8 @@ import Testing
         engine.fence()
         // The session is there while its descriptor is prepared.
         let heard = Heard()
-        socket.configuration.prepareDescriptor = { [weak socket] _ in
-            Task { @Sendable in
+        socket.configuration.prepareDescriptor = { [weak socket, tasks] _ in
+            Task(executorPreference: tasks) { @Sendable in
                 let bytes = try await next(datagrams)
                 heard.answers.withLock { $0.append(bytes) }
             }
