@@ -113,28 +113,30 @@ struct OpenSSLTests {
     }
 
     /// What is wrong, the server's certificate and options, the client's settings, and what the error says.
-    static let failures: [(name: String, server: String, options: [String], client: TLSSettings, words: String)] = [
-        ("wrong host", "elsewhere", [], .testClient(), "hostname mismatch"),
-        ("expired", "expired", [], .testClient(), "certificate has expired"),
-        ("self-signed", "self", [], .testClient(), "self-signed certificate"),
-        ("unknown authority", "foreign", [], .testClient(), "unable to get local issuer certificate"),
-        (
-            "wrong key", "server", [],
-            .testClient(trust: .pinned([.publicKey(sha256: [UInt8](repeating: 1, count: 32))])),
-            "not the pinned certificate"
-        ),
-        (
-            "no common version", "server", ["-tls1_2"], .testClient().with { $0.minimumVersion = .tls13 },
-            "protocol_version (70)"
-        ),
-        (
-            "no common cipher", "server", ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"],
-            .testClient().with { settings in
-                settings.maximumVersion = .tls12
-                settings.cipherList = "ECDHE-ECDSA-AES128-GCM-SHA256"
-            }, "handshake_failure (40)"
-        ),
-    ]
+    static var failures: [(name: String, server: String, options: [String], client: TLSSettings, words: String)] {
+        [
+            ("wrong host", "elsewhere", [], .testClient(), "hostname mismatch"),
+            ("expired", "expired", [], .testClient(), "certificate has expired"),
+            ("self-signed", "self", [], .testClient(), "self-signed certificate"),
+            ("unknown authority", "foreign", [], .testClient(), "unable to get local issuer certificate"),
+            (
+                "wrong key", "server", [],
+                .testClient(trust: .pinned([.publicKey(sha256: [UInt8](repeating: 1, count: 32))])),
+                "not the pinned certificate"
+            ),
+            (
+                "no common version", "server", ["-tls1_2"], .testClient().with { $0.minimumVersion = .tls13 },
+                "protocol_version (70)"
+            ),
+            (
+                "no common cipher", "server", ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"],
+                .testClient().with { settings in
+                    settings.maximumVersion = .tls12
+                    settings.cipherList = "ECDHE-ECDSA-AES128-GCM-SHA256"
+                }, "handshake_failure (40)"
+            ),
+        ]
+    }
 
     @Test(arguments: failures.indices) func eachFailureHasItsOwnClearError(_ index: Int) throws {
         let failure = Self.failures[index]
