@@ -11,10 +11,10 @@ struct KeyTests {
     func keys(place: KeyContext) throws {
         let listener = try GreetingListener()
         var tried: Set<Key> = []
-        for binding in KeyTable.standard.bindings where binding.contexts.contains(place) {
+        for binding in KeyTable.standard.bindings(in: place) {
             for key in binding.keys where tried.insert(key).inserted {
-                guard let wanted = KeyCase.of(binding.command, in: place) else {
-                    Issue.record("\(key.label) in \(place): nothing says what \(binding.command.rawValue) must do")
+                guard let wanted = KeyCase.of(binding.line, in: place) else {
+                    Issue.record("\(key.label) in \(place): nothing says what \(binding.line) must do")
                     continue
                 }
                 try KeyPress(key, in: place, port: listener.port).expect(wanted)

@@ -73,9 +73,9 @@ struct ConfigurationTests {
         let keys = configuration.keys
         #expect(
             keys.binding(for: .control("e"), in: .list)?.line == #"read until \r\n max 8K"#, "one place wins over all")
-        #expect(keys.binding(for: .control("e"), in: .talk)?.command == .showEvents)
+        #expect(keys.binding(for: .control("e"), in: .talk)?.line == "events")
         #expect(keys.binding(for: .character("s"), in: .list) == nil)
-        #expect(keys.binding(for: .character("q"), in: .list)?.command == .quit)
+        #expect(keys.binding(for: .character("q"), in: .list)?.line == "quit")
         #expect(configuration.colours[.warn] == ColourText(index: 214, emphasis: .bold))
         #expect(configuration.colours[.bad] == nil)
     }
@@ -89,10 +89,16 @@ struct ConfigurationTests {
             ("[options]\nascii = 1", 2, 9, "ascii must be true or false"),
             ("[options]\ncolor = \"many\"", 2, 9, "color must be auto, 256, 16, 8 or none"),
             ("[options]\nlog = \"x\"", 2, 7, "log must be a path from / on, or empty"),
-            ("[keys.lst]\nq = \"quit\"", 2, 1, "no such place: lst; list, talk, detail, events, views"),
-            ("[keys.composer]\nq = \"quit\"", 2, 1, "keys of prompts and dialogs are fixed: composer"),
+            (
+                "[keys.lst]\nq = \"quit\"", 2, 1,
+                "no such place: lst; start, list, talk, detail, events, composer, field, form, menu, help, views"
+            ),
+            ("[keys.composer]\nq = \"quit\"", 2, 1, "q is typed in composer; bind ^X, Alt-x or F5"),
+            ("[keys.menu]\n\nF5 = \"sort-next\"", 3, 6, "sort-next means nothing in menu"),
+            ("[keys.composer]\nTab = \"\"\nEsc = \"\"", 3, 1, "nothing is bound to leave in composer"),
+            ("[keys.menu]\nEsc = \"\"\nq = \"accept\"", 3, 1, "nothing is bound to cancel in menu"),
             ("[keys.list]\nqq = \"quit\"", 2, 1, "no such key: qq; write a character, Enter, F7, ^D, Alt-1..."),
-            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C means the same everywhere, and stays"),
+            ("[keys.list]\n\"^C\" = \"\"", 2, 1, "^C always quits"),
             ("[keys.list]\nq = \"qiut\"", 2, 5, "qiut: no such command; did you mean quit?"),
             ("[keys.list]\nq = \"read length x\"", 2, 5, "x: length needs a number of bytes such as 512 or 8K"),
             ("[keys.list]\n\"^E\" = \"\"\n\"C-e\" = \"\"", 3, 1, "C-e is bound in list already, in line 2"),
@@ -119,6 +125,10 @@ struct ConfigurationTests {
             [keys.list]
             "^E" = 'send a\\r\\n"x"'
             s = ""
+            [keys.composer]
+            "^K" = ""
+            Enter = "insert-line"
+            "^S" = "send"
             [colors]
             warn = "bright-yellow bold dim"
             """
@@ -127,10 +137,9 @@ struct ConfigurationTests {
         let again = try Configuration.parse(printed).get()
         #expect(again.text { _ in ColourText() } == printed)
         #expect(again.log == configuration.log && again.colours == configuration.colours)
-        for context in KeyTable.rebindable {
-            for key in Keymap.bindings.flatMap(\.keys) + [.control("e")] {
+        for context in KeyContext.allCases {
+            for key in KeyTable.standard.keys(in: context) + [.control("e"), .control("k")] {
                 let (left, right) = (configuration.keys, again.keys)
-                #expect(left.binding(for: key, in: context)?.command == right.binding(for: key, in: context)?.command)
                 #expect(left.binding(for: key, in: context)?.line == right.binding(for: key, in: context)?.line)
             }
         }
@@ -140,6 +149,8 @@ struct ConfigurationTests {
 
     @Test("every key's label is a name that reads back")
     func labels() {
-        for key in Keymap.bindings.flatMap(\.keys) { #expect(Key(named: key.label) == key, "\(key.label)") }
+        for key in KeyContext.allCases.flatMap(KeyTable.standard.keys) {
+            #expect(Key(named: key.label) == key, "\(key.label)")
+        }
     }
 }

@@ -24,9 +24,8 @@ struct HintTests {
     @Test("Keys that were bound to something else are not offered")
     func rebound() {
         var options = Model.Options(ascii: true, version: "0.1")
-        options.keys.bind(.character("q"), in: .list, to: nil)
-        options.keys.bind(.character("c"), in: .list, to: nil)
-        for context in KeyTable.rebindable { options.keys.bind(.character("c"), in: context, to: nil) }
+        options.keys.bind("q", in: .list, to: "")
+        for context in KeyContext.views { options.keys.bind("c", in: context, to: "") }
         options.keys.bind(.character("X"), in: .list, to: "connect")
         var model = Model(options: options)
         _ = model.update(.resized(size))
@@ -34,7 +33,7 @@ struct HintTests {
         _ = model.update(.snapshot(World.snapshot([])))
         #expect(!lastRow(model).contains("q quit") && lastRow(model).contains("Q quit"))
         #expect(draw(model, size).text.contains("no sockets yet: X connects, l listens"))
-        options.keys.bind(.character("Q"), in: .list, to: nil)
+        options.keys.bind("Q", in: .list, to: "")
         model = Model(options: options)
         _ = model.update(.resized(size))
         _ = model.update(.snapshot(World.snapshot([World.dialing])))
@@ -44,25 +43,22 @@ struct HintTests {
     @Test("Every hint that names a key follows the key table")
     func named() {
         var options = Model.Options(ascii: true, version: "0.1")
-        for context in KeyTable.rebindable {
-            for binding in Keymap.bindings where binding.contexts.contains(context) {
-                for key in binding.keys where !KeyTable.fixed.contains(key) {
-                    options.keys.bind(key, in: context, to: nil)
-                }
-            }
+        for context in KeyContext.allCases {
+            for key in KeyTable.standard.keys(in: context) { options.keys.bind(key, in: context, to: "") }
         }
-        let model = Model(options: options)
-        for command in [Command.connect, .read, .write, .pause, .answer, .follow, .mark, .showMarked, .search, .close] {
-            #expect(model.naming("{\(command.rawValue)} does it") == ":\(command.rawValue) does it")
-            #expect(!Model(options: .init(ascii: true, version: "")).naming("{\(command.rawValue)}").hasPrefix(":"))
+        for action in Action.all where !action.uses.isEmpty {
+            for context in action.uses.flatMap(\.contexts) {
+                #expect(options.keys.naming("{\(action.name)} does it", in: context) == ":\(action.name) does it")
+                #expect(KeyTable.standard.naming("{\(action.name)}", in: context) != ":\(action.name)")
+            }
         }
     }
 
     @Test("Remedies and words for events name the key that is configured")
     func remedies() {
         var keys = KeyTable.standard
-        for context in KeyTable.rebindable {
-            for key in [Key.character("A"), .character("r"), .character("x")] { keys.bind(key, in: context, to: nil) }
+        for context in KeyContext.views {
+            for key: Key in ["A", "r", "x"] { keys.bind(key, in: context, to: "") }
             keys.bind(.character("Z"), in: context, to: "answer")
         }
         for lint in Lint.all {

@@ -205,22 +205,31 @@ struct InputTests {
     @Test("No key means two things in one context")
     func keymap() {
         for context in KeyContext.allCases {
-            var seen: [Key: Command] = [:]
-            for binding in Keymap.bindings where binding.contexts.contains(context) {
-                for key in binding.keys {
-                    #expect(seen[key] == nil || seen[key] == binding.command, "\(key.label) in \(context)")
-                    seen[key] = binding.command
+            var seen: [Key: String] = [:]
+            for action in Action.all {
+                for key in action.uses.filter({ $0.contexts.contains(context) }).flatMap(\.keys) {
+                    let other = seen.updateValue(action.name, forKey: key)
+                    #expect(other == nil, "\(key.label) in \(context)")
                 }
             }
-            #expect(KeyTable.standard.binding(for: .control("c"), in: context)?.command == .interrupt)
-            #expect(KeyTable.standard.binding(for: .control("l"), in: context)?.command == .repaint)
+            #expect(KeyTable.standard.binding(for: .control("c"), in: context)?.line == "interrupt")
+            #expect(KeyTable.standard.binding(for: .control("l"), in: context)?.line == "repaint")
+            #expect(!context.isText || seen.keys.allSatisfy { !$0.isCharacter || $0 == " " }, "letters are typed")
         }
     }
 
-    @Test("Every command has a key")
-    func everyCommand() {
-        for command in Command.allCases {
-            #expect(Keymap.bindings.contains { $0.command == command }, "\(command.rawValue)")
+    @Test("k is up wherever a letter is a command")
+    func up() {
+        for context in KeyContext.allCases where !context.isText {
+            #expect(KeyTable.standard.binding(for: "k", in: context)?.line == "up", "\(context)")
         }
+    }
+
+    @Test("Every action has a key or takes arguments, and means the same thing once in a context")
+    func everyAction() {
+        for action in Action.all {
+            #expect(action.form != nil || !action.uses.flatMap(\.keys).isEmpty, "\(action.name)")
+        }
+        for form in Instruction.forms { #expect(Action.named(form.verb) != nil) }
     }
 }

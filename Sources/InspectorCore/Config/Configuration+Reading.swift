@@ -8,6 +8,7 @@ extension Configuration {
             var configuration = Configuration()
             var bound: [BoundKey: Place] = [:]
             for entry in document.entries { try configuration.take(entry, &bound) }
+            try configuration.checkWaysOut(bound)
             return .success(configuration)
         } catch {
             return .failure(error)
@@ -21,8 +22,20 @@ extension Configuration {
 
     /// Where a key was bound, and whether in all places at once.
     private struct Place {
-        var line: Int
+        var position: TOML.Position
         var isGeneral: Bool
+    }
+
+    /// Refuses keys with which a prompt, a menu or a dialog has no way out.
+    private func checkWaysOut(_ bound: [BoundKey: Place]) throws(TOML.Failure) {
+        for context in KeyContext.allCases {
+            let positions = bound.filter { $0.key.context == context }.values.map(\.position)
+            guard let position = positions.max(by: { $0.line < $1.line }) else { continue }
+            for action in Action.all where action.use(in: context)?.needsKey == true {
+                guard keys.key(for: action.name, in: context) == nil else { continue }
+                throw TOML.Failure(position, "nothing is bound to \(action.name) in \(context.rawValue)")
+            }
+        }
     }
 
     private mutating func take(_ entry: TOML.Entry, _ bound: inout [BoundKey: Place]) throws(TOML.Failure) {
@@ -79,9 +92,7 @@ extension Configuration {
         guard let key = Key(named: name) else {
             throw TOML.Failure(entry.key, "no such key: \(name); write a character, Enter, F7, ^D, Alt-1...")
         }
-        if KeyTable.fixed.contains(key) {
-            throw TOML.Failure(entry.key, "\(name) means the same everywhere, and stays")
-        }
+        if key == KeyTable.fixed { throw TOML.Failure(entry.key, "\(name) always quits") }
         guard let line = entry.value.text else {
             throw TOML.Failure(entry.position, "a key runs a command, as in \"read line\"; empty: nothing")
         }
@@ -89,26 +100,37 @@ extension Configuration {
             throw TOML.Failure(entry.position, failure.message)
         }
         for context in try contexts(place, entry) {
+            try check(key, line, in: context, entry)
             // What is said of one place wins over what is said of all of them, whichever stands first.
             let isGeneral = place == Self.allViews
             if let other = bound[BoundKey(key: key, context: context)] {
                 guard isGeneral != other.isGeneral else {
-                    throw TOML.Failure(entry.key, "\(name) is bound in \(place) already, in line \(other.line)")
+                    throw TOML.Failure(
+                        entry.key, "\(name) is bound in \(place) already, in line \(other.position.line)")
                 }
                 if isGeneral { continue }
             }
-            bound[BoundKey(key: key, context: context)] = Place(line: entry.key.line, isGeneral: isGeneral)
-            keys.bind(key, in: context, to: line.isEmpty ? nil : line)
+            bound[BoundKey(key: key, context: context)] = Place(position: entry.key, isGeneral: isGeneral)
+            keys.bind(key, in: context, to: line)
+        }
+    }
+
+    /// Refuses a key that would keep a letter from being typed, and an action that cannot be done in a context.
+    private func check(
+        _ key: Key, _ line: String, in context: KeyContext, _ entry: TOML.Entry
+    ) throws(TOML.Failure) {
+        if context.isText, key.isCharacter, KeyTable.standard.binding(for: key, in: context) == nil {
+            throw TOML.Failure(entry.key, "\(key.label) is typed in \(context.rawValue); bind ^X, Alt-x or F5")
+        }
+        if let action = Action.named(line), !action.uses.isEmpty, action.use(boundIn: context) == nil {
+            throw TOML.Failure(entry.position, "\(line) means nothing in \(context.rawValue)")
         }
     }
 
     private func contexts(_ place: String, _ entry: TOML.Entry) throws(TOML.Failure) -> [KeyContext] {
-        if place == Self.allViews { return KeyTable.rebindable }
-        if let context = KeyTable.rebindable.first(where: { $0.rawValue == place }) { return [context] }
-        if KeyContext(rawValue: place) != nil {
-            throw TOML.Failure(entry.key, "keys of prompts and dialogs are fixed: \(place)")
-        }
-        let places = KeyTable.rebindable.map(\.rawValue) + [Self.allViews]
+        if place == Self.allViews { return KeyContext.views }
+        if let context = KeyContext(rawValue: place) { return [context] }
+        let places = KeyContext.allCases.map(\.rawValue) + [Self.allViews]
         throw TOML.Failure(entry.key, "no such place: \(place); \(places.joined(separator: ", "))")
     }
 }

@@ -7,7 +7,7 @@ extension Configuration {
             lines.append("# \(option.help)")
             lines.append("\(option.name) = \(Self.text(option.show(self)))")
         }
-        for context in KeyTable.rebindable {
+        for context in KeyContext.allCases {
             lines += ["", "# A command as : takes it; empty: nothing.", "[keys.\(context.rawValue)]"]
             for (key, line) in bound(in: context) { lines.append("\(Self.quoted(key.label)) = \(Self.quoted(line))") }
         }
@@ -19,17 +19,13 @@ extension Configuration {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Each key of a place that may be bound, with its line: those of the standard table in its order, whether they mean
-    /// something still or not, then those that a person has added.
+    /// Each key of a context with its line: the default keys in the order of their actions, bound or not, then those
+    /// that the user has added.
     private func bound(in context: KeyContext) -> [(key: Key, line: String)] {
-        func keysBound(_ bindings: [Binding]) -> [Key] {
-            bindings.filter { $0.contexts.contains(context) }.flatMap(\.keys)
-        }
-        let added = keysBound(keys.bindings).sorted { $0.label < $1.label }
-        var seen: Set<Key> = KeyTable.fixed
-        return (keysBound(Keymap.bindings) + added).filter { seen.insert($0).inserted }.map { key in
-            let binding = keys.binding(for: key, in: context)
-            return (key, binding.map { $0.line ?? $0.command.rawValue } ?? "")
+        let added = keys.keys(in: context).sorted { $0.label < $1.label }
+        var seen: Set = [KeyTable.fixed]
+        return (KeyTable.standard.keys(in: context) + added).filter { seen.insert($0).inserted }.map { key in
+            (key, keys.binding(for: key, in: context)?.line ?? "")
         }
     }
 

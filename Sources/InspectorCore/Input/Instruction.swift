@@ -1,10 +1,10 @@
 import SocketCore
 
-/// What one line asks for that was typed behind `:`, bound to a key or written in a script: a command's name, as the
-/// help shows it, or a verb with its arguments.
+/// What one line asks for that was typed behind `:`, bound to a key or written in a script: an action's name, as
+/// the help shows it, or a verb with its arguments.
 package enum Instruction: Hashable, Sendable {
-    /// What a key would do here.
-    case press(Command)
+    /// An action, by its name.
+    case press(String)
     case connect(OpenRequest)
     case listen(OpenRequest)
     case relay(RelayRequest)
@@ -49,22 +49,19 @@ package enum Instruction: Hashable, Sendable {
         let verb = String(line.prefix { $0 != " " })
         let rest = String(line.dropFirst(verb.count).drop { $0 == " " })
         do throws(Failure) {
-            if let form = forms.first(where: { $0.verb == verb }), !rest.isEmpty || Command(rawValue: verb) == nil {
+            guard let action = Action.named(verb) else {
+                if verb.isEmpty { throw Failure("", "type a command; Tab completes it") }
+                throw Failure(verb, "no such command" + Spelling.suggestion(for: verb, among: Action.names))
+            }
+            if let form = action.form, !rest.isEmpty || action.uses.isEmpty {
                 return .success(try form.parse(Arguments(verb: verb, text: rest)))
             }
-            guard let command = Command(rawValue: verb) else {
-                if verb.isEmpty { throw Failure("", "type a command; Tab completes it") }
-                throw Failure(verb, "no such command" + Spelling.suggestion(for: verb, among: names))
-            }
             guard rest.isEmpty else { throw Failure(rest, "\(verb) takes no arguments") }
-            return .success(.press(command))
+            return .success(.press(verb))
         } catch {
             return .failure(error)
         }
     }
-
-    /// Every word that a line can begin with, in alphabetical order.
-    package static let names: [String] = Set(Command.allCases.map(\.rawValue) + forms.map(\.verb)).sorted()
 
     /// What follows a verb.
     struct Arguments {

@@ -1,10 +1,28 @@
 extension Key {
-    /// Reads `q`, `Enter`, `^D` or `C-d`, `Alt-1` or `M-1`, `F7`: what help shows, and what tmux and emacs write.
+    /// The keys with a name of their own. Help and hints write the first name of each.
+    private static let named: [(key: Key, names: [String])] = [
+        (.enter, ["Enter"]), (.tab, ["Tab"]), (.backTab, ["S-Tab"]), (.escape, ["Esc", "Escape"]),
+        (.character(" "), ["Space"]), (.backspace, ["Backspace"]), (.delete, ["Del", "Delete"]),
+        (.insert, ["Ins", "Insert"]), (.altEnter, ["Alt-Enter"]), (.up, ["Up"]), (.down, ["Down"]), (.left, ["Left"]),
+        (.right, ["Right"]), (.home, ["Home"]), (.end, ["End"]), (.pageUp, ["PgUp"]), (.pageDown, ["PgDn"]),
+    ]
+
+    /// The name in help and hints.
+    package var label: String {
+        switch self {
+        case .control(let character): "^" + character.uppercased()
+        case .alt(let character): "Alt-\(character)"
+        case .function(let number): "F\(number)"
+        default: Self.named.first { $0.key == self }?.names.first ?? character.map(String.init) ?? ""
+        }
+    }
+
+    /// Reads `q`, `Enter`, `^D` or `C-d`, `Alt-1` or `M-1`, `F7`: the names of the help, and those of tmux and emacs.
     package init?(named name: String) {
         if let only = name.first, name.count == 1 {
             self = .character(only)
-        } else if let named = Self.names[name] {
-            self = named
+        } else if let named = Self.named.first(where: { $0.names.contains(name) }) {
+            self = named.key
         } else if let letter = Self.last(of: name.lowercased(), after: ["^", "c-", "ctrl-"]),
             "abcdefghijklmnopqrstuvwxyz@[\\]^_".contains(letter)
         {
@@ -18,15 +36,17 @@ extension Key {
         }
     }
 
-    /// The one character that stands behind one of these prefixes.
+    /// The one character that follows one of these prefixes.
     private static func last(of name: String, after prefixes: [String]) -> Character? {
         prefixes.contains { name.hasPrefix($0) && name.count == $0.count + 1 } ? name.last : nil
     }
 
-    private static let names: [String: Key] = [
-        "Enter": .enter, "Tab": .tab, "S-Tab": .backTab, "Esc": .escape, "Escape": .escape, "Space": .character(" "),
-        "Backspace": .backspace, "Delete": .delete, "Del": .delete,
-        "Insert": .insert, "Ins": .insert, "Alt-Enter": .altEnter, "Up": .up,
-        "Down": .down, "Left": .left, "Right": .right, "Home": .home, "End": .end, "PgUp": .pageUp, "PgDn": .pageDown,
-    ]
+    private var character: Character? { if case .character(let character) = self { character } else { nil } }
+
+    /// Whether the key types a character where text is typed.
+    package var isCharacter: Bool { character != nil }
+}
+
+extension Key: ExpressibleByExtendedGraphemeClusterLiteral {
+    package init(extendedGraphemeClusterLiteral character: Character) { self = .character(character) }
 }

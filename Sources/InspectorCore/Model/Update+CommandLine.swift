@@ -13,7 +13,7 @@ extension Model {
 
     private mutating func perform(_ instruction: Instruction) -> [Effect] {
         switch instruction {
-        case .press(let command): return pressFor(command)
+        case .press(let name): return perform(name)
         case .connect(let request): return [.connect(request)]
         case .listen(let request): return [.listen(request)]
         case .relay(let request): return [.relay(request)]
@@ -47,11 +47,11 @@ extension Model {
         }
         let id = selected.id
         switch instruction {
-        case .close(nil) where selected.ownWebSocket != nil: return refuse(Self.webSocketCloses)
+        case .close(nil) where selected.ownWebSocket != nil: return refuse(naming(Self.webSocketCloses))
         case .close(let mode): return [.send(mode.map { .close(id, $0) } ?? .halfClose(id))]
         case .read(var request, let hasTag):
             guard selected.role != .listener else { return refuse("a listener reads nothing") }
-            guard selected.ownWebSocket == nil else { return refuse(Self.webSocketReads) }
+            guard selected.ownWebSocket == nil else { return refuse(naming(Self.webSocketReads)) }
             if !hasTag { request.tag = takeTag(of: id) }
             return [.send(.read(id, request))]
         case .send(let bytes):
@@ -71,8 +71,8 @@ extension Model {
         }
     }
 
-    static let webSocketReads = "a WebSocket reads by itself; P pauses it"
-    static let webSocketCloses = "a WebSocket ends with Close: x, or :close 1000 bye"
+    static let webSocketReads = "a WebSocket reads by itself; {pause} pauses it"
+    static let webSocketCloses = "a WebSocket ends with Close: {close}, or :close 1000 bye"
 
     private mutating func refuse(_ sentence: String) -> [Effect] {
         notice = error(sentence)
@@ -86,18 +86,13 @@ extension Model {
         return composer.nextTag - 1
     }
 
-    /// Does what the command's own key does here, or would do where it is not bound.
-    private mutating func pressFor(_ command: Command) -> [Effect] {
-        if let effects = everywhere(command) { return effects }
-        let place = context
-        let places: [KeyContext] = place == .composer ? [.composer, .talk] : [place]
-        let binding = places.lazy.compactMap { place in
-            Keymap.bindings.first { $0.command == command && $0.contexts.contains(place) }
-        }.first
-        guard let binding, let key = binding.keys.first else {
-            return refuse("\(command.rawValue) means nothing here (\(place.title))")
-        }
-        return dispatch(key, command, in: binding.contexts.contains(place) ? place : .talk)
+    /// Does what an action's own key does here.
+    private mutating func perform(_ name: String) -> [Effect] {
+        let context = context
+        guard let action = Action.named(name),
+            let use = action.use(in: context) ?? (context == .composer ? action.use(in: .talk) : nil)
+        else { return refuse("\(name) means nothing here (\(context.title))") }
+        return use.perform(&self, use.keys.first ?? .enter)
     }
 
     /// The command line opens above the footer, wherever the cursor is.
@@ -127,12 +122,12 @@ extension Model {
         guard let field, field.purpose == .command else { return [] }
         let text = field.editor.text
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard words.count > 1, let last = words.last else { return Instruction.names.filter { $0.hasPrefix(text) } }
+        guard words.count > 1, let last = words.last else { return Action.names.filter { $0.hasPrefix(text) } }
         return arguments(of: words[0]).filter { $0.hasPrefix(last) }
     }
 
     private func arguments(of verb: String) -> [String] {
-        let known = Instruction.forms.first { $0.verb == verb }?.words ?? []
+        let known = Action.named(verb)?.form?.words ?? []
         switch verb {
         case "connect": return start.offers.recent.map(\.text) + start.offers.listening.map(\.address) + known
         case "select": return shown?.sockets.map { "\($0.id.number)" } ?? []
@@ -142,6 +137,7 @@ extension Model {
 
     /// Completes the last word to what all that it can become have in common.
     mutating func completeCommand() {
+        guard field?.purpose == .command else { return }
         let candidates = commandCandidates
         guard var common = candidates.first, let text = field?.editor.text else { return }
         for candidate in candidates {

@@ -29,49 +29,28 @@ extension Model {
     /// what is being typed does not turn into commands.
     var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? (expected != nil) }
 
-    /// Keys while the cursor is in the composer.
-    mutating func inComposer(_ key: Key, _ command: Command?) -> [Effect] {
-        if awaitsChord {
-            awaitsChord = false
-            if key == .control("e") {
-                return list.selected.map { [.edit(.line($0), Array(composer.editor.text.utf8))] } ?? []
+    /// Types a key into the line.
+    mutating func typeInComposer(_ key: Key) -> [Effect] {
+        if canCompose {
+            editComposer {
+                _ = $0.editor.handle(key)
+                if key == .up || key == .down { $0.recalled() }
             }
         }
-        guard let command else {
-            if canCompose { editComposer { _ = $0.editor.handle(key) } }
-            return examineFile()
-        }
-        switch command {
-        case .send: return sendLine()
-        case .halfClose: return halfCloseOrDelete()
-        case .lineEnding: editComposer { $0.ending = $0.ending.next }
-        case .inputMode:
-            editComposer { $0.mode = $0.mode.next }
-            return examineFile()
-        case .pace: return openPace()
-        case .template: openTemplates()
-        case .chord: awaitsChord = canCompose
-        case .destination: openDestination()
-        case .cycleView: viewMode = viewMode.next
-        case .leave: isComposing = false
-        case .pageUp, .pageDown: scrollTraffic(Self.step(command, page: layout.traffic.height))
-        case .answer: openAnswer()
-        case .showList, .showTalk, .showDetail, .showEvents, .nextPane, .previousPane: navigate(command)
-        case .insertLine, .historyUp, .historyDown:
-            if canCompose {
-                editComposer {
-                    _ = $0.editor.handle(key)
-                    if command != .insertLine { $0.recalled() }
-                }
-            }
-            return examineFile()
-        default:
-            break
-        }
-        return []
+        return examineFile()
     }
 
-    private mutating func sendLine() -> [Effect] {
+    /// Opens the line in the user's editor.
+    mutating func editLine() -> [Effect] {
+        list.selected.map { [.edit(.line($0), Array(composer.editor.text.utf8))] } ?? []
+    }
+
+    mutating func stepInputMode() -> [Effect] {
+        editComposer { $0.mode = $0.mode.next }
+        return examineFile()
+    }
+
+    mutating func sendLine() -> [Effect] {
         guard let id = list.selected else { return [] }
         guard canCompose else {
             notice = hint(selected.flatMap { TalkWords.whyNoWriting($0) } ?? "\(id) is no longer listed")
@@ -92,7 +71,7 @@ extension Model {
     }
 
     /// ^D: on an empty line it ends our stream as in a shell; else it deletes, as readline does.
-    private mutating func halfCloseOrDelete() -> [Effect] {
+    mutating func halfCloseOrDelete() -> [Effect] {
         guard composer.editor.isEmpty else {
             editComposer { _ = $0.editor.handle(.delete) }
             return []
@@ -103,7 +82,7 @@ extension Model {
             return []
         }
         guard selected.ownWebSocket == nil else {
-            notice = hint(Self.webSocketCloses)
+            notice = hint(naming(Self.webSocketCloses))
             return []
         }
         // The cursor stays: what is typed next would turn into commands.

@@ -1,39 +1,33 @@
 import SocketCore
 
 extension Model {
-    /// Keys while the help is open.
-    mutating func inHelp(_ command: Command?) -> [Effect] {
-        guard let help else { return [] }
-        switch command {
-        case .cancel: self.help = nil
-        case .filter: openField(.helpFilter)
-        case .moveUp, .moveDown, .pageUp, .pageDown, .moveFirst, .moveLast:
-            let rows = HelpView.rows(size)
-            let last = max(0, HelpView.lines(self, help).count - rows)
-            let step = command.map { Self.step($0, page: rows) } ?? 0
-            self.help?.top = min(max(0, help.top + step), last)
-        default:
-            break
-        }
-        return []
+    /// Moves the help by some rows.
+    mutating func scrollHelp(_ step: Int) {
+        guard let help else { return }
+        let last = max(0, HelpView.lines(self, help).count - HelpView.rows(size))
+        self.help?.top = min(max(0, help.top + step), last)
     }
 
-    /// Keys while a menu is open: a letter does it, or the cursor and Enter.
-    mutating func inMenu(_ key: Key, _ command: Command?) -> [Effect] {
-        guard case .menu(var menu) = dialog else { return [] }
-        if case .character(let letter) = key, let item = menu.items.first(where: { $0.key == letter }) {
-            return choose(item.choice)
-        }
-        switch command {
-        case .accept: return choose(menu.items[menu.selected].choice)
-        case .cancel: dialog = nil
-        case .moveUp, .moveDown:
-            menu.selected = (menu.selected + (command == .moveUp ? -1 : 1) + menu.items.count) % menu.items.count
-            dialog = .menu(menu)
-        default:
-            break
-        }
-        return []
+    /// Chooses the menu's item with this letter. Returns `nil` if there is none.
+    mutating func pressLetter(_ key: Key) -> [Effect]? {
+        guard case .menu(let menu) = dialog, case .character(let letter) = key,
+            let item = menu.items.first(where: { $0.key == letter })
+        else { return nil }
+        return choose(item.choice)
+    }
+
+    /// Chooses the item that the menu's cursor is on.
+    mutating func chooseSelected() -> [Effect] {
+        guard case .menu(let menu) = dialog else { return [] }
+        return choose(menu.items[menu.selected].choice)
+    }
+
+    /// Moves a menu's cursor, around its ends.
+    mutating func stepMenu(_ menu: Menu, _ step: Int) {
+        var menu = menu
+        let count = menu.items.count
+        menu.selected = ((menu.selected + step) % count + count) % count
+        dialog = .menu(menu)
     }
 
     private mutating func choose(_ choice: Menu.Choice) -> [Effect] {
@@ -94,25 +88,26 @@ extension Model {
         dialog = .menu(Menu(title: "close \(id) \(selected.peerText)", items: items))
     }
 
-    /// Keys while a form is open. Letters are typed into its fields.
-    mutating func inForm(_ key: Key, _ command: Command?) -> [Effect] {
-        guard case .form(var form) = dialog else { return [] }
-        if command == .toggle || command == nil {
-            _ = form.type(key)
-            dialog = .form(form)
-            return []
+    mutating func editForm(_ change: (inout Form) -> Void) {
+        guard case .form(var form) = dialog else { return }
+        change(&form)
+        dialog = .form(form)
+    }
+
+    /// Goes to another field. The fields that are rarely wanted are shown from now on.
+    mutating func stepField(_ step: Int) {
+        editForm {
+            $0.showsAll = true
+            $0.move(step)
         }
-        switch command {
-        case .accept: return submit(form)
-        case .cancel: dialog = nil
-        case .nextField, .previousField:
-            if !form.showsAll {
-                form.showsAll = true
-            }
-            form.move(command == .nextField ? 1 : -1)
-            dialog = .form(form)
-        default:
-            break
+    }
+
+    /// Changes a choice, by the key's own direction if it has one. In a text field the key is typed.
+    mutating func toggleField(_ key: Key) -> [Effect] {
+        editForm { form in
+            guard !form.type(key), form.fields.indices.contains(form.focus) else { return }
+            if case .text = form.fields[form.focus].value { return }
+            _ = form.type(.right)
         }
         return []
     }
@@ -125,7 +120,8 @@ extension Model {
         dialog = .form(form)
     }
 
-    private mutating func submit(_ form: Form) -> [Effect] {
+    mutating func submitForm() -> [Effect] {
+        guard case .form(let form) = dialog else { return [] }
         if case .save = form.purpose { return save(form) }
         switch form.result {
         case .failure(let problem):

@@ -13,20 +13,10 @@ extension Model {
         field = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
     }
 
-    /// Keys while a filter or search is typed.
-    mutating func inField(_ key: Key, _ command: Command?) -> [Effect] {
-        switch command {
-        case .accept where field?.purpose == .command: return acceptCommandLine()
-        case .complete where field?.purpose == .command: completeCommand()
-        case .accept: acceptField()
-        case .cancel:
-            if let before = field?.before { typeInField { $0.set(before) } }
-            field = nil
-        case .historyUp, .historyDown, nil: typeInField { _ = $0.handle(key) }
-        default:
-            break
-        }
-        return []
+    /// Closes the field. What it showed while it was typed is as it was before.
+    mutating func cancelField() {
+        if let before = field?.before { typeInField { $0.set(before) } }
+        field = nil
     }
 
     /// Changes the text; a filter that can be read takes effect at once, one that cannot leaves the last good one.
@@ -79,12 +69,14 @@ extension Model {
         }
     }
 
-    private mutating func acceptField() {
-        guard let field, field.error == nil else { return }
+    /// Closes the field and does what it asks for.
+    mutating func acceptField() -> [Effect] {
+        if field?.purpose == .command { return acceptCommandLine() }
+        guard let field, field.error == nil else { return [] }
         self.field = nil
         switch field.purpose {
         case .talkSearch:
-            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return }
+            guard case .success(let search) = PayloadSearch.parse(field.editor.text) else { return [] }
             (payloadSearch, talkMatch) = (search, nil)
             searchTraffic(1)
         case .listSearch:
@@ -95,5 +87,6 @@ extension Model {
             if !events.search.isEmpty { searchEvents(-1) }
         case .listFilter, .eventFilter, .helpFilter, .command: break
         }
+        return []
     }
 }

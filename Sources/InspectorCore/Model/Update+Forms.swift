@@ -34,11 +34,16 @@ extension Model {
         return fields
     }
 
-    /// The connect dialog; on a closed connection it offers the same address again.
-    func connectForm() -> Form {
+    /// Opens the connect dialog. On a closed connection it offers the same address again.
+    mutating func openConnectForm() {
         let again = tab != .list && selected?.role == .client && selected?.isLive == false
         // What was chosen the last time is chosen again: who starved a connection on purpose wants the next one so.
-        return Form(.connect, Self.openFields(.connect, address: again ? selected?.target ?? "" : "", as: lastOpened))
+        let address = again ? selected?.target ?? "" : ""
+        dialog = .form(Form(.connect, Self.openFields(.connect, address: address, as: lastOpened)))
+    }
+
+    mutating func openListenForm() {
+        dialog = .form(Form(.listen, Self.openFields(.listen, address: "")))
     }
 
     /// Asks what to read next.
@@ -48,7 +53,7 @@ extension Model {
             return
         }
         guard selected.ownWebSocket == nil else {
-            notice = hint(Self.webSocketReads)
+            notice = hint(naming(Self.webSocketReads))
             return
         }
         guard selected.acceptsReads else {

@@ -76,6 +76,12 @@ extension Model {
         )
     }
 
+    mutating func reverseOrder() {
+        var sorting = list.sorting
+        sorting.descending.toggle()
+        sort(sorting)
+    }
+
     /// Sets the filter at once.
     mutating func setFilter(_ filter: Filter) {
         list.filter = filter

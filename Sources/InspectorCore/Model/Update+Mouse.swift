@@ -6,7 +6,10 @@ extension Model {
     mutating func mouse(_ event: MouseEvent) -> [Effect] {
         let layout = self.layout
         guard !layout.isTooSmall, dialog == nil, field == nil else { return [] }
-        if help != nil { return inHelp(event.kind == .wheelUp ? .moveUp : event.kind == .wheelDown ? .moveDown : nil) }
+        guard help == nil else {
+            if event.kind != .press { move(.rows(event.kind == .wheelUp ? -1 : 1)) }
+            return []
+        }
         switch event.kind {
         case .press: press(at: event, layout)
         case .wheelUp: scroll(-Self.wheelRows, at: event, layout)
@@ -22,7 +25,7 @@ extension Model {
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             let id = list.rows[list.top + row]
             if id == list.selected, tab == .list { showTalk(composing: true) } else { select(id) }
-        } else if layout.tabs.holds(event), tab != .start, let tab = Header.tab(at: event.x) {
+        } else if layout.tabs.holds(event), tab != .start, let tab = Header.tab(at: event.x, options.keys) {
             tab == .talk ? showTalk(composing: false) : show(tab)
         }
     }

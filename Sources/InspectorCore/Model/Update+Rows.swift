@@ -46,6 +46,11 @@ extension Model {
     /// What `/` searches where the cursor is.
     var searchPurpose: OpenField.Purpose { tab == .list ? .listSearch : tab == .talk ? .talkSearch : .eventSearch }
 
+    /// What is filtered where the cursor is.
+    var filterPurpose: OpenField.Purpose {
+        help != nil ? .helpFilter : tab == .events ? .eventFilter : .listFilter
+    }
+
     /// Goes to the next match, or to the one before.
     mutating func searchAgain(_ step: Int) {
         switch searchPurpose {

@@ -1,27 +1,13 @@
 import SocketCore
 
 extension Model {
-    /// Keys on the start screen.
-    mutating func atStart(_ key: Key, _ command: Command?) -> [Effect] {
-        switch command {
-        case .accept: return openTyped()
-        case .complete: completeStart()
-        case .historyUp, .historyDown, nil:
-            start.error = nil
-            _ = start.editor.handle(key)
-        default:
-            break
-        }
-        return []
-    }
-
     /// What the lines below the prompt stand for, in the order of their numbers.
     package var startLines: [String] {
         start.offers.recent.map(\.text) + start.offers.listening.map(\.address)
             + start.offers.programs.map { "attach \($0.path)" }
     }
 
-    private mutating func openTyped() -> [Effect] {
+    mutating func openTyped() -> [Effect] {
         var text = start.editor.text
         let typed = text.filter { !$0.isWhitespace }
         if let number = Int(typed), number > 0 {
@@ -61,7 +47,7 @@ extension Model {
     }
 
     /// Completes the prompt to what all lines that begin with it have in common.
-    private mutating func completeStart() {
+    mutating func completeStart() {
         let typed = start.editor.text
         let candidates =
             (startLines + ["demo", "listen ", "relay ", "attach ", "ws://", "wss://", "udp://", "unix:", "unixgram:"])

@@ -74,54 +74,53 @@ extension Model {
 
     private mutating func press(_ key: Key) -> [Effect] {
         list.keyPressed = latest?.time
-        guard !layout.isTooSmall || key == .control("c") else { return pressWhenTooSmall(key) }
+        guard !layout.isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
-        let binding = options.keys.binding(for: key, in: context)
-        if let line = binding?.line { return run(line) }
-        return dispatch(key, binding?.command, in: context)
+        if let effects = pressBeforeTable(key, in: context) { return effects }
+        guard let binding = options.keys.binding(for: key, in: context) else { return type(key) }
+        if let use = binding.action?.use(boundIn: context) { return use.perform(&self, key) }
+        return binding.line.isEmpty ? [] : run(binding.line)
     }
 
-    /// Does what a key means in a context.
-    mutating func dispatch(_ key: Key, _ command: Command?, in context: KeyContext) -> [Effect] {
-        if let command, let effects = everywhere(command) { return effects }
+    /// The letter of a menu's item, or the second key of ^X^E. Returns `nil` if the key is neither.
+    private mutating func pressBeforeTable(_ key: Key, in context: KeyContext) -> [Effect]? {
+        let isSecond = awaitsChord
+        awaitsChord = false
         switch context {
-        case .help: return inHelp(command)
-        case .form: return inForm(key, command)
-        case .menu: return inMenu(key, command)
-        case .field: return inField(key, command)
-        case .start: return atStart(key, command)
-        case .composer: return inComposer(key, command)
-        case .list, .talk, .detail, .events: return command.map { perform($0) } ?? []
+        case .composer: return isSecond && key == .control("e") ? editLine() : nil
+        case .menu: return pressLetter(key)
+        case .start, .list, .talk, .detail, .events, .field, .form, .help: return nil
         }
     }
 
-    /// Where only a notice fits, only leaving works.
-    private mutating func pressWhenTooSmall(_ key: Key) -> [Effect] {
+    /// Takes a key that no action has: text, where text is typed.
+    mutating func type(_ key: Key) -> [Effect] {
         switch context {
-        case .list, .talk, .detail, .events:
-            if key == .character("q") || key == .character("Q") { return quit() }
-            return []
-        case .menu: return inMenu(key, options.keys.binding(for: key, in: .menu)?.command)
+        case .start:
+            start.error = nil
+            _ = start.editor.handle(key)
+        case .field: typeInField { _ = $0.handle(key) }
+        case .composer: return typeInComposer(key)
+        case .form: editForm { _ = $0.type(key) }
+        case .list, .talk, .detail, .events, .menu, .help: break
+        }
+        return []
+    }
+
+    /// If the screen is too small to show anything, only leaving works.
+    private mutating func pressWhenTooSmall(_ key: Key) -> [Effect] {
+        if context == .menu, let effects = pressLetter(key) { return effects }
+        let (place, names): (KeyContext, [String])
+        switch context {
+        case .menu: (place, names) = (.menu, ["up", "down", "accept", "cancel"])
+        case .list, .talk, .detail, .events: (place, names) = (.list, ["quit"])
         case .start, .composer, .field, .form, .help: return []
         }
-    }
-
-    /// What means the same wherever it is pressed; nil: something else.
-    mutating func everywhere(_ command: Command) -> [Effect]? {
-        switch command {
-        case .repaint: return [.repaint]
-        case .suspend: return [.suspend]
-        case .interrupt: return quit()
-        case .help:
-            help = HelpState(context: context)
+        guard let action = options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
             return []
-        case .commandLine:
-            openCommandLine()
-            return []
-        default:
-            return nil
         }
+        return action.use(in: place)?.perform(&self, key) ?? []
     }
 
     /// Leaves the program; asks once while sockets are live.
@@ -191,7 +190,9 @@ extension Model {
             Menu(
                 title: "\(size) pasted; put them into the line to \(selected.id) \(selected.peerText)?",
                 items: [
-                    Menu.Item(key: "y", label: "into the line; Enter sends it", choice: .paste(text)),
+                    Menu.Item(
+                        key: "y", label: naming("into the line; {send} sends it", in: .composer),
+                        choice: .paste(text)),
                     Menu.Item(key: "n", label: "drop them", choice: .stay),
                 ]))
     }

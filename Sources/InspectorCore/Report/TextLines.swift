@@ -27,7 +27,7 @@ package struct TextLines: Sendable {
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
         _ = model.update(.snapshot(snapshot))
-        _ = model.perform(.showList)
+        model.show(.list)
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)
         let list = model.layout(model.size, .list).list
         return rows.dropFirst(list.y).prefix(min(list.height, snapshot.sockets.count + 1)).map {

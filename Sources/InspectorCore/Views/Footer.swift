@@ -15,7 +15,9 @@ package enum Footer {
         let room = rect.width - right.width - 3
         var line = Line()
         for binding in model.options.keys.bindings(in: context) {
-            guard let label = label(binding, model), let key = binding.keys.first?.label else { continue }
+            guard let label = binding.action?.use(in: context)?.hint(model), let key = binding.keys.first?.label else {
+                continue
+            }
             guard line.width + key.count + label.count + 3 <= room else { break }
             line.append(line.width == 0 ? " " : "  ")
             line.append(key, Style(.key))
@@ -26,7 +28,7 @@ package enum Footer {
 
     /// What the command being typed can become.
     private static func candidates(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let right = Line("Tab completes  Enter does it  Esc cancel", Style(.key))
+        let right = Line(model.naming("{complete} completes  {accept} does it  {cancel} cancel"), Style(.key))
         var line = Line()
         for word in model.commandCandidates {
             guard line.width + word.count + right.width + 6 <= rect.width else { break }
@@ -36,38 +38,13 @@ package enum Footer {
         canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
-    /// Labels of keys that would do nothing now are left out.
-    private static func label(_ binding: Binding, _ model: Model) -> String? {
-        guard let label = binding.label else { return nil }
-        let selected = model.selected
-        switch binding.command {
-        case .answer:
-            let waits = selected?.role == .listener && (selected?.kernel?.receiveQueue ?? 0) > 0
-            return selected?.asking == nil && selected?.tls?.question == nil && !waits ? nil : label
-        case .secure:
-            let isPlain = selected.map { $0.phase == .connected && $0.tls == nil && $0.ownWebSocket == nil } ?? false
-            return isPlain ? label : nil
-        case .pause: return selected?.isLive ?? false ? label : nil
-        case .read: return selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false ? label : nil
-        case .write: return selected.map { TalkWords.whyNoWriting($0) == nil } ?? false ? label : nil
-        case .halfClose where selected?.ownWebSocket != nil || selected?.role == .datagram: return nil
-        case .send, .halfClose, .historyUp:
-            return model.canCompose ? label : nil
-        case .close: return selected?.isLive ?? false ? label : nil
-        case .open where model.tab == .list: return selected == nil ? nil : label
-        case .freeze: return model.frozen == nil ? label : "resume"
-        default:
-            return label
-        }
-    }
-
     /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
     private static func reserved(_ context: KeyContext, _ keys: KeyTable) -> String {
-        let leaving: (Command, String) = context == .list ? (.quit, "quit") : (.back, "back")
-        let isView = KeyTable.rebindable.contains(context)
-        let help = keys.key(for: .help, in: context).map { "\($0) help" }
-        let leave = isView ? keys.key(for: leaving.0, in: context).map { "\($0) \(leaving.1)" } : nil
-        return [help, leave ?? "^C quit"].compactMap { $0 }.joined(separator: "  ")
+        let leaving = context == .list ? "quit" : "back"
+        let isView = KeyContext.views.contains(context)
+        let help = keys.key(for: "help", in: context).map { "\($0) help" }
+        let leave = isView ? keys.key(for: leaving, in: context).map { "\($0) \(leaving)" } : nil
+        return [help, leave ?? "\(KeyTable.fixed.label) quit"].compactMap { $0 }.joined(separator: "  ")
     }
 
     private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
@@ -90,7 +67,7 @@ package enum Footer {
             let counts =
                 model.list.filter.isEmpty
                 ? "\(model.summary.live) live, \(model.summary.closed) closed"
-                : "\(rows) of \(all) listed; Esc lists all"
+                : model.naming("\(rows) of \(all) listed; {back} lists all")
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             return counts + ", sorted by \(name)" + inSight(model)
         case .events:

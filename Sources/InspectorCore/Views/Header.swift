@@ -56,15 +56,18 @@ package enum Header {
         rate == nil ? "-" : Format.rate(rate) + "/s"
     }
 
-    private static let tabNames: [(Int, Model.Tab, String)] = [
-        (1, .list, "List"), (2, .talk, "Talk"), (3, .detail, "Detail"), (4, .events, "Events"),
-    ]
+    /// Each tab with what stands in it: the key that goes there, and its name.
+    private static func tabs(_ keys: KeyTable) -> [(tab: Model.Tab, text: String)] {
+        [
+            (.list, "{list} List"), (.talk, "{talk} Talk"), (.detail, "{detail} Detail"), (.events, "{events} Events"),
+        ].map { ($0, keys.naming($1)) }
+    }
 
     /// The tab whose name stands in this column.
-    static func tab(at column: Int) -> Model.Tab? {
+    static func tab(at column: Int, _ keys: KeyTable) -> Model.Tab? {
         var end = 0
-        for (number, tab, name) in tabNames {
-            end += "[\(number) \(name)]".count
+        for (tab, text) in tabs(keys) {
+            end += text.count + 2
             if column < end { return tab }
         }
         return nil
@@ -72,10 +75,10 @@ package enum Header {
 
     private static func tabs(_ model: Model) -> Line {
         var line = Line()
-        for (number, tab, name) in tabNames {
+        for (tab, text) in tabs(model.options.keys) {
             let isOpen = model.tab == tab
             line.append(isOpen ? "[" : " ", Style(.dim))
-            line.append("\(number) \(name)", isOpen ? Style(.heading, [.bold]) : Style(.dim))
+            line.append(text, isOpen ? Style(.heading, [.bold]) : Style(.dim))
             line.append(isOpen ? "]" : " ", Style(.dim))
         }
         return line
@@ -107,7 +110,7 @@ package enum Header {
     private static func list(_ model: Model) -> Line {
         var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
-        if model.list.showsMarked { line.append("marked (M)  ", Style(.chip)) }
+        if model.list.showsMarked { line.append(model.naming("marked ({show-marked})  "), Style(.chip)) }
         if model.list.follows { line.append(model.naming("following ({follow})  "), Style(.dim)) }
         line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         return line
@@ -122,7 +125,7 @@ package enum Header {
 
     private static func place(_ model: Model) -> Line {
         guard let id = model.list.selected else { return Line() }
-        var line = Line("[ prev  ] next", Style(.dim))
+        var line = Line(model.naming("{previous} prev  {next} next"), Style(.dim))
         if let row = model.list.rows.firstIndex(of: id) { line.append("   \(row + 1)/\(model.list.rows.count)") }
         return line
     }

@@ -16,9 +16,10 @@ package enum HelpView {
         let below = max(0, lines.count - help.top - rows)
         let more = below > 0 ? "   \(below) more below" : ""
         let scrolls = below > 0 || help.top > 0 ? "   Up Down scroll" + more : ""
+        let hint = model.naming("{filter} filter   {cancel} close", in: .help)
         let chip = help.filter.isEmpty ? "" : ", with \(model.sanitizer.text(help.filter))"
         canvas.box(
-            rect, title: "help: \(help.context.title)\(chip)", hint: "/ filter   Esc close\(scrolls)", model.glyphs)
+            rect, title: "help: \(help.context.title)\(chip)", hint: hint + scrolls, model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 3, height: rect.height - 2)
         for (index, line) in lines.dropFirst(help.top).prefix(rows).enumerated() {
             canvas.draw(line, row: index, in: inner, model.glyphs)
@@ -56,9 +57,9 @@ package enum HelpView {
         keys.bindings(in: context).map { binding in
             var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 16) + " ", Style(.key))
             line.append(binding.help)
-            guard width >= keyAndHelp + 16, binding.line == nil else { return line }
+            guard width >= keyAndHelp + 16, let action = binding.action else { return line }
             line.pad(to: keyAndHelp)
-            line.append(binding.command.rawValue, Style(.dim))
+            line.append(action.name, Style(.dim))
             return line
         }
     }

@@ -72,7 +72,7 @@ struct Script: Equatable {
             switch Instruction.parse(String(line)) {
             case .success: return .command(String(line))
             case .failure(let failure):
-                guard Instruction.names.contains(String(word)) else {
+                guard Action.names.contains(String(word)) else {
                     throw UsageError(String(word), unknown(String(word)))
                 }
                 throw UsageError(sentence: failure.message)
@@ -93,11 +93,13 @@ struct Script: Equatable {
         ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
     ]
 
-    private static let words = ["key", "type", "wait", "wait-not", "dump", "resize"]
+    private static let words = steps.map { String($0.form.prefix { $0 != " " }) }.filter {
+        $0.first?.isLowercase == true
+    }
 
     private static func unknown(_ word: String) -> String {
-        "no such step; write key, type, wait, wait-not, dump, resize or a command"
-            + Spelling.suggestion(for: word, among: words + Instruction.names)
+        "no such step; write \(words.joined(separator: ", ")) or a command"
+            + Spelling.suggestion(for: word, among: words + Action.names)
     }
 
     /// `TEXT`, or `TIME TEXT`: `5 live`, `500ms live`.

@@ -1,0 +1,74 @@
+import SocketCore
+
+extension Action {
+    /// Finding, ordering, marking and keeping what is shown.
+    static let looking: [Action] =
+        finding + sorting + [
+            Action(
+                "cycle-view", .change { $0.viewMode = $0.viewMode.next },
+                .key(["v"], in: [.talk], "view as text, hex and text, or escapes", hint: "view"),
+                .key([.alt("v")], in: [.composer], "view as text, hex and text, or escapes")),
+            Action(
+                "follow", .change { $0.toggleFollow() },
+                .key(["F"], in: [.list], "let the cursor go to each new connection"),
+                .key(["F"], in: [.talk, .events], "follow what comes in", hint: "follow")),
+            Action(
+                "freeze", .change { $0.toggleFreeze() },
+                .key(
+                    [" "], in: KeyContext.views, "freeze the screen; the engine runs on",
+                    hint: { $0.frozen == nil ? "freeze" : "resume" })),
+        ]
+
+    private static let finding: [Action] = [
+        Action(
+            "filter", .change { $0.openField($0.filterPurpose) },
+            .key(["f"], in: [.list, .events], "filter what is listed", hint: "filter"),
+            .key(["/"], in: [.help], "show only what holds a word", hint: "filter")),
+        Action(
+            "search", .change { $0.openField($0.searchPurpose) },
+            .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
+            .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
+        Action(
+            "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
+        Action(
+            "search-previous", .change { $0.searchAgain(-1) },
+            .key(["N"], in: [.list, .talk, .events], "previous match")),
+        Action(
+            "copy", .effects { $0.copyItem() },
+            .key(["y"], in: [.talk], "copy the item to the clipboard", hint: "copy")),
+        Action(
+            "save", .effects { $0.openSave() },
+            .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save")),
+        Action(
+            "edit", .effects { $0.editItem() },
+            .key(["e"], in: [.talk], "the item in $EDITOR; changed: send it")),
+        Action(
+            "pause", .effects { $0.togglePause() },
+            .key(
+                ["P"], in: KeyContext.connections, "pause reading, or a listener's accepting", hint: "pause",
+                if: { $0.selected?.isLive ?? false })),
+        Action(
+            "tls", .change { $0.openTLSForm() },
+            .key(
+                ["T"], in: KeyContext.connections, "secure it with TLS", hint: "tls",
+                if: { model in
+                    model.selected.map { $0.phase == .connected && $0.tls == nil && $0.ownWebSocket == nil } ?? false
+                })),
+    ]
+
+    private static let sorting: [Action] = [
+        Action(
+            "sort-next", .change { $0.sortByColumn(1) },
+            .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),
+        Action(
+            "sort-previous", .change { $0.sortByColumn(-1) },
+            .key(["<"], in: [.list], "sort by the previous column")),
+        Action("sort-reverse", .change { $0.reverseOrder() }, .key(["S"], in: [.list], "reverse the order")),
+        Action(
+            "mark", .change { $0.toggleMark() },
+            .key(["m"], in: [.list], "mark the connection, or take its mark away")),
+        Action(
+            "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
+        Action("columns", .change { $0.openColumnsMenu() }, .key(["C"], in: [.list], "choose columns")),
+    ]
+}

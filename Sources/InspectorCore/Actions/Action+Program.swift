@@ -1,0 +1,29 @@
+extension Action {
+    /// What concerns the program as a whole.
+    static let program: [Action] = [
+        Action(
+            "help", .change { $0.help = Model.HelpState(context: $0.context) },
+            .key(["?", .function(1)], in: KeyContext.views, "help"),
+            .key([.function(1)], in: [.start, .composer, .field, .form, .menu], "help")),
+        Action(
+            "command-line", .change { $0.openCommandLine() },
+            .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),
+            .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
+        Action(
+            "back", .change { $0.goBack() },
+            .key(["q", .escape], in: [.talk, .detail, .events], "back to the list"),
+            .key([.escape], in: [.list], "drop the filter")),
+        Action(
+            "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),
+            .key(["Q"], in: KeyContext.views, "quit; asks when sockets are live")),
+        Action(
+            "interrupt", .effects { $0.quit() },
+            .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks when sockets are live")),
+        Action(
+            "repaint", .effects { _ in [.repaint] },
+            .key([.control("l")], in: KeyContext.allCases, "paint the screen anew")),
+        Action(
+            "suspend", .effects { _ in [.suspend] },
+            .key([.control("z")], in: KeyContext.allCases, "suspend the program")),
+    ]
+}

@@ -1,0 +1,78 @@
+import SocketCore
+
+extension Action {
+    /// Lines that are typed: the start screen's, a field's and the composer's.
+    static let prompts: [Action] = [
+        Action(
+            "accept", nil,
+            .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
+            .key([.enter], in: [.field], "keep it, do it", hint: "keep", .effects { $0.acceptField() }).required,
+            .key([.enter], in: [.form], "do it", hint: "do it", .effects { $0.submitForm() }).required,
+            .key([.enter], in: [.menu], "do it", hint: "do it", .effects { $0.chooseSelected() }).required),
+        Action(
+            "complete", nil,
+            .key(
+                [.tab], in: [.start], "complete from the lists below", hint: "complete",
+                .change { $0.completeStart() }),
+            .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
+        Action(
+            "send", .effects { $0.sendLine() },
+            .key([.enter], in: [.composer], "send the line with its line ending", hint: "send", if: \.canCompose)),
+        Action(
+            "insert-line", .effects { $0.type(.altEnter) },
+            .key([.altEnter], in: [.composer], "begin another line without sending")),
+        Action(
+            "history-up", .effects { $0.type(.up) }, .key([.up], in: [.start, .field], "earlier line"),
+            .key([.up, .control("p")], in: [.composer], "earlier line", hint: "history", if: \.canCompose)),
+        Action(
+            "history-down", .effects { $0.type(.down) }, .key([.down], in: [.start, .field], "later line"),
+            .key([.down, .control("n")], in: [.composer], "later line")),
+        Action(
+            "half-close", .effects { $0.halfCloseOrDelete() },
+            .key(
+                [.control("d")], in: [.composer], "on an empty line: send FIN, go on reading", hint: "half-close",
+                if: { $0.canCompose && $0.selected?.ownWebSocket == nil && $0.selected?.role != .datagram })),
+    ]
+
+    /// How the composer's lines go out, and what is in them.
+    static let composer: [Action] = [
+        Action(
+            "line-ending", .change { $0.editComposer { $0.ending = $0.ending.next } },
+            .key([.alt("e")], in: [.composer], "line ending: CRLF, LF, none")),
+        Action(
+            "input-mode", .effects { $0.stepInputMode() },
+            .key([.alt("t")], in: [.composer], "text; escapes and macros; hex; a file")),
+        Action(
+            "template", .change { $0.openTemplates() },
+            .key([.alt("o")], in: [.composer], "a template from your file")),
+        Action(
+            "chord", .change { $0.awaitsChord = $0.canCompose },
+            .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
+        Action(
+            "pace", .effects { $0.openPace() },
+            .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
+        Action(
+            "destination", .change { $0.openDestination() },
+            .key([.alt("d")], in: [.composer], "to whom datagrams go")),
+    ]
+
+    /// Dialogs, and leaving what is asked.
+    static let dialogs: [Action] = [
+        Action(
+            "next-field", .change { $0.stepField(1) },
+            .key([.tab, .down], in: [.form], "next field", hint: "next field")),
+        Action(
+            "previous-field", .change { $0.stepField(-1) },
+            .key([.backTab, .up], in: [.form], "previous field")),
+        Action(
+            "toggle", .pressed { $0.toggleField($1) },
+            .key([" ", .left, .right], in: [.form], "choose, in a field with choices")),
+        Action(
+            "cancel", .change { $0.dialog = nil },
+            .key([.escape], in: [.field], "as it was before", hint: "cancel", .change { $0.cancelField() }).required,
+            .key([.escape], in: [.form], "never mind", hint: "cancel").required,
+            .key([.escape, "q"], in: [.menu], "never mind", hint: "cancel").required,
+            .key([.escape, "q", "?", .function(1)], in: [.help], "close", hint: "close", .change { $0.help = nil })
+                .required),
+    ]
+}

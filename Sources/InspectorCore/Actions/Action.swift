@@ -1,0 +1,115 @@
+/// One thing that a user can do. Its row is the only place that names it: the keys and their dispatch, the commands
+/// after `:` and their completion, the hint line, the help, the manual and the configuration are all made from it.
+package struct Action: Sendable {
+    /// The word for it after `:`, in scripts and in the configuration.
+    package let name: String
+    /// Where it can be done. Empty for a command that needs arguments.
+    package let uses: [Use]
+
+    /// One set of keys for an action, and the contexts in which they work.
+    package struct Use: Sendable {
+        package let contexts: [KeyContext]
+        /// The default keys. Hints name the first one.
+        package let keys: [Key]
+        /// The sentence in the help.
+        package let help: String
+        /// The word in the hint line, or `nil` if it has none there or would do nothing now.
+        let hint: @Sendable (Model) -> String?
+        /// What it does. A use without a body of its own has its action's.
+        fileprivate(set) var body: Body?
+        /// Whether help and hint line show it before the other actions of its contexts.
+        private(set) var leads = false
+        /// Whether a configuration must leave it a key, because it is the way out.
+        private(set) var needsKey = false
+
+        static func key(
+            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: String? = nil,
+            if isOffered: @escaping @Sendable (Model) -> Bool = { _ in true }, _ body: Body? = nil
+        ) -> Use {
+            Use(
+                contexts: contexts, keys: keys, help: help, hint: { isOffered($0) ? hint : nil }, body: body)
+        }
+
+        static func key(
+            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: @escaping @Sendable (Model) -> String
+        ) -> Use {
+            Use(contexts: contexts, keys: keys, help: help, hint: { hint($0) }, body: nil)
+        }
+
+        /// The same use, shown before the others.
+        var leading: Use { with { $0.leads = true } }
+
+        /// The same use, which always has a key.
+        var required: Use { with { $0.needsKey = true } }
+
+        private func with(_ change: (inout Use) -> Void) -> Use {
+            var use = self
+            change(&use)
+            return use
+        }
+
+        /// Does it. `key` is the key that was pressed, or a default one.
+        func perform(_ model: inout Model, _ key: Key) -> [Effect] {
+            body?.run(&model, key) ?? []
+        }
+    }
+
+    /// What an action does to the model, and what it asks of the shell.
+    struct Body: Sendable {
+        let run: @Sendable (inout Model, Key) -> [Effect]
+
+        /// Changes the model only.
+        static func change(_ change: @escaping @Sendable (inout Model) -> Void) -> Body {
+            Body { model, _ in
+                change(&model)
+                return []
+            }
+        }
+
+        static func effects(_ effects: @escaping @Sendable (inout Model) -> [Effect]) -> Body {
+            Body { model, _ in effects(&model) }
+        }
+
+        /// Depends on the key that was pressed.
+        static func pressed(
+            _ effects: @escaping @Sendable (inout Model, Key) -> [Effect]
+        ) -> Body { Body(run: effects) }
+    }
+
+    init(_ name: String, _ body: Body? = nil, _ uses: Use...) {
+        self.name = name
+        self.uses = uses.map { use in
+            var use = use
+            use.body = use.body ?? body
+            return use
+        }
+    }
+
+    /// The arguments that it takes after `:`, or `nil` if it takes none.
+    package var form: Instruction.Form? { Instruction.forms.first { $0.verb == name } }
+
+    /// What it is in a context, or `nil` if it cannot be done there.
+    package func use(in context: KeyContext) -> Use? { uses.first { $0.contexts.contains(context) } }
+
+    /// What a key does that the configuration binds to it. In one view a key can do what another view has keys for.
+    package func use(boundIn context: KeyContext) -> Use? {
+        if let use = use(in: context) { return use }
+        return KeyContext.views.contains(context) ? KeyContext.views.lazy.compactMap(use(in:)).first : nil
+    }
+}
+
+extension Action {
+    /// All actions, those that need arguments last. Help and hint line keep this order.
+    package static let all: [Action] = {
+        let rows = sockets + moving + prompts + screens + composer + operations + looking + dialogs + program
+        let known = Set(rows.map(\.name))
+        return rows + Instruction.forms.filter { !known.contains($0.verb) }.map { Action($0.verb) }
+    }()
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    package static func named(_ name: String) -> Action? { byName[name] }
+
+    /// Every word that a command can begin with, in alphabetical order.
+    package static let names = all.map(\.name).sorted()
+}

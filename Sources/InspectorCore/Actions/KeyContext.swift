@@ -1,0 +1,43 @@
+/// Where a key is pressed. The same key can mean different things in different contexts.
+package enum KeyContext: String, Hashable, Sendable, CaseIterable {
+    case start, list, talk, detail, events
+    /// The line that is sent to the peer.
+    case composer
+    /// A filter, search or command that is typed.
+    case field
+    /// A dialog with fields to fill in.
+    case form
+    /// A dialog that asks for one letter.
+    case menu
+    case help
+
+    /// The four screens, where letters are commands.
+    package static let views: [KeyContext] = [.list, .talk, .detail, .events]
+
+    /// The screens that show one connection, or have the cursor on one.
+    package static let connections: [KeyContext] = [.list, .talk, .detail]
+
+    /// Whether letters are typed here rather than pressed.
+    package var isText: Bool {
+        switch self {
+        case .start, .composer, .field, .form: true
+        case .list, .talk, .detail, .events, .menu, .help: false
+        }
+    }
+
+    /// The heading of this context in the help.
+    package var title: String {
+        switch self {
+        case .start: "start"
+        case .list: "connection list"
+        case .talk: "traffic"
+        case .detail: "detail"
+        case .events: "events"
+        case .composer: "composer"
+        case .field: "text field"
+        case .form: "dialog"
+        case .menu: "menu"
+        case .help: "help"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import SocketCore
+
+extension Model {
+    /// How far an action moves the cursor.
+    enum Motion {
+        case rows(Int), pages(Int), halfPages(Int)
+        case toFirst, toLast
+
+        /// The rows that it moves by, if so many are in sight.
+        func step(page: Int) -> Int {
+            switch self {
+            case .rows(let count): count
+            case .pages(let count): count * max(1, page - 1)
+            case .halfPages(let count): count * max(1, page / 2)
+            case .toFirst: -1_000_000_000
+            case .toLast: 1_000_000_000
+            }
+        }
+    }
+
+    /// Moves the cursor of the menu, the help or the pane that has it.
+    mutating func move(_ motion: Motion) {
+        if help != nil { return scrollHelp(motion.step(page: HelpView.rows(size))) }
+        if case .menu(let menu) = dialog { return stepMenu(menu, motion.step(page: menu.items.count)) }
+        let layout = self.layout
+        switch tab {
+        case .start: break
+        case .list: moveSelection(motion.step(page: layout.listRows))
+        case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
+        case .detail: scrollDetail(motion.step(page: layout.detail.height))
+        case .events: moveEventCursor(motion.step(page: layout.eventRows))
+        }
+    }
+
+    /// Goes back to the list. In the list itself it drops the filter.
+    mutating func goBack() {
+        if tab == .list, !list.filter.isEmpty { setFilter(Filter()) }
+        show(.list)
+    }
+
+    /// Goes to a screen; whoever goes elsewhere no longer waits for a listener's first connection.
+    mutating func show(_ tab: Tab) {
+        if tab != .talk { awaiting = nil }
+        self.tab = tab
+        isComposing = false
+    }
+
+    /// Goes to the selected connection's talk; the cursor goes to its composer only where something can be written.
+    mutating func showTalk(composing: Bool) {
+        show(.talk)
+        guard let selected else {
+            isComposing = composing && expected != nil
+            return
+        }
+        isComposing = composing && TalkWords.whyNoWriting(selected) == nil
+    }
+
+    /// The panes in the order in which Tab goes through them.
+    mutating func stepPane(_ step: Int) {
+        let canWrite = selected.map { TalkWords.whyNoWriting($0) == nil } ?? false
+        var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
+        if canWrite { panes.append((.talk, true)) }
+        panes += [(.detail, false), (.events, false)]
+        let current = panes.firstIndex { $0.0 == tab && $0.1 == isComposing } ?? 0
+        let (next, composing) = panes[(current + step + panes.count) % panes.count]
+        show(next)
+        isComposing = composing
+    }
+
+    mutating func stepConnection(_ step: Int) {
+        awaiting = nil
+        moveSelection(step)
+    }
+
+    mutating func openSelected() {
+        guard list.selected != nil else {
+            notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
+            return
+        }
+        showTalk(composing: true)
+    }
+
+    mutating func togglePause() -> [Effect] {
+        guard let selected, selected.isLive else {
+            notice = hint("only what is live can be paused")
+            return []
+        }
+        return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
+    }
+
+    /// Beyond every last row.
+    private static let detailEnd = 1_000_000_000
+
+    mutating func scrollDetail(_ step: Int) {
+        let layout = self.layout
+        let total = DetailView.lines(self, width: layout.detail.width).count
+        let last = max(0, total - layout.detail.height)
+        let target = max(0, min(detailTop, last) + step)
+        // Whoever is at the end stays there when rows are added, as its events and its first minute come.
+        detailTop = step > 0 && target >= last && last > 0 ? Self.detailEnd : min(target, last)
+    }
+}
