@@ -30,6 +30,19 @@ struct HouseTests {
         #expect(places.isEmpty, "\(places)")
     }
 
+    @Test("a hint names keys in braces, by actions that there are")
+    func hints() {
+        func words(_ pattern: Regex<(Substring, Substring)>, in files: [SourceTree.File]) -> [Substring] {
+            files.flatMap { $0.text.matches(of: pattern).map(\.output.1) }
+        }
+        let inspector = SourceTree.sources("InspectorCore") + SourceTree.sources("SockTUI")
+        let rows = inspector.filter { $0.path.contains("/Actions/Action+") }
+        let actions = Set(words(/Action\(\s*"([a-z-]+)"/, in: rows))
+        #expect(actions.count > 60)
+        let named = words(/[^u$]\{([a-z]+(?:-[a-z]+)*)\}/, in: inspector)
+        #expect(named.count > 20 && named.allSatisfy(actions.contains), "\(Set(named).subtracting(actions))")
+    }
+
     @Test("no test is switched off, nothing is left for later")
     func unfinished() {
         let places = Self.lines(holding: [".disabled(", "TODO", "FIXME", "XXX:"], in: SourceTree.swift)

@@ -12,7 +12,7 @@ extension Model {
         }
         guard let selected else { return [] }
         guard composer.destination != nil || selected.peer != nil || selected.phase == .connecting else {
-            notice = error("to whom? Alt-d chooses an address")
+            notice = error(naming("to whom? {destination} chooses an address", in: .composer))
             return []
         }
         editComposer { $0.sent() }

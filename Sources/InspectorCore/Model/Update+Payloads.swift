@@ -158,7 +158,7 @@ extension Model {
                 $0.ending = .none
                 $0.editor.set(EscapedText.showLiteral(bytes))
             }
-            notice = hint("Enter sends what was edited")
+            notice = hint(naming("{send} sends what was edited", in: .composer))
             if list.selected == id { showTalk(composing: true) }
         }
     }

@@ -5,7 +5,7 @@ extension Model {
     mutating func send(_ message: [MessagePiece], from composer: Composer, to id: SocketID) -> [Effect] {
         if let running = transmissions[id], case .file = running.transmission.source {
             // It would land in the middle of the file.
-            notice = hint("\(running.words); Alt-r stops it")
+            notice = hint(running.words + naming("; {pace} stops it", in: .composer))
             return []
         }
         var source = Transmission.Source.message(message, sequence: composer.sequence)
@@ -20,7 +20,7 @@ extension Model {
         transmission.isMessages = composer.sendsMessages
         transmission.isBinary = composer.sendsMessages && (composer.mode == .hex || composer.mode == .file)
         if transmission.isLong, let running = transmissions[id] {
-            notice = hint("\(running.words); Alt-r stops it")
+            notice = hint(running.words + naming("; {pace} stops it", in: .composer))
             return []
         }
         if selected?.role == .datagram { return sendDatagram(message, transmission, composer) }

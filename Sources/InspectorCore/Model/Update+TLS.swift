@@ -52,7 +52,7 @@ extension Model {
                     Menu.Item(
                         key: "r", label: "refuse it: the connection closes",
                         choice: .trust(selected.id, trust.question, .refuse)),
-                    Menu.Item(key: "d", label: "look at it first (3 Detail)", choice: .showDetail),
+                    Menu.Item(key: "d", label: naming("look at it first ({detail} Detail)"), choice: .showDetail),
                 ], selected: 1))
         return true
     }

@@ -68,7 +68,7 @@ extension TrafficDocument {
         let (rows, _) = layout.rows(bytes, limit: isExpanded ? .max : folding.whole + 1)
         if isExpanded || rows.count <= folding.whole {
             lines += rows
-            if rows.count > folding.whole { lines.append(Line("  ....  (Enter fold)", Style(.dim))) }
+            if rows.count > folding.whole { lines.append(Line("  ....  (\(expandKey) fold)", Style(.dim))) }
         } else {
             lines += folded(bytes, layout)
         }
@@ -81,7 +81,7 @@ extension TrafficDocument {
     private func folded(_ bytes: [UInt8], _ layout: ByteRows) -> [Line] {
         let (head, shown) = layout.rows(bytes, limit: folding.head)
         let start = max(shown, layout.tailStart(bytes, rows: folding.tail))
-        let more = Line("  ....  \(start - shown) more bytes   (Enter expand)", Style(.dim))
+        let more = Line("  ....  \(start - shown) more bytes   (\(expandKey) expand)", Style(.dim))
         return head + [more] + layout.rows(Array(bytes[start...]), limit: folding.tail).rows
     }
 

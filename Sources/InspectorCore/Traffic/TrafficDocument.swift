@@ -41,6 +41,8 @@ package struct TrafficDocument {
     var askingTag: Int? { socket?.asking?.tag }
     /// The key that gives it.
     let answerKey: String
+    /// The key that expands and folds an item.
+    let expandKey: String
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
@@ -52,6 +54,7 @@ package struct TrafficDocument {
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
         socket = model.selected
         answerKey = model.answerKey
+        expandKey = model.naming("{expand}")
         var items = model.shownTraffic
         let all = items.items.count
         if model.hidesControlFrames { items.items.removeAll { $0.webSocket?.kind.isControl == true } }

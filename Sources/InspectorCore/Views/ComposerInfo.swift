@@ -15,7 +15,7 @@ struct ComposerInfo {
         if let id = model.list.selected, let running = model.transmissions[id] {
             var line = Line("   ")
             model.sanitizer.append(words(running), Style(.sent), to: &line)
-            line.append("   Alt-r stops it", Style(.dim))
+            line.append(model.naming("   {pace} stops it", in: .composer), Style(.dim))
             return line
         }
         guard !composer.editor.isEmpty else { return Line() }

@@ -55,14 +55,15 @@ package enum ComposerView {
         model.sanitizer.append(reason, Style(.closed), to: &line)
         canvas.draw(line, row: 1, in: rect, model.glyphs)
         if !socket.isLive && socket.role == .client {
-            let hint = model.isComposing ? "   Esc, then {connect}, connects again" : "   {connect} connects again"
-            canvas.draw(Line(model.naming(hint), Style(.dim)), row: 2, in: rect, model.glyphs)
+            let hint = model.isComposing ? "   {leave}, then {connect}, connects again" : "   {connect} connects again"
+            let named = model.naming(hint, in: model.isComposing ? .composer : .talk)
+            canvas.draw(Line(named, Style(.dim)), row: 2, in: rect, model.glyphs)
         }
     }
 
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
-        let right = settings(composer, model.selected)
+        let right = settings(composer, model)
         let title = Line("send", Style(.heading))
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
@@ -79,10 +80,12 @@ package enum ComposerView {
     }
 
     /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys.
-    private static func settings(_ composer: Composer, _ socket: SocketSnapshot?) -> Line {
+    private static func settings(_ composer: Composer, _ model: Model) -> Line {
         let pace = composer.pace.words
-        func key(_ name: String) -> String { pace == nil ? " (\(name))" : "" }
-        var line = Line(composer.mode.rawValue + key("Alt-t"), Style(.dim))
+        func key(_ action: String) -> String {
+            pace == nil ? model.naming(" ({\(action)})", in: .composer) : ""
+        }
+        var line = Line(composer.mode.rawValue + key("input-mode"), Style(.dim))
         if composer.sendsMessages {
             let isText = composer.mode == .text || composer.mode == .escapes
             line.append(isText ? "   one text message" : "   one binary message", Style(.dim))
@@ -93,14 +96,14 @@ package enum ComposerView {
         case .text, .escapes:
             line.append(pace == nil ? "   ends with " : "   ", Style(.dim))
             line.append(composer.ending.rawValue)
-            line.append(key("Alt-e"), Style(.dim))
+            line.append(key("line-ending"), Style(.dim))
         case .hex, .file: break
         }
-        if let socket, socket.role == .datagram {
+        if let socket = model.selected, socket.role == .datagram {
             let place = socket.peer.flatMap { DatagramEndpoint($0) } ?? composer.destination
             line.append("   to ", Style(.dim))
             line.append(DatagramWords.bare(place) ?? "nobody yet", Style(place == nil ? .warn : .plain))
-            if socket.peer == nil { line.append(key("Alt-d"), Style(.dim)) }
+            if socket.peer == nil { line.append(key("destination"), Style(.dim)) }
             return line
         }
         if let pace { line.append("   \(pace)") }

@@ -21,8 +21,10 @@ package enum DialogView {
             width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 50)), height: rows + 4)
         let hidden = menu.items.count - rows
         let hint =
-            hidden > 0 ? "\(hidden) more: Up Down and Enter; Esc cancel" : "a letter, or Up Down and Enter; Esc cancel"
-        canvas.box(rect, title: title, hint: hint, model.glyphs)
+            hidden > 0
+            ? "\(hidden) more: Up Down and {accept}; {cancel} cancel"
+            : "a letter, or Up Down and {accept}; {cancel} cancel"
+        canvas.box(rect, title: title, hint: model.naming(hint, in: .menu), model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
         let top = min(max(0, menu.selected - rows / 2), hidden)
         for (row, index) in menu.items.indices.dropFirst(top).prefix(rows).enumerated() {
@@ -39,8 +41,9 @@ package enum DialogView {
         let shown = form.shown
         let title = model.sanitizer.text(form.title)
         let size = canvas.size
-        let more = isFolded(form) ? "Tab more" : "Tab next"
-        let hint = "Enter \(verb(form.purpose))   \(more)   Esc cancel"
+        let more = isFolded(form) ? "more" : "next"
+        let hint = model.naming(
+            "{accept} \(verb(form.purpose))   {next-field} \(more)   {cancel} cancel", in: .form)
         let rect = Rect(size).centered(
             width: min(size.width - 4, max(64, TextWidth.of(title) + 6)), height: shown.count + 4)
         canvas.box(rect, title: title, hint: hint, model.glyphs)

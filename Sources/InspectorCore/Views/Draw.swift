@@ -59,5 +59,7 @@ private func drawTooSmall(_ model: Model, on canvas: inout Canvas) {
             canvas.draw(Line(part, Style(.warn)), row: row, in: whole, model.glyphs)
         }
     }
-    canvas.draw(Line(" q quit", Style(.dim)), row: max(3, size.height - 1), in: whole, model.glyphs)
+    canvas.draw(
+        Line(model.naming(" {quit} quit", in: .list), Style(.dim)), row: max(3, size.height - 1), in: whole,
+        model.glyphs)
 }

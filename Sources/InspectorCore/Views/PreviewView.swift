@@ -9,7 +9,8 @@ package enum PreviewView {
             return
         }
         let below = model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
-        let hint = Line((below > 0 ? "\(below) more rows below   " : "") + "Enter talk, 3 detail", Style(.dim))
+        let keys = model.naming("{open} talk, {detail} detail")
+        let hint = Line((below > 0 ? "\(below) more rows below   " : "") + keys, Style(.dim))
         canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
         canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)

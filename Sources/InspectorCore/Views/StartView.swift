@@ -18,7 +18,8 @@ package enum StartView {
         }
         lists(model, whole.trimmed(top: 6, bottom: 2), on: &canvas)
         if model.notice == nil && model.field == nil {
-            let hint = " Type an address, demo, or a line's number, then Enter; Tab completes."
+            let hint = model.naming(
+                " Type an address, demo, or a line's number, then {accept}; {complete} completes.", in: .start)
             canvas.draw(Line(hint, Style(.dim)), row: 0, in: layout.status, glyphs)
         }
     }

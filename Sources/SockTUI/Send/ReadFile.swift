@@ -83,7 +83,7 @@ extension MessageValues {
         let file = try ReadFile(path)
         guard file.size <= MessagePiece.fileLimit else {
             throw MessageText.Unsendable(
-                "\(path): \(file.size) bytes; a file in a message has at most 1 MiB: Alt-t sends it alone")
+                "\(path): \(file.size) bytes; a file in a message has at most 1 MiB: file mode sends it alone")
         }
         var bytes: [UInt8] = []
         while bytes.count <= MessagePiece.fileLimit, let piece = try file.next(64 << 10) { bytes += piece }
