@@ -56,6 +56,9 @@ struct ListTests {
         #expect(!draw(model, model.size).text.contains(" AGE "))
         model.press(.character("C"), .character("f"))
         #expect(draw(model, model.size).text.contains("[x] AGE"))
+        for column in ListColumn.optional {
+            #expect(draw(model, model.size).text.contains("] \(Format.padded(column.title, to: 8))\(column.meaning)"))
+        }
         model.press(.escape)
         #expect(draw(model, model.size).text.contains(" AGE"))
         for _ in 0..<20 where model.list.sorting.name != "age" { model.press(.character(">")) }

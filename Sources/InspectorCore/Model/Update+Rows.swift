@@ -101,10 +101,11 @@ extension Model {
 
     /// Asks which optional columns are wanted.
     mutating func openColumnsMenu(selected: Int = 0) {
-        let keys = Array("abcdefghilmnopr")
-        let items = zip(ListColumn.optional, keys).map { column, key in
+        // Without those that move the cursor or close the menu. A column beyond them is reached by the cursor.
+        let keys = Array("abcdefghilmnoprstuvwxyz")
+        let items = ListColumn.optional.enumerated().map { index, column in
             Menu.Item(
-                key: key,
+                key: index < keys.count ? keys[index] : nil,
                 label: "[\(list.columns.contains(column.name) ? "x" : " ")] "
                     + Format.padded(column.title, to: 8) + column.meaning, choice: .column(column.name))
         }
