@@ -1,10 +1,11 @@
 import Glibc
 import InspectorCore
+import SocketCore
 import Testing
 
 @testable import SockTUI
 
-/// The lists in `docs`, which are made from the program's tables. With SOCKTUI_WRITE_DOCS=1 they are written again.
+/// The lists in `docs` and in the page of the inspection wire, which are made from the program's tables. With SOCKTUI_WRITE_DOCS=1 they are written again.
 @Suite("The manual", .serialized)
 struct ManualTests {
     private static let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs"
@@ -14,24 +15,50 @@ struct ManualTests {
         ("keys", "keys.md", { ManualLists.keys }), ("commands", "keys.md", { ManualLists.instructions }),
         ("filter", "keys.md", { ManualLists.filter }), ("command line", "options.md", { ManualLists.commands }),
         ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
-        ("steps", "automation.md", { ManualLists.steps }),
+        ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
+        ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
     ]
+    private static let wire = "../Sources/SocketKit/SocketKit.docc/InspectionWire.md"
 
     @Test("a page's lists are those of the program", arguments: lists.indices)
     func agreement(_ index: Int) throws {
         let list = Self.lists[index]
         let path = "\(Self.folder)/\(list.page)"
         let page = try #require(Self.text(path))
-        let opening = "<!-- made from the program's tables: \(list.name) -->\n"
-        let closing = "<!-- end -->"
+        let isSchema = list.page.hasSuffix(".json")
+        let opening = isSchema ? EventLists.opening : "<!-- made from the program's tables: \(list.name) -->\n"
+        let closing = isSchema ? EventLists.closing : "<!-- end -->"
         let start = try #require(page.firstRange(of: opening)).upperBound
         let end = try #require(page[start...].firstRange(of: closing)).lowerBound
-        let made = "\n" + list.lines().joined(separator: "\n") + "\n\n"
+        let lines = list.lines().joined(separator: "\n") + "\n"
+        let made = isSchema ? lines : "\n\(lines)\n"
         if getenv("SOCKTUI_WRITE_DOCS") != nil {
             try Self.write(String(page[..<start]) + made + String(page[end...]), path)
         } else {
             #expect(page[start..<end] == made, "SOCKTUI_WRITE_DOCS=1 swift test --filter ManualTests writes it")
         }
+    }
+
+    /// Programs that use SocketKit read them in its documentation.
+    @Test("the comment at a kind of event says what those numbers are that its row names")
+    func comments() throws {
+        let source = try #require(Self.text("\(Self.folder)/../Sources/SocketCore/Observing/SocketEvent.swift"))
+        var comment = ""
+        var kinds: Set<String> = []
+        for line in source.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
+            if line.hasPrefix("///") {
+                comment += line
+            } else {
+                if let kind = SocketEvent.Kind(rawValue: String(line.dropFirst(5))), line.hasPrefix("case ") {
+                    kinds.insert(kind.rawValue)
+                    let row = EventCatalogue[kind]
+                    #expect(comment.contains("first:") == row.first.isUsed, "\(kind)")
+                    #expect(comment.contains("second:") == row.second.isUsed, "\(kind)")
+                }
+                comment = ""
+            }
+        }
+        #expect(kinds == Set(SocketEvent.Kind.allCases.map(\.rawValue)))
     }
 
     private static func text(_ path: String) -> String? {
@@ -51,7 +78,7 @@ struct ManualTests {
 }
 
 /// Markdown tables of what the program's own tables say.
-private enum ManualLists {
+enum ManualLists {
     static var keys: [String] {
         let all = KeyContext.allCases
         var rows: [(keys: String, help: String, contexts: [KeyContext])] = []
@@ -115,12 +142,12 @@ private enum ManualLists {
         table(["step", "does"], Script.steps.map { [code($0.form), $0.help] })
     }
 
-    private static func code(_ text: String) -> String {
+    static func code(_ text: String) -> String {
         let trimmed = String(text.reversed().drop { $0 == " " }.reversed())
         return trimmed.contains("`") ? "`` \(trimmed) ``" : "`\(trimmed)`"
     }
 
-    private static func table(_ heads: [String], _ rows: [[String]]) -> [String] {
+    static func table(_ heads: [String], _ rows: [[String]]) -> [String] {
         let line = { (cells: [String]) in
             let escaped = cells.map {
                 $0.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")

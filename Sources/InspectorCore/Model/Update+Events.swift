@@ -40,7 +40,7 @@ extension Model {
 
     /// What filter and search look at.
     private func searchText(_ event: SocketEvent) -> String {
-        "\(event.socket) \(EventWords.name(event.kind)) t\(event.tag) "
+        "\(event.socket) \(EventCatalogue[event.kind].label) t\(event.tag) "
             + EventWords.detail(event, of: socket(of: event), answer: answerKey)
     }
 

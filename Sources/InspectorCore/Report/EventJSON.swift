@@ -1,91 +1,60 @@
 import SocketCore
 
 extension SocketJSON {
-    /// One event; its numbers under the names of what they are.
+    /// One event, with its numbers under the names that its row gives them.
     package func members(_ event: SocketEvent, of socket: SocketSnapshot?) -> [JSON.Member] {
-        [
+        let row = EventCatalogue[event.kind]
+        return [
             JSON.Member("time", time(event.time)), JSON.Member("sequence", JSON(event.sequence)),
-            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", Self.name(event.kind)),
-        ] + (EventWords.hasTag(event.kind) ? [JSON.Member("tag", JSON(event.tag))] : [])
-            + numbers(event, of: socket).map { JSON.Member($0.0, $0.1) }
+            JSON.Member("id", JSON(event.socket.number)), JSON.Member("event", Self.word(event.kind)),
+        ] + (row.hasTag ? [JSON.Member("tag", JSON(event.tag))] : [])
+            + row.first.members(event.first, of: socket) + row.second.members(event.second, of: socket)
     }
 
-    /// The kind's own name, except where that is not the word for it elsewhere.
-    private static func name(_ kind: SocketEvent.Kind) -> JSON {
-        switch kind {
-        case .connectRefused: "connect_failed"
-        case .turnedAway: "connection_refused"
-        case .closeAsked: "close_requested"
-        case .dissolved: "disconnected"
-        case .tlsBegan: "tls_started"
-        case .trustAsked: "trust_requested"
-        default: JSON(word: kind.rawValue)
-        }
+    /// The kind in JSON.
+    package static func word(_ kind: SocketEvent.Kind) -> JSON {
+        JSON(word: EventCatalogue[kind].word ?? kind.rawValue)
     }
+}
 
-    /// Why datagrams were dropped on this side.
-    private static func dropReason(_ number: Int) -> JSON {
-        switch number {
-        case 0: "receive_filter"
-        case 1: "foreign"
-        case 2: "backlog_full"
-        default: "send_filter"
-        }
-    }
-
-    private func numbers(_ event: SocketEvent, of socket: SocketSnapshot?) -> [(String, JSON)] {
-        let (first, second) = (event.first, event.second)
-        switch event.kind {
-        case .resolving, .connected, .listening, .readingPaused, .readingResumed, .readInterestOff, .readInterestOn,
-            .writeUnblocked, .turnedAway, .bound, .groupJoined, .groupLeft, .dissolved, .closed:
-            return []
-        case .resolved: return [("addresses", JSON(first))]
-        case .connectAttempt: return address(first, of: socket)
-        case .connectRefused: return address(first, of: socket) + failure(second)
-        case .accepted: return [("accepted_id", JSON(first))]
-        case .acceptFailed: return failure(first)
-        case .readQueued: return [("operation", JSON(first))]
-        case .readDone, .writeDone, .writeQueued: return [("bytes", JSON(first))]
-        case .readPartial, .writePartial: return [("bytes", JSON(first)), ("done_bytes", JSON(second))]
-        case .readFailed, .writeFailed:
-            return [("done_bytes", JSON(first)), ("total_bytes", second > 0 ? JSON(second) : .null)]
-        case .readTimedOut, .writeTimedOut:
-            return [("done_bytes", JSON(first)), ("elapsed_s", JSON(seconds: .milliseconds(second)))]
-        case .timeoutExtended: return [("extended_by_s", JSON(seconds: .milliseconds(first)))]
-        case .timeoutChanged: return [("timeout_s", first < 0 ? .null : JSON(seconds: .milliseconds(first)))]
-        case .writeBlocked, .aboveHighMark, .belowLowMark: return [("pending_bytes", JSON(first))]
-        case .peerClosed:
-            return [("unread_before", .bool(first > 0)), ("both_sides", .bool(first == 2))]
-        case .halfClosed: return [("discards_input", .bool(first == 1))]
-        case .closeAsked:
-            let modes = CloseMode.allCases
-            return [("mode", modes.indices.contains(first) ? JSON(word: modes[first].rawValue) : .null)]
-        case .datagramsReceived: return [("datagrams", JSON(first)), ("bytes", JSON(second))]
-        case .datagramSent: return [("bytes", JSON(first))]
-        case .datagramFailed: return [("bytes", JSON(first))] + (second == 0 ? [] : failure(second))
-        case .datagramsDropped:
-            return [("datagrams", JSON(first)), ("reason", Self.dropReason(second))]
-        case .datagramsTruncated: return [("datagrams", JSON(first))]
-        case .datagramError: return failure(first)
-        case .movedAway, .movedHere: return [("other_id", JSON(first))]
-        case .tlsQueued: return [("reads_ahead", JSON(first)), ("writes_ahead", JSON(second))]
-        case .tlsBegan: return [("read_ahead_bytes", JSON(first))]
-        case .trustAsked: return [("verify_code", JSON(first))]
-        case .trustAnswered: return [("accepted", .bool(first == 1))]
-        case .secured: return [("took_s", JSON(seconds: .microseconds(first))), ("resumed", .bool(second == 1))]
-        case .alertReceived, .alertSent:
-            return [
-                ("alert", JSON(first)), ("name", JSON(TLSFailure.alertName(UInt8(truncatingIfNeeded: first)))),
+extension EventNumber {
+    /// The number's members; null is what is not known.
+    package func members(_ number: Int, of socket: SocketSnapshot?) -> [JSON.Member] {
+        switch self {
+        case .unused: []
+        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name):
+            [JSON.Member(name, JSON(number))]
+        case .total(let name): [JSON.Member(name, number > 0 ? JSON(number) : .null)]
+        case .milliseconds(let name): [JSON.Member(name, JSON(seconds: .milliseconds(number)))]
+        case .microseconds(let name): [JSON.Member(name, JSON(seconds: .microseconds(number)))]
+        case .timeout(let name): [JSON.Member(name, number < 0 ? .null : JSON(seconds: .milliseconds(number)))]
+        case .errno:
+            [
+                JSON.Member("errno", number == 0 ? .null : JSON(number)),
+                JSON.Member(
+                    "error", number == 0 ? .null : JSON(ErrnoWords.name(Int32(truncatingIfNeeded: number)))),
             ]
+        case .alert:
+            [
+                JSON.Member("alert", JSON(number)),
+                JSON.Member("name", JSON(TLSFailure.alertName(UInt8(truncatingIfNeeded: number)))),
+            ]
+        case .attempt: [JSON.Member("address", JSON(Self.address(number, of: socket)?.description))]
+        case .operation: [JSON.Member("operation", JSON(number))]
+        case .verifyCode: [JSON.Member("verify_code", JSON(number))]
+        case .choice(let choices): Self.members(choices, number)
         }
     }
 
-    private func address(_ index: Int, of socket: SocketSnapshot?) -> [(String, JSON)] {
-        let attempts = socket?.connect?.attempts ?? []
-        return [("address", attempts.indices.contains(index) ? JSON(attempts[index].address.description) : .null)]
-    }
-
-    private func failure(_ errno: Int) -> [(String, JSON)] {
-        [("errno", JSON(errno)), ("error", JSON(ErrnoWords.name(Int32(truncatingIfNeeded: errno))))]
+    private static func members(_ choices: [EventChoice], _ number: Int) -> [JSON.Member] {
+        guard choices.indices.contains(number) else {
+            return choices[0].members.map { JSON.Member($0.key, .null) }
+        }
+        return choices[number].members.map { name, fact in
+            switch fact {
+            case .flag(let isTrue): JSON.Member(name, .bool(isTrue))
+            case .word(let word): JSON.Member(name, JSON(word: word))
+            }
+        }
     }
 }

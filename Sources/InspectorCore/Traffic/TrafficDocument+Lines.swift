@@ -32,13 +32,14 @@ extension TrafficDocument {
     }
 
     private func noteLine(_ event: SocketEvent) -> Line {
+        let row = EventCatalogue[event.kind]
         var line = Line(clock.text(event.time) + " * ", Style(.dim))
-        if EventWords.hasTag(event.kind) {
+        if row.hasTag {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
-        let style = Style(EventWords.isWarning(event.kind) ? .warn : .plain)
-        let note = EventWords.note(event, of: socket, isAsking: askingTag == event.tag, answer: answerKey)
-        sanitizer.append(note, style, to: &line)
+        let style = Style(row.isWarning ? .warn : .plain)
+        let words = EventWords.sentence(event, of: socket, isAsking: askingTag == event.tag, answer: answerKey)
+        sanitizer.append(words, style, to: &line)
         return line
     }
 

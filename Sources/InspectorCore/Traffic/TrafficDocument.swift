@@ -123,25 +123,11 @@ package struct TrafficDocument {
     /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.
     private static func comesBefore(_ time: MonotonicTime, _ block: Block, _ item: TrafficItem) -> Bool {
         guard time == item.time, case .note(let event) = block.content else { return time < item.time }
-        return event.kind == .connected || event.kind == .resolved || event.kind == .connectRefused
+        return EventCatalogue[event.kind].traits.contains(.beforeBytes)
     }
 
-    /// The events that belong between the bytes; the others have their place in the events' own screen.
+    /// Whether an event belongs between the bytes. How a connection closed is told at the end.
     private static func isNote(_ kind: SocketEvent.Kind, closed: Bool) -> Bool {
-        switch kind {
-        case .resolved, .connectRefused, .connected, .listening, .accepted, .acceptFailed, .readTimedOut,
-            .writeTimedOut,
-            .timeoutExtended, .readingPaused, .readingResumed, .peerClosed, .halfClosed, .closeAsked, .movedAway,
-            .movedHere, .timeoutChanged, .turnedAway, .aboveHighMark, .belowLowMark, .tlsQueued, .tlsBegan, .trustAsked,
-            .trustAnswered, .secured, .alertReceived, .alertSent, .bound, .datagramsDropped, .datagramError,
-            .groupJoined, .groupLeft,
-            .dissolved:
-            true
-        case .closed: !closed
-        case .resolving, .connectAttempt, .readQueued, .readPartial, .readDone, .readFailed, .writeQueued,
-            .writePartial, .writeDone, .writeFailed, .readInterestOff, .readInterestOn, .writeBlocked, .writeUnblocked,
-            .datagramsReceived, .datagramSent, .datagramFailed, .datagramsTruncated:
-            false
-        }
+        EventCatalogue[kind].sentence != nil && !(kind == .closed && closed)
     }
 }

@@ -2,53 +2,7 @@ import SocketCore
 
 /// What happened in each of the last seconds, one letter under each second of the sparklines.
 struct EventMarks {
-    /// From what yields to what is shown instead of it.
-    private enum Mark: Int, CaseIterable {
-        case read, write, both, pause, connect, end, timeout
-
-        var letter: String {
-            switch self {
-            case .read: "r"
-            case .write: "w"
-            case .both: "b"
-            case .pause: "~"
-            case .connect: "C"
-            case .end: "F"
-            case .timeout: "!"
-            }
-        }
-
-        var meaning: String {
-            switch self {
-            case .read: "read"
-            case .write: "write"
-            case .both: "both"
-            case .pause: "pause"
-            case .connect: "connected"
-            case .end: "FIN"
-            case .timeout: "timeout"
-            }
-        }
-
-        init?(_ kind: SocketEvent.Kind) {
-            switch kind {
-            case .connected, .accepted: self = .connect
-            case .readDone, .readPartial: self = .read
-            case .writeDone, .writePartial: self = .write
-            case .readTimedOut, .writeTimedOut, .readFailed, .writeFailed: self = .timeout
-            case .readingPaused, .readingResumed: self = .pause
-            case .peerClosed, .halfClosed: self = .end
-            default: return nil
-            }
-        }
-
-        func joined(with other: Mark) -> Mark {
-            if self == .read && other == .write || self == .write && other == .read { return .both }
-            return rawValue > other.rawValue ? self : other
-        }
-    }
-
-    private var marks: [Mark?]
+    private var marks: [EventMark?]
 
     /// - Parameter seconds: how many there are, the last one being now.
     init(_ model: Model, _ socket: SocketSnapshot, seconds: Int) {
@@ -59,7 +13,7 @@ struct EventMarks {
             let ago = (now.nanoseconds - event.time.nanoseconds) / 1_000_000_000
             // Events come in the order of time.
             if ago >= Int64(seconds) { break }
-            guard event.socket == socket.id, ago >= 0, let mark = Mark(event.kind) else { continue }
+            guard event.socket == socket.id, ago >= 0, let mark = EventCatalogue[event.kind].mark else { continue }
             let column = seconds - 1 - Int(ago)
             marks[column] = marks[column].map { $0.joined(with: mark) } ?? mark
         }
@@ -67,7 +21,7 @@ struct EventMarks {
 
     /// One row, with what its letters mean where there is room; none where nothing happened.
     func rows(width: Int) -> [DetailView.Row] {
-        let present = Mark.allCases.filter { mark in marks.contains { $0 == mark } }
+        let present = EventMark.allCases.filter { mark in marks.contains { $0 == mark } }
         guard !present.isEmpty else { return [] }
         var line = Line("    ")
         for mark in marks {
@@ -78,5 +32,36 @@ struct EventMarks {
         var below = Line("    ")
         below.append(legend)
         return [DetailView.Row(left: line), DetailView.Row(left: below)]
+    }
+}
+
+extension EventMark {
+    fileprivate var letter: String {
+        switch self {
+        case .read: "r"
+        case .write: "w"
+        case .both: "b"
+        case .pause: "~"
+        case .connect: "C"
+        case .end: "F"
+        case .timeout: "!"
+        }
+    }
+
+    fileprivate var meaning: String {
+        switch self {
+        case .read: "read"
+        case .write: "write"
+        case .both: "both"
+        case .pause: "pause"
+        case .connect: "connected"
+        case .end: "FIN"
+        case .timeout: "timeout"
+        }
+    }
+
+    fileprivate func joined(with other: EventMark) -> EventMark {
+        if self == .read && other == .write || self == .write && other == .read { return .both }
+        return rawValue > other.rawValue ? self : other
     }
 }

@@ -41,12 +41,13 @@ package enum EventsView {
             model.sanitizer.append(text, Style(.plain), to: &line)
             return line
         case .event(let event):
+            let row = EventCatalogue[event.kind]
             let isMatch = model.isMatch(event)
-            let plain = Style(EventWords.isWarning(event.kind) ? .warn : .plain, isMatch ? [.bold, .underline] : [])
+            let plain = Style(row.isWarning ? .warn : .plain, isMatch ? [.bold, .underline] : [])
             var line = Line(" " + model.shownClock.text(event.time).prefix(timeWidth(rect)) + " ", Style(.dim))
             line.append(Format.padded(event.socket.description, to: 6) + " ", Style(.heading))
-            line.append(Format.padded(EventWords.name(event.kind), to: 14) + " ", plain)
-            let hasTag = event.tag != 0 || EventWords.hasTag(event.kind)
+            line.append(Format.padded(row.label, to: 14) + " ", plain)
+            let hasTag = event.tag != 0 || row.hasTag
             line.append(Format.padded(hasTag ? "t\(event.tag)" : "-", to: 4) + " ", Style(hasTag ? .plain : .dim))
             let detail = EventWords.detail(event, of: model.socket(of: event), answer: model.answerKey)
             model.sanitizer.append(detail, plain, to: &line)

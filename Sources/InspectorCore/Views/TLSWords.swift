@@ -14,20 +14,6 @@ package enum TLSWords {
         }
     }
 
-    /// What the numbers of a TLS event say; empty for others. `answer` is the key that answers a question.
-    package static func detail(_ event: SocketEvent, answer: @autoclosure () -> String) -> String {
-        switch event.kind {
-        case .tlsQueued: event.first + event.second == 0 ? "" : behind(reads: event.first, writes: event.second)
-        case .tlsBegan: event.first > 0 ? "with \(Format.size(event.first)) read ahead" : ""
-        case .trustAsked: "\(answer()) answers: accept once, refuse"
-        case .trustAnswered: event.first == 1 ? "accepted" : "refused"
-        case .secured:
-            "after \(Format.duration(.microseconds(event.first)))\(event.second == 1 ? ", session resumed" : "")"
-        case .alertReceived, .alertSent: TLSFailure.alertName(UInt8(truncatingIfNeeded: event.first))
-        default: ""
-        }
-    }
-
     /// What came of looking at the peer's certificate, in a word.
     package static func name(_ verification: TLSVerification) -> String {
         switch verification {
@@ -108,26 +94,5 @@ package enum TLSWords {
         let tag = other.current.map { " t\($0.tag)" } ?? ""
         let more = (other.barrier ?? 0) > 1 ? " (+\((other.barrier ?? 0) - 1))" : ""
         return ("here; waits for \(noun)\(tag)\(more)", false)
-    }
-
-    /// `behind 2 reads and 1 write`.
-    package static func behind(reads: Int, writes: Int) -> String {
-        let parts = [(reads, "read"), (writes, "write")].filter { $0.0 > 0 }.map { Format.count($0.0, $0.1) }
-        return parts.isEmpty ? "" : "behind " + parts.joined(separator: " and ")
-    }
-
-    /// One sentence between the bytes of the talk.
-    package static func note(_ event: SocketEvent, answer: String) -> String {
-        let detail = detail(event, answer: answer)
-        return switch event.kind {
-        case .tlsQueued: detail.isEmpty ? "TLS asked for" : "TLS asked for, \(detail)"
-        case .tlsBegan: detail.isEmpty ? "TLS handshake begins" : "TLS handshake begins, \(detail)"
-        case .trustAsked: "the certificate is to be judged; \(detail)"
-        case .trustAnswered: "the peer's certificate was \(detail)"
-        case .secured: "TLS is set up \(detail)"
-        case .alertReceived: "the peer sent TLS alert \(detail)"
-        case .alertSent: "we sent TLS alert \(detail)"
-        default: detail
-        }
     }
 }

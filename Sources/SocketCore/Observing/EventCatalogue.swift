@@ -1,0 +1,225 @@
+/// One row for each kind of event. A new kind costs its case in `SocketEvent.Kind`, its row here, and the place that
+/// records it. Recording an event never looks here: only what makes words of it does.
+package enum EventCatalogue {
+    /// By the kinds' indices, since Traffic asks for the row of each event that is remembered.
+    private static let rows = SocketEvent.Kind.allCases.sorted { $0.index < $1.index }.map(\.row)
+
+    package static subscript(_ kind: SocketEvent.Kind) -> EventRow { rows[kind.index] }
+}
+
+extension SocketEvent.Kind {
+    /// Swift numbers cases without payload from 0. Hashing a kind would hash its word.
+    fileprivate var index: Int { withUnsafeBytes(of: self) { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
+}
+
+extension SocketEvent.Kind {
+    fileprivate var row: EventRow {
+        switch self {
+        case .resolving: EventRow("resolving", detail: ["asking the resolver"])
+        case .resolved:
+            EventRow(
+                "resolved", .beforeBytes, first: .count("addresses", "address", "addresses"), detail: ["\(.first)"],
+                sentence: labelled)
+        case .connectAttempt: EventRow("trying", first: .attempt, detail: ["\(.first)"])
+        case .connectRefused:
+            EventRow(
+                "failed", word: "connect_failed", [.warning, .beforeBytes], first: .attempt, second: .errno,
+                detail: ["\(.first): \(.second)"], sentence: ["connect: \(.detail)"])
+        case .connected:
+            EventRow(
+                "connected", .beforeBytes, mark: .connect, detail: ["\(if: .roleIs(.accepted))from \(.peer)"],
+                sentence: labelled)
+        case .listening: EventRow("listening", detail: ["on \(.local)"], sentence: labelled)
+        case .accepted:
+            EventRow(
+                "accepted", mark: .connect, first: .session("accepted_id"), detail: ["as \(.first)"],
+                sentence: ["accepted \(.detail)"])
+        case .acceptFailed:
+            EventRow("accept failed", .warning, first: .errno, detail: ["\(.first)"], sentence: labelled)
+        case .turnedAway:
+            EventRow(
+                "turned away", word: "connection_refused", detail: ["a waiting connection was refused with RST"],
+                sentence: ["\(.detail)"])
+        case .readQueued: EventRow("read queued", .tagged, first: .operation)
+        case .readPartial: progress("read partial", mark: .read)
+        case .readDone: bytes("read done", mark: .read)
+        case .readFailed:
+            EventRow(
+                "read failed", [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+                second: .total("total_bytes"), detail: ["\(.first) of \(.positiveSecond) B", "\(.first) B so far"])
+        case .writeQueued: bytes("write queued")
+        case .writePartial: progress("write partial", mark: .write)
+        case .writeDone: bytes("write done", mark: .write)
+        case .writeFailed:
+            EventRow(
+                "write failed", [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+                second: .total("total_bytes"), detail: ["\(.first) of \(.second) B"])
+        case .readTimedOut: timedOut("read timeout")
+        case .writeTimedOut: timedOut("write timeout")
+        case .timeoutExtended:
+            EventRow(
+                "extended", .tagged, first: .milliseconds("extended_by_s"), detail: ["by \(.first)"],
+                sentence: ["extended \(.detail)"])
+        case .timeoutChanged:
+            EventRow(
+                "timeout set", .tagged, first: .timeout("timeout_s"), detail: ["to \(.first)"],
+                sentence: ["timeout changed \(.detail)"])
+        case .readingPaused:
+            EventRow(
+                "paused", mark: .pause,
+                sentence: ["\(if: .roleIs(.listener))accepting is paused", "reading paused by hand"])
+        case .readingResumed:
+            EventRow(
+                "resumed", mark: .pause, sentence: ["\(if: .roleIs(.listener))accepting goes on", "reading resumed"])
+        case .readInterestOff: EventRow("reading off", detail: ["bytes are there, no read takes them"])
+        case .readInterestOn: EventRow("reading on", detail: ["a read takes bytes again"])
+        case .writeBlocked:
+            EventRow(
+                "sndbuf full", first: .size("pending_bytes"),
+                detail: ["the kernel takes no more; \(.first) pending here"])
+        case .writeUnblocked: EventRow("sndbuf room", detail: ["the kernel takes bytes again"])
+        case .aboveHighMark:
+            EventRow(
+                "above mark", first: .size("pending_bytes"), detail: ["\(.first) queued, more than the high mark"],
+                sentence: ["\(.detail)"])
+        case .belowLowMark:
+            EventRow(
+                "below mark", first: .size("pending_bytes"),
+                detail: ["\(.first) queued, at the low mark or below it"], sentence: ["\(.detail)"])
+        case .peerClosed:
+            EventRow(
+                "peer FIN", mark: .end,
+                first: .choice([
+                    EventChoice("", ["unread_before": .flag(false), "both_sides": .flag(false)]),
+                    EventChoice(
+                        "unread bytes lie before it", ["unread_before": .flag(true), "both_sides": .flag(false)]),
+                    EventChoice(
+                        "reset, or closed on both sides; unread bytes lie before it",
+                        ["unread_before": .flag(true), "both_sides": .flag(true)]),
+                ]),
+                detail: ["\(.first)"],
+                sentence: [
+                    "\(if: .firstIs(2))the peer is gone: \(.detail)", "peer sent FIN; \(.detail)", "peer sent FIN",
+                ])
+        case .halfClosed:
+            EventRow(
+                "half-closed", mark: .end,
+                first: flag(
+                    "discards_input", no: "we sent FIN and go on reading", yes: "what still comes is thrown away"),
+                detail: ["\(.first)"],
+                sentence: ["\(if: .firstIs(1))we sent FIN; \(.detail)", "\(.detail)", "we sent FIN"])
+        case .closeAsked:
+            EventRow(
+                "close asked", word: "close_requested",
+                first: .choice(CloseMode.allCases.map { EventChoice($0.adverb, ["mode": .word($0.rawValue)]) }),
+                detail: ["\(.first)"], sentence: ["close asked, \(.detail)", "close asked"])
+        case .movedAway:
+            EventRow("moved away", first: .session("other_id"), detail: ["as \(.first)"], sentence: labelled)
+        case .movedHere:
+            EventRow(
+                "moved here", first: .session("other_id"), detail: ["was \(.first) of another engine"],
+                sentence: labelled)
+        case .tlsQueued:
+            EventRow(
+                "TLS asked", first: .count("reads_ahead", "read", "reads"),
+                second: .count("writes_ahead", "write", "writes"),
+                detail: [
+                    "behind \(.positiveFirst) and \(.positiveSecond)", "behind \(.positiveFirst)",
+                    "behind \(.positiveSecond)",
+                ],
+                sentence: ["TLS asked for, \(.detail)", "TLS asked for"])
+        case .tlsBegan:
+            EventRow(
+                "TLS begins", word: "tls_started", first: .size("read_ahead_bytes"),
+                detail: ["with \(.positiveFirst) read ahead"],
+                sentence: ["TLS handshake begins, \(.detail)", "TLS handshake begins"])
+        case .trustAsked:
+            EventRow(
+                "cert asked", word: "trust_requested", .warning, first: .verifyCode,
+                detail: ["\(.answer) answers: accept once, refuse"],
+                sentence: ["the certificate is to be judged; \(.detail)"])
+        case .trustAnswered:
+            EventRow(
+                "cert judged", first: flag("accepted", no: "refused", yes: "accepted"), detail: ["\(.first)"],
+                sentence: ["the peer's certificate was \(.detail)", "\(.label)"])
+        case .secured:
+            EventRow(
+                "secure", first: .microseconds("took_s"), second: flag("resumed", no: "", yes: "session resumed"),
+                detail: ["after \(.first), \(.second)", "after \(.first)"], sentence: ["TLS is set up \(.detail)"])
+        case .alertReceived:
+            EventRow(
+                "alert in", first: .alert, detail: ["\(.first)"], sentence: ["the peer sent TLS alert \(.detail)"])
+        case .alertSent:
+            EventRow("alert out", first: .alert, detail: ["\(.first)"], sentence: ["we sent TLS alert \(.detail)"])
+        case .bound: EventRow("bound", detail: ["\(.local)"], sentence: labelled)
+        case .datagramsReceived:
+            EventRow("received", first: datagrams, second: .bytes("bytes"), detail: ["\(.first), \(.second) B"])
+        case .datagramSent: bytes("sent")
+        case .datagramFailed:
+            EventRow(
+                "not sent", [.tagged, .warning], first: .bytes("bytes"), second: .errno,
+                detail: ["\(.first) B: \(.positiveSecond)", "\(.first) B"])
+        case .datagramsDropped:
+            EventRow(
+                "dropped", .warning, first: datagrams,
+                second: .choice([
+                    EventChoice("by the receive filter", ["reason": .word("receive_filter")]),
+                    EventChoice("not from the connected peer", ["reason": .word("foreign")]),
+                    EventChoice("nobody fetched those before", ["reason": .word("backlog_full")]),
+                    EventChoice("held back by the send filter", ["reason": .word("send_filter")]),
+                ]),
+                detail: ["\(.first), \(.second)", "\(.first)"], sentence: labelled)
+        case .datagramsTruncated:
+            EventRow("cut off", .warning, first: datagrams, detail: ["\(.first) longer than what is kept"])
+        case .datagramError:
+            EventRow(
+                "error", .warning, first: .errno, detail: ["of one sent before: \(.first)"], sentence: labelled)
+        case .groupJoined: EventRow("group joined", sentence: labelled)
+        case .groupLeft: EventRow("group left", sentence: labelled)
+        case .dissolved: EventRow("disconnected", word: "disconnected", sentence: labelled)
+        case .closed: EventRow("closed", detail: ["\(.ending)"], sentence: labelled)
+        }
+    }
+
+    // Rows that more than one kind has, and parts of rows.
+
+    private func bytes(_ label: String, mark: EventMark? = nil) -> EventRow {
+        EventRow(label, .tagged, mark: mark, first: .bytes("bytes"), detail: ["\(.first) B"])
+    }
+
+    private func progress(_ label: String, mark: EventMark) -> EventRow {
+        EventRow(
+            label, .tagged, mark: mark, first: .bytes("bytes"), second: .bytes("done_bytes"),
+            detail: ["+\(.first), \(.second) so far"])
+    }
+
+    private func timedOut(_ label: String) -> EventRow {
+        EventRow(
+            label, [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+            second: .milliseconds("elapsed_s"), detail: ["after \(.second), \(.first) B so far"],
+            sentence: [
+                "timed out after \(.second); \(.pendingAnswer) answers: extend, fail it, close",
+                "timed out after \(.second)",
+            ])
+    }
+
+    private func flag(_ name: String, no: String, yes: String) -> EventNumber {
+        .choice([EventChoice(no, [name: .flag(false)]), EventChoice(yes, [name: .flag(true)])])
+    }
+
+    private var labelled: [EventPhrase] { ["\(.label): \(.detail)", "\(.label)"] }
+
+    private var datagrams: EventNumber { .count("datagrams", "datagram", "datagrams") }
+}
+
+extension CloseMode {
+    fileprivate var adverb: String {
+        switch self {
+        case .now: "at once"
+        case .afterReading: "after the queued reads"
+        case .afterWriting: "after the queued writes"
+        case .afterBoth: "after the queued reads and writes"
+        case .reset: "with RST"
+        }
+    }
+}

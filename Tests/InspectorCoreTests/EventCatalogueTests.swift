@@ -1,0 +1,45 @@
+import SocketCore
+import Testing
+
+@testable import InspectorCore
+
+@Suite("The catalogue of events")
+struct EventCatalogueTests {
+    private static let numbers = [-WireLimit.number, -1, 0, 1, 2, 5, 7_000, WireLimit.number]
+
+    @Test("labels fit their column, and each kind has a word of its own in JSON")
+    func names() {
+        #expect(EventCatalogue[.resolving].label == "resolving" && EventCatalogue[.closed].label == "closed")
+        for kind in SocketEvent.Kind.allCases {
+            let label = EventCatalogue[kind].label
+            #expect(!label.isEmpty && TextWidth.of(label) <= 14, "\(label)")
+        }
+        #expect(Set(SocketEvent.Kind.allCases.map(SocketJSON.word)).count == SocketEvent.Kind.allCases.count)
+    }
+
+    @Test("an event has a sentence in Traffic whatever its numbers are", arguments: SocketEvent.Kind.allCases)
+    func sentences(kind: SocketEvent.Kind) {
+        let row = EventCatalogue[kind]
+        for first in Self.numbers {
+            for second in Self.numbers {
+                let event = SocketEvent(
+                    sequence: 0, time: .zero, socket: SocketID(1), kind: kind, first: first, second: second)
+                for socket in [nil, World.listener, World.busy] {
+                    let words = EventWords.sentence(event, of: socket, isAsking: true, answer: "A")
+                    #expect(words.isEmpty == (row.sentence == nil), "\(first) \(second)")
+                }
+            }
+        }
+    }
+
+    @Test("the members in JSON depend on the kind alone", arguments: SocketEvent.Kind.allCases)
+    func members(kind: SocketEvent.Kind) {
+        let row = EventCatalogue[kind]
+        for meaning in [row.first, row.second] {
+            let names = Set(Self.numbers.map { meaning.members($0, of: nil).map(\.name) })
+            #expect(names.count == 1)
+        }
+        let all = row.first.members(0, of: nil) + row.second.members(0, of: nil)
+        #expect(Set(all.map(\.name)).count == all.count)
+    }
+}
