@@ -1,5 +1,6 @@
 import FuzzSupport
 import InspectorCore
+import SocketCore
 
 /// Bytes of a peer on their way to the terminal: nothing that a terminal acts on comes through, and no more cells than
 /// there is room for.

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// Bytes as hex digits, in the forms in which people copy them: `0d 0a`, `0D0A`, `0x0d,0x0a`, `0d:0a`, `# comment`.
 package enum HexText {
     /// The bytes that the text stands for. What follows a `#` up to the end of its line is left out.

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// A part of a message that was typed. Those that are not bytes yet become bytes when it is sent.
 package enum MessagePiece: Hashable, Sendable {
     case bytes([UInt8])

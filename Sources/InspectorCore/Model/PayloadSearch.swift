@@ -1,3 +1,5 @@
+import SocketCore
+
 /// What is looked for in payloads: `"text"` as it stands, `hex:0d0a` bytes, anything else as text in upper or lower case.
 package struct PayloadSearch: Hashable, Sendable {
     /// As it was typed.

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// A JSON value (RFC 8259) whose members keep their order, so that what matters most stands first in a line.
 package indirect enum JSON: Hashable, Sendable {
     case null

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// Bytes of the peer or for the peer, laid out in rows of a pane.
 package struct ByteRows {
     package let mode: ViewMode

@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketCore
 
 /// The lines that this user sent, by whom they were sent to, in a file for its owner only: `mode, ending, peer, line`
 /// with tabs between, oldest first, the line escaped. Nothing goes wrong when it cannot be read or written.

@@ -1,5 +1,3 @@
-import SocketCore
-
 /// Bytes as a person types them in one line: `\r \n \t \0 \\ \xHH \u{H..}`, everything else as UTF-8.
 package enum EscapedText {
     /// What is wrong with an escape, and where.
@@ -7,6 +5,11 @@ package enum EscapedText {
         /// Counted from 1, in characters.
         package var column: Int
         package var message: String
+
+        package init(column: Int, message: String) {
+            self.column = column
+            self.message = message
+        }
     }
 
     /// The bytes that the text stands for.
@@ -45,16 +48,16 @@ package enum EscapedText {
     }
 
     /// Reads scalars from left to right.
-    struct Reader {
-        let characters: [Unicode.Scalar]
-        var index = 0
+    package struct Reader {
+        package let characters: [Unicode.Scalar]
+        package var index = 0
 
-        init(characters: [Unicode.Scalar]) {
+        package init(characters: [Unicode.Scalar]) {
             self.characters = characters
         }
 
         /// The scalar at `index`; nil at the end.
-        var next: Unicode.Scalar? { index < characters.count ? characters[index] : nil }
+        package var next: Unicode.Scalar? { index < characters.count ? characters[index] : nil }
 
         mutating func bytes() throws(Failure) -> [UInt8] {
             var bytes: [UInt8] = []
@@ -71,7 +74,7 @@ package enum EscapedText {
         }
 
         /// The bytes of the escape that begins here.
-        mutating func escape() throws(Failure) -> [UInt8] {
+        package mutating func escape() throws(Failure) -> [UInt8] {
             let start = index
             index += 1
             guard index < characters.count else { throw Failure(column: start + 1, message: "ends with a lone \\") }
@@ -88,8 +91,7 @@ package enum EscapedText {
             default:
                 throw Failure(
                     column: start + 1,
-                    message: "\\\(Sanitizer(isASCII: false).text(String(letter))) is no escape; \\\\ writes a backslash"
-                )
+                    message: "\\\(PrintableText.escaped(String(letter))) is no escape; \\\\ writes a backslash")
             }
         }
 
