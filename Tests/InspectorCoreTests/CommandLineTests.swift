@@ -75,7 +75,7 @@ struct CommandLineTests {
             ("clse", "clse: no such command; did you mean close?"),
             ("send a\\q", "send: column 2: \\q is no escape; \\\\ writes a backslash"),
             ("connect", nil), ("connect h", "h: the port is missing; write h:80"), ("select 99", "#99 is not listed"),
-            ("read max 1 until \\r\\n", "max: the delimiter alone is longer than 1 bytes"),
+            ("read max 1 until \\r\\n", "max: must be at least the delimiter's 2 bytes"),
             ("read length", "length: needs a number of bytes after it"),
             ("accept", "accept means nothing here (connection list)"),
             (

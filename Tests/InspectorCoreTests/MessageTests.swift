@@ -210,7 +210,7 @@ struct ActingTests {
         #expect(model.press(.enter) == [.send(.read(SocketID(7), ReadRequest(.frame(prefix), tag: 1)))])
         model.press(.character("r"), .character("f"), .tab, .tab, .tab, .tab, .tab, .control("u"), .character("3"))
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("the header alone has 4 bytes"))
+        #expect(draw(model, size).text.contains("max: must be at least the header's 4 bytes"))
     }
 
     @Test("One queued operation is chosen and cancelled, or gets another timeout")

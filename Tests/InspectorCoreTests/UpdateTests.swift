@@ -156,7 +156,7 @@ struct UpdateTests {
             return
         }
         #expect(form.error?.contains("many") == true)
-        #expect(form.fields[form.focus].name == .length)
+        #expect(form.fields[form.focus].name == .part(.length))
         model.press(.escape)
         #expect(model.dialog == nil)
     }

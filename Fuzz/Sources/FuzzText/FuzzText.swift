@@ -50,6 +50,9 @@ private func filter(_ text: String) {
 private func instruction(_ text: String) {
     guard case .success(let instruction) = Instruction.parse(text) else { return }
     require(Instruction.parse(text) == .success(instruction), "read twice, it is two things: \(text)")
+    if case .read(let request, _) = instruction {
+        require((try? ReadRequest.Kind.parse(request.kind.text)) == request.kind, "another read: \(request.kind.text)")
+    }
 }
 
 private func bytes(_ text: String) {

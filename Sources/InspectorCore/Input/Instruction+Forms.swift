@@ -18,8 +18,8 @@ extension Instruction {
             words: ["timeout"] + TLSChoices.words
         ) { (arguments) throws(Failure) in .relay(try relay(arguments)) },
         Form(
-            verb: "read", arguments: "any|length N|until \\r\\n|line [max 8K] [timeout 5s] [tag 7] [standing]",
-            help: "queue a read", words: ["any", "length", "until", "line", "max", "timeout", "tag", "standing"]
+            verb: "read", arguments: "\(ReadRequest.Kind.usage) [timeout 5s] [tag 7] [standing]", help: "queue a read",
+            words: ReadRequest.Kind.vocabulary + ["timeout", "tag", "standing"]
         ) { (arguments) throws(Failure) in try read(arguments) },
         Form(verb: "send", arguments: "TEXT", help: "send just these bytes; \\r \\n \\x00 are escapes") {
             (arguments) throws(Failure) in
@@ -86,10 +86,8 @@ extension Instruction {
         },
     ]
 
-    private static let closings: [(String, CloseMode?)] = [
-        ("now", .now), ("after-writes", .afterWriting), ("after-reads", .afterReading), ("after-both", .afterBoth),
-        ("half", nil), ("reset", .reset),
-    ]
+    /// In the order of the menu.
+    private static let closings: [(String, CloseMode?)] = CloseWords.order.map { ($0?.words.typed ?? "half", $0) }
 
     private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
         var arguments = arguments
@@ -165,46 +163,32 @@ extension Instruction {
 
     private static func read(_ arguments: Arguments) throws(Failure) -> Instruction {
         var arguments = arguments
+        var kind = ReadKindReader()
         var request = ReadRequest(.available(limit: nil))
-        var limit: Int?
         var hasTag = false
         while let word = arguments.next() {
+            if try checked({ () throws(ReadTextProblem) in try kind.take(word) { arguments.next() } }) { continue }
             switch word {
-            case "any": request.kind = .available(limit: nil)
-            case "length": request.kind = .length(try arguments.size(after: word))
-            case "line": request.kind = .delimiter([0x0D, 0x0A], limit: nil)
-            case "until": request.kind = .delimiter(try terminator(&arguments), limit: nil)
-            case "max": limit = try arguments.size(after: word)
             case "timeout": request.timeout = try arguments.duration(after: word)
             case "standing": request.isStanding = true
             case "tag":
                 let text = try arguments.next(after: word, "a number")
                 guard let tag = Int(text) else { throw Failure(text, "a tag is a whole number") }
                 (request.tag, hasTag) = (tag, true)
-            default: throw arguments.unknown(word, ["any", "length N", "until \\r\\n", "line", "max N", "timeout T"])
+            default: throw arguments.unknown(word, [ReadRequest.Kind.usage, "timeout 5s", "tag 7", "standing"])
             }
         }
-        if let limit { request.kind = try limited(request.kind, limit) }
+        request.kind = try checked(kind.kind)
         return .read(request, hasTag: hasTag)
     }
 
-    private static func terminator(_ arguments: inout Arguments) throws(Failure) -> [UInt8] {
-        let text = try arguments.next(after: "until", "a delimiter such as \\r\\n")
-        switch EscapedText.parse(text) {
-        case .success(let bytes): return bytes
-        case .failure(let failure): throw Failure(text, "column \(failure.column): \(failure.message)")
-        }
-    }
-
-    private static func limited(_ kind: ReadRequest.Kind, _ limit: Int) throws(Failure) -> ReadRequest.Kind {
-        switch kind {
-        case .available: return .available(limit: limit)
-        case .delimiter(let bytes, _):
-            guard limit >= bytes.count else {
-                throw Failure("max", "the delimiter alone is longer than \(limit) bytes")
-            }
-            return .delimiter(bytes, limit: limit)
-        case .length, .frame: throw Failure("max", "goes with any, until and line only")
+    private static func checked<Value>(
+        _ read: () throws(ReadTextProblem) -> Value
+    ) throws(Failure) -> Value {
+        do throws(ReadTextProblem) {
+            return try read()
+        } catch {
+            throw Failure(error.word, error.message)
         }
     }
 

@@ -88,17 +88,6 @@ package enum Instruction: Hashable, Sendable {
             return next
         }
 
-        /// A number of bytes: `512`, `8K`, `1M`.
-        mutating func size(after word: String) throws(Failure) -> Int {
-            let text = try next(after: word, "a number of bytes")
-            let scales: [Character: Int] = ["k": 10, "m": 20, "g": 30]
-            let scale = text.last.flatMap { scales[Character($0.lowercased())] }
-            guard let number = Int(scale == nil ? text[...] : text.dropLast()), number > 0,
-                number <= Int.max >> (scale ?? 0)
-            else { throw Failure(text, "\(word) needs a number of bytes such as 512 or 8K") }
-            return number << (scale ?? 0)
-        }
-
         mutating func duration(after word: String) throws(Failure) -> Duration? {
             let text = try next(after: word, "a length of time")
             guard let duration = DurationText.parse(text) else {

@@ -10,6 +10,11 @@ package enum Spelling {
         return "; did you mean \(name)?"
     }
 
+    /// `a`, `a or b`, `a, b or c`.
+    package static func alternatives(_ words: [String]) -> String {
+        words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]
+    }
+
     /// Characters to add, drop or change until one word is the other.
     package static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)

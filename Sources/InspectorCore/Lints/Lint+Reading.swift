@@ -86,7 +86,7 @@ extension Lint {
         guard let (read, terminator, _) = delimiterRead(socket), read.done > 0 else { return nil }
         let still = read.lastProgress.map { now - $0 } ?? .zero
         guard read.done >= longLine || still > .seconds(5) else { return nil }
-        let name = ReadRequest.Kind.name(of: terminator)
+        let name = TerminatorText.show(terminator)
         let quiet = still > .seconds(1) ? ", nothing new for \(Format.duration(still))" : ""
         return "t\(read.tag): \(Format.size(read.done)) scanned without \(name)\(quiet)"
     }
@@ -95,7 +95,7 @@ extension Lint {
         guard let (read, _, limit) = delimiterRead(socket), let limit, limit > 0, read.done > limit / 10 * 9,
             Double(read.done) > Double(limit) * 0.9
         else { return nil }
-        return "t\(read.tag): \(Format.size(read.done)) of at most \(Format.limit(limit)), and no delimiter yet"
+        return "t\(read.tag): \(Format.size(read.done)) of at most \(SizeText.show(limit)), and no delimiter yet"
     }
 
     private static func unboundedDelimiter(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {

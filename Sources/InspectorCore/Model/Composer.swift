@@ -6,6 +6,9 @@ package enum LineEnding: String, Hashable, Sendable, CaseIterable {
     case lf = "LF"
     case none = "nothing"
 
+    /// The word in templates: `crlf`, `lf`, `none`.
+    package var word: String { "\(self)" }
+
     package var bytes: [UInt8] {
         switch self {
         case .crlf: [0x0D, 0x0A]

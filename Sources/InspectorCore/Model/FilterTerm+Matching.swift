@@ -12,11 +12,11 @@ extension FilterTerm {
         case .peer(let text):
             (socket.peer?.description ?? "").lowercased().contains(text) || socket.peerText.lowercased().contains(text)
         case .network(let block): socket.peer.map(block.contains) ?? false
-        case .role(let role): socket.roleWord.hasPrefix(role)
+        case .role(let role): socket.role.rawValue.hasPrefix(role)
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
         case .flag(let flags): !socket.flags.isDisjoint(with: flags)
         case .lint(let name): findings[socket.id].contains { name == "any" || $0.lint.hasPrefix(name) }
-        case .read(let kind): socket.reading.current.map { Self.kind($0).hasPrefix(kind) } ?? false
+        case .read(let word): Self.readWords(socket).contains { $0.hasPrefix(word) }
         case .tls(let word): TLSWords.matches(word, socket.tls)
         case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
         case .compare(let quantity, let relation, let value):
@@ -57,7 +57,7 @@ extension FilterTerm {
 
     /// Its words as a row shows them, for search and plain text.
     static func words(_ socket: SocketSnapshot) -> [String] {
-        [socket.id.description, socket.stateWord, socket.roleWord] + names(socket)
+        [socket.id.description, socket.stateWord, socket.role.rawValue] + names(socket)
     }
 
     private static func names(_ socket: SocketSnapshot) -> [String] {
@@ -72,14 +72,9 @@ extension FilterTerm {
             + socket.writing.pending
     }
 
-    private static func kind(_ operation: OperationSnapshot) -> String {
-        switch operation.kind {
-        case .read(.available): "any"
-        case .read(.length): "length"
-        case .read(.delimiter): "delimiter"
-        case .read(.frame): "frame"
-        case .write: "write"
-        }
+    /// The words for the kind of the current read.
+    private static func readWords(_ socket: SocketSnapshot) -> [String] {
+        socket.reading.current.map { [$0.kind.word, $0.kind.name] } ?? []
     }
 
     private static func measure(_ quantity: Quantity, _ socket: SocketSnapshot, _ now: MonotonicTime) -> Double? {

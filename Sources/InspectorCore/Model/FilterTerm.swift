@@ -55,15 +55,17 @@ enum FilterTerm: Hashable, Sendable {
 
     // MARK: Reading
 
-    private static let keys = [
-        "id", "state", "port", "peer", "role", "kind", "tag", "flag", "lint", "read", "tls", "ws",
-    ]
-    private static let states = [
-        "estab", "syn-sent", "syn-recv", "fin-wait-1", "fin-wait-2", "fin-wait", "time-wait", "closed", "close-wait",
-        "last-ack", "listen", "closing", "resolving", "unconn",
-    ]
-    private static let reads = ["any", "length", "delimiter", "frame"]
-    private static let roles = ["client", "accepted", "listener", "datagram"]
+    /// What can stand before a colon.
+    private enum Key: String, CaseIterable {
+        case id, state, port, peer, role, kind, tag, flag, lint, read, tls
+        case webSocket = "ws"
+    }
+
+    private static let keys = Key.allCases.map(\.rawValue)
+    private static let states = StateWord.allCases.map { $0.rawValue.lowercased() }
+    /// The words of the screen, and those of JSON.
+    private static let reads = ReadRequest.Kind.Word.allCases.flatMap { [$0.rawValue, $0.name] }
+    private static let roles = SocketRole.allCases.map(\.rawValue)
 
     static func parse(_ word: String) throws(Problem) -> FilterTerm {
         let lower = word.lowercased()
@@ -73,31 +75,34 @@ enum FilterTerm: Hashable, Sendable {
         let value = String(lower[lower.index(after: colon)...])
         // An address with its scheme, also where that is called as a key is.
         if value.hasPrefix("//") { return .text(lower) }
-        switch lower[..<colon] {
-        case "id": return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
-        case "port": return .port(try number(value, "a number up to 65535, as in port:443"))
-        case "tag": return .tag(try number(value, "a number, as in tag:42"))
-        case "state": return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
-        case "role", "kind": return .role(try one(of: roles, value, "client, accepted, listener or datagram"))
-        case "read": return .read(try one(of: reads, value, "any, length, delimiter or frame"))
-        case "tls":
+        switch Key(rawValue: String(lower[..<colon])) {
+        case .id: return .id(try number(value.filter { $0 != "#" }, "a number, as in id:7"))
+        case .port: return .port(try number(value, "a number up to 65535, as in port:443"))
+        case .tag: return .tag(try number(value, "a number, as in tag:42"))
+        case .state: return .state(try one(of: states, value, "no such state; estab, close-wait, listen, closed..."))
+        case .role, .kind: return .role(try one(of: roles, value, Spelling.alternatives(roles)))
+        case .read:
+            return .read(
+                try one(
+                    of: reads, value, Spelling.alternatives(ReadRequest.Kind.Word.allCases.map(\.rawValue))))
+        case .tls:
             return .tls(try one(of: TLSWords.filterWords, value, "yes, no, queued, handshaking, secure, failed or 1.3"))
-        case "ws":
+        case .webSocket:
             if WebSocketWords.closeCode(value) != nil { return .webSocket(value) }
             return .webSocket(
                 try one(of: WebSocketWords.filterWords, value, "yes, no, opening, open, closed, compressed or 1006"))
-        case "flag": return .flag(try flag(value))
-        case "lint":
+        case .flag: return .flag(try flag(value))
+        case .lint:
             let names = ["any"] + Lint.all.map(\.name)
             return .lint(try one(of: names, value, "no such warning; any, read-starved, eof-unseen..."))
-        case "peer":
+        case .peer:
             if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
             guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }
             guard let block = AddressBlock(value) else {
                 throw Problem(message: "no network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
             }
             return .network(block)
-        default:
+        case nil:
             try refuseUnknown(String(lower[..<colon]), value)
             return .text(lower)
         }

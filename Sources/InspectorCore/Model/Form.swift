@@ -3,8 +3,8 @@ import SocketCore
 /// One field of a dialog.
 package struct FormField: Hashable, Sendable {
     package enum Name: Hashable, Sendable {
-        case address, timeout, firstRead, halfOpen, kind, length, delimiter, limit, tag, standing, verdict, extra
-        case hold, width, order, offset, countsHeader
+        case address, timeout, firstRead, halfOpen, kind, tag, standing, verdict, extra, hold
+        case part(ReadPart)
         case tlsRole, serverName, trust, authority, protocols, certificate, key
         case interval, pieces, gap, low, high
         case path, what
@@ -111,6 +111,9 @@ package struct Form: Hashable, Sendable {
         return 0
     }
 
+    /// The kind that a read dialog has chosen.
+    var readKind: ReadRequest.Kind.Word { .allCases[chosen(.kind)] }
+
     /// Indices of the fields that are shown as the others stand.
     package var shown: [Int] {
         fields.indices.filter { index in
@@ -123,11 +126,8 @@ package struct Form: Hashable, Sendable {
             case (.tls, .serverName), (.tls, .trust): chosen(.tlsRole) == 0
             case (.tls, .authority): chosen(.tlsRole) == 0 && chosen(.trust) == 1
             case (.tls, _): true
-            case (.read, .length): chosen(.kind) == 1
-            case (.read, .delimiter): chosen(.kind) == 2
-            case (.read, .width), (.read, .order), (.read, .offset), (.read, .countsHeader): chosen(.kind) == 3
+            case (.read, .part(let part)): readKind.parts.contains(part)
             case (.pace, .gap): !text(.pieces).isEmpty
-            case (.read, .limit): chosen(.kind) != 1
             case (.answer, .extra): chosen(.verdict) == 0
             case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _),
                 (.destination, _):

@@ -33,26 +33,32 @@ extension SocketSnapshot {
 
     /// The state in TCP's own words, from the kernel where it was asked, else from what the engine knows.
     package var stateWord: String {
+        // A half-closed Unix-domain socket is still ESTAB to the kernel.
+        if knownState == nil, peer?.isUnix != true, let state = kernel?.state, !state.isEmpty { return state }
+        return (knownState ?? engineState).rawValue
+    }
+
+    /// The state where the kernel has no better one.
+    private var knownState: StateWord? {
         switch phase {
-        case .closed: return "closed"
-        case .resolving: return "RESOLVING"
-        // As ss says of a datagram socket without a peer.
-        case .open: return "UNCONN"
-        case .connecting, .listening, .connected, .lingering: break
+        case .closed: .closed
+        case .resolving: .resolving
+        case .open: .unconnected
+        case .connecting, .listening, .connected, .lingering: nil
         }
-        // A half-closed Unix-domain socket is still ESTAB to the kernel, and its FIN needs no acknowledgement.
-        let isUnix = peer?.isUnix ?? false
-        if let state = kernel?.state, !state.isEmpty, !isUnix { return state }
+    }
+
+    /// The state by what the engine knows. The FIN of a Unix-domain socket needs no acknowledgement.
+    private var engineState: StateWord {
+        let finSent = peer?.isUnix == true ? StateWord.finWait2 : .finWait
         switch phase {
-        case .resolving, .connecting: return "SYN-SENT"
-        case .listening: return "LISTEN"
-        case .lingering: return isUnix ? "FIN-WAIT-2" : "FIN-WAIT"
+        case .resolving, .connecting: return .synSent
+        case .listening: return .listen
+        case .lingering: return finSent
         case .connected, .open, .closed: break
         }
-        let peerEnded = flags.contains(.socketHasReadEOF)
-        if peerEnded { return isWriteShut ? "LAST-ACK" : "CLOSE-WAIT" }
-        guard isWriteShut else { return "ESTAB" }
-        return isUnix ? "FIN-WAIT-2" : "FIN-WAIT"
+        if flags.contains(.socketHasReadEOF) { return isWriteShut ? .lastAck : .closeWait }
+        return isWriteShut ? finSent : .established
     }
 
     /// `>` it connected, `<` it was accepted, `=` it listens, `~` it exchanges datagrams.
@@ -62,16 +68,6 @@ extension SocketSnapshot {
         case .accepted: "<"
         case .listener: "="
         case .datagram: "~"
-        }
-    }
-
-    /// The role in one word.
-    package var roleWord: String {
-        switch role {
-        case .client: "client"
-        case .accepted: "accepted"
-        case .listener: "listener"
-        case .datagram: "datagram"
         }
     }
 
@@ -130,53 +126,35 @@ extension SocketSnapshot {
     }
 }
 
-extension OperationSnapshot.Kind {
-    /// `length 4096`, `until CRLF`, `any`, `write`.
-    package var words: String {
-        switch self {
-        case .read(let kind): kind.words
-        case .write: "write"
-        }
-    }
-}
-
-extension ReadRequest.Kind {
-    package var words: String {
-        switch self {
-        case .available: "any"
-        case .length(let count): "length \(count)"
-        case .delimiter(let terminator, _): "until \(Self.name(of: terminator))"
-        case .frame(let prefix): "frame u\(prefix.width.rawValue * 8)"
-        }
-    }
-
-    /// The most bytes it takes, where a limit was given.
-    package var limit: Int? {
-        switch self {
-        case .available(let limit), .delimiter(_, let limit): limit
-        case .frame(let prefix): prefix.limit
-        case .length: nil
-        }
-    }
-
-    /// `CRLF`, `LF`, `NUL`, or the bytes in quotes.
-    package static func name(of terminator: [UInt8]) -> String {
-        switch terminator {
-        case [0x0D, 0x0A]: "CRLF"
-        case [0x0D, 0x0A, 0x0D, 0x0A]: "CRLFCRLF"
-        case [0x0A]: "LF"
-        case [0x0D]: "CR"
-        case [0x00]: "NUL"
-        default: "\"\(EscapedText.show(terminator))\""
-        }
-    }
+/// What the STATE column can say: the kernel's TCP states as `ss` writes them, and what only the engine knows.
+package enum StateWord: String, Hashable, Sendable, CaseIterable {
+    case established = "ESTAB"
+    case synSent = "SYN-SENT"
+    case synReceived = "SYN-RECV"
+    case finWait1 = "FIN-WAIT-1"
+    case finWait2 = "FIN-WAIT-2"
+    /// FIN was sent; the kernel was not asked whether it was acknowledged.
+    case finWait = "FIN-WAIT"
+    case timeWait = "TIME-WAIT"
+    case closed
+    case closeWait = "CLOSE-WAIT"
+    case lastAck = "LAST-ACK"
+    case listen = "LISTEN"
+    case closing = "CLOSING"
+    case resolving = "RESOLVING"
+    /// A datagram socket without a peer.
+    case unconnected = "UNCONN"
+    case unknown = "UNKNOWN"
 }
 
 /// How a session ended, in few words and in a sentence.
 package enum CloseWords {
+    /// The ways to close, in the order of the menu; `nil` is half.
+    package static let order: [CloseMode?] = [.now, .afterWriting, .afterReading, .afterBoth, nil, .reset]
+
     /// For a row of the list: `peer FIN`, `by us`, `refused`, `timeout 30s t5`.
     package static func short(_ record: CloseRecord, timeout: TimeoutNote?) -> String {
-        guard let error = record.error else { return byUs(record.mode) }
+        guard let error = record.error else { return (record.mode ?? .now).words.short }
         switch error.reason {
         case .closedByPeer: return "peer FIN"
         case .readTimeout, .writeTimeout:
@@ -185,19 +163,12 @@ package enum CloseWords {
         case .connectTimeout: return "connect timeout"
         case .idleTimeout: return "idle timeout"
         case .readMaxedOut: return "read limit reached"
-        case .disconnected: return byUs(record.mode)
+        case .disconnected: return (record.mode ?? .now).words.short
         case .system(let errno): return ErrnoWords.known(errno) ?? error.detail
         case .resolver: return error.detail.isEmpty ? "unknown host" : error.detail
         case .tls(let failure): return TLSWords.short(failure)
         case .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .webSocket, .other:
             return error.detail
-        }
-    }
-
-    private static func byUs(_ mode: CloseMode?) -> String {
-        switch mode {
-        case .none, .now, .afterReading, .afterWriting, .afterBoth: "by us"
-        case .reset: "reset by us"
         }
     }
 
@@ -216,23 +187,53 @@ package enum CloseWords {
         if let error = record.error {
             switch error.reason {
             case .closedByPeer: return "the peer closed (FIN)"
-            case .disconnected: return byUsSentence(record.mode)
+            case .disconnected: return (record.mode ?? .now).words.sentence
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
                 .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .tls, .webSocket,
                 .other:
                 return error.detail.isEmpty ? short(record, timeout: nil) : error.detail
             }
         }
-        return byUsSentence(record.mode)
+        return (record.mode ?? .now).words.sentence
     }
+}
 
-    private static func byUsSentence(_ mode: CloseMode?) -> String {
-        switch mode {
-        case .none, .now: "by us"
-        case .afterReading: "by us, after the last read"
-        case .afterWriting: "by us, after the last write"
-        case .afterBoth: "by us, after the last read and write"
-        case .reset: "by us, with RST"
+/// What the inspector says of one way to close.
+package struct CloseModeWords: Hashable, Sendable {
+    /// The argument of `close`.
+    package var typed: String
+    /// The letter and the label in the menu.
+    package var key: Character
+    package var label: String
+    /// When, in the event of the request.
+    package var event: String
+    /// How it ended, for a row of the list and in a sentence.
+    package var short: String
+    package var sentence: String
+}
+
+extension CloseMode {
+    package var words: CloseModeWords {
+        switch self {
+        case .now:
+            CloseModeWords(
+                typed: "now", key: "n", label: "now", event: "at once", short: "by us", sentence: "by us")
+        case .afterReading:
+            CloseModeWords(
+                typed: "after-reads", key: "r", label: "after the queued reads", event: "after the queued reads",
+                short: "by us", sentence: "by us, after the last read")
+        case .afterWriting:
+            CloseModeWords(
+                typed: "after-writes", key: "w", label: "after the queued writes", event: "after the queued writes",
+                short: "by us", sentence: "by us, after the last write")
+        case .afterBoth:
+            CloseModeWords(
+                typed: "after-both", key: "b", label: "after both", event: "after the queued reads and writes",
+                short: "by us", sentence: "by us, after the last read and write")
+        case .reset:
+            CloseModeWords(
+                typed: "reset", key: "t", label: "reset: RST, drop what is queued", event: "with RST",
+                short: "reset by us", sentence: "by us, with RST")
         }
     }
 }

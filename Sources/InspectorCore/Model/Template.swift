@@ -54,40 +54,32 @@ package struct Template: Hashable, Sendable {
         case "body": body = value
         case "mode":
             guard let mode = Composer.Mode(rawValue: value) else {
-                throw TOML.Failure(entry.position, "mode is text, escapes, hex or file, not \(value)")
+                let known = Spelling.alternatives(Composer.Mode.allCases.map(\.rawValue))
+                throw TOML.Failure(entry.position, "mode is \(known), not \(value)")
             }
             self.mode = mode
         case "eol":
-            guard let ending = ["crlf": LineEnding.crlf, "lf": .lf, "none": .none][value] else {
-                throw TOML.Failure(entry.position, "eol is crlf, lf or none, not \(value)")
+            guard let ending = LineEnding.allCases.first(where: { $0.word == value }) else {
+                let known = Spelling.alternatives(LineEnding.allCases.map(\.word))
+                throw TOML.Failure(entry.position, "eol is \(known), not \(value)")
             }
             self.ending = ending
         case "read-after":
-            guard let kind = Self.read(value) else {
-                throw TOML.Failure(
-                    entry.position, "read-after is any, length 4096, until \\r\\n or frame u32, not \(value)")
+            do throws(ReadTextProblem) {
+                readAfter = try Self.read(value)
+            } catch {
+                throw TOML.Failure(entry.position, "read-after: \(error)")
             }
-            readAfter = kind
         default:
             throw TOML.Failure(entry.key, "a template has body, mode, eol and read-after, no \(entry.path[1])")
         }
     }
 
-    /// `any`, `length 4096`, `until \r\n`, `frame u32`.
-    private static func read(_ text: String) -> ReadRequest.Kind? {
-        let word = text.prefix { $0 != " " }
-        let rest = String(text.dropFirst(word.count + 1))
-        switch word {
-        case "any" where rest.isEmpty: return .available(limit: nil)
-        case "length": return Int(rest).flatMap { $0 > 0 ? .length($0) : nil }
-        case "until":
-            guard case .success(let bytes) = EscapedText.parse(rest), !bytes.isEmpty else { return nil }
-            return .delimiter(bytes, limit: 1 << 20)
-        case "frame":
-            let widths: [String: LengthPrefix.Width] = ["u8": .u8, "u16": .u16, "u32": .u32, "u64": .u64]
-            return widths[rest].map { .frame(LengthPrefix($0)) }
-        default: return nil
-        }
+    /// A kind of read. A delimiter without a limit gets one, since a template is used without a look at it.
+    private static func read(_ text: String) throws(ReadTextProblem) -> ReadRequest.Kind {
+        let kind = try ReadRequest.Kind.parse(text)
+        if case .delimiter(let terminator, nil) = kind { return .delimiter(terminator, limit: 1 << 20) }
+        return kind
     }
 }
 

@@ -63,26 +63,27 @@ extension Model {
             return
         }
         let id = selected.id
-        var items = [Menu.Item(key: "n", label: "now", choice: .close(id, .now))]
+        func item(_ mode: CloseMode) -> Menu.Item {
+            Menu.Item(key: mode.words.key, label: mode.words.label, choice: .close(id, mode))
+        }
+        let halfClose = Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id))
+        let isStream = selected.role != .datagram
+        var items: [Menu.Item]
         if selected.ownWebSocket != nil {
             items = [
                 Menu.Item(key: "c", label: "with Close 1000, behind what is queued", choice: .sayClose(id)),
-                Menu.Item(key: "n", label: "now, without a Close", choice: .close(id, .now)),
-                Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)),
+                Menu.Item(key: CloseMode.now.words.key, label: "now, without a Close", choice: .close(id, .now)),
+                item(.reset),
             ]
-        } else if selected.role != .listener {
-            items += [
-                Menu.Item(key: "w", label: "after the queued writes", choice: .close(id, .afterWriting)),
-                Menu.Item(key: "r", label: "after the queued reads", choice: .close(id, .afterReading)),
-                Menu.Item(key: "b", label: "after both", choice: .close(id, .afterBoth)),
-            ]
-            if selected.acceptsWrites, selected.role != .datagram {
-                items.append(
-                    Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id)))
-            }
-            if selected.role != .datagram {
-                items.append(
-                    Menu.Item(key: "t", label: "reset: RST, drop what is queued", choice: .close(id, .reset)))
+        } else if selected.role == .listener {
+            items = [item(.now)]
+        } else {
+            items = CloseWords.order.compactMap { mode in
+                switch mode {
+                case nil: isStream && selected.acceptsWrites ? halfClose : nil
+                case .reset: isStream ? item(.reset) : nil
+                case .some(let mode): item(mode)
+                }
             }
         }
         dialog = .menu(Menu(title: "close \(id) \(selected.peerText)", items: items))

@@ -66,14 +66,8 @@ extension Model {
             Form(
                 .read(selected.id),
                 [
-                    FormField(.kind, "Kind", .choice(["any", "length", "until", "frame"], 0)),
-                    .text(.length, "Length", "", hint: "bytes"),
-                    .text(.delimiter, "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH"),
-                    FormField(.width, "Length as", .choice(["u8", "u16", "u32", "u64"], 2)),
-                    FormField(.order, "Byte order", .choice(["big", "little"], 0)),
-                    .text(.offset, "After", "0", hint: "bytes of header"),
-                    FormField(.countsHeader, "Counts", .toggle(false), hint: "header and itself too"),
-                    .text(.limit, "At most", "8192", hint: "bytes; empty: no limit"),
+                    FormField(.kind, "Kind", .choice(ReadRequest.Kind.Word.allCases.map(\.rawValue), 0))
+                ] + ReadPart.allCases.map(FormField.part) + [
                     .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),
                     .text(.tag, "Tag", String(tag)),
                     FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
@@ -96,6 +90,21 @@ extension Model {
                     FormField(.verdict, "Answer", .choice(["extend", "fail it", "close"], 0)),
                     .text(.extra, "By", more, hint: "such as 30s"),
                 ]))
+    }
+}
+
+extension FormField {
+    /// The field for a part of a read's kind.
+    fileprivate static func part(_ part: ReadPart) -> FormField {
+        switch part {
+        case .length: .text(.part(part), "Length", "", hint: "bytes")
+        case .terminator: .text(.part(part), "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH")
+        case .width: FormField(.part(part), "Length as", .choice(part.choices, 2))
+        case .order: FormField(.part(part), "Byte order", .choice(part.choices, 0))
+        case .offset: .text(.part(part), "After", "0", hint: "bytes of header")
+        case .counting: FormField(.part(part), "Counts", .toggle(false), hint: "header and itself too")
+        case .limit: .text(.part(part), "At most", "8192", hint: "bytes; empty: no limit")
+        }
     }
 }
 
@@ -181,30 +190,29 @@ extension Form {
     }
 
     private func read() throws(Problem) -> ReadRequest {
-        // A length has no limit, and a field that is not shown is not read.
-        let limit =
-            chosen(.kind) == 1 || text(.limit).isEmpty
-            ? nil : Int?(try number(.limit, 1...Int.max, "a number of bytes from 1"))
+        var reader = ReadKindReader(readKind)
         let kind: ReadRequest.Kind
-        switch chosen(.kind) {
-        case 1: kind = .length(try number(.length, 1...Int.max, "a number of bytes from 1"))
-        case 2:
-            switch EscapedText.parse(text(.delimiter)) {
-            case .failure(let failure):
-                throw Problem(field: .delimiter, message: "column \(failure.column): \(failure.message)")
-            case .success(let terminator):
-                guard !terminator.isEmpty else { throw Problem(field: .delimiter, message: "a delimiter is missing") }
-                if let limit, limit < terminator.count {
-                    throw Problem(field: .limit, message: "the delimiter alone is longer than \(limit) bytes")
-                }
-                kind = .delimiter(terminator, limit: limit)
+        do throws(ReadTextProblem) {
+            for part in readKind.parts {
+                if let text = text(part) { try reader.set(part, text) }
             }
-        case 3: kind = .frame(try prefix(limit: limit))
-        default: kind = .available(limit: limit)
+            kind = try reader.kind()
+        } catch {
+            throw Problem(field: error.part.map { .part($0) } ?? .kind, message: error.description)
         }
         return ReadRequest(
             kind, timeout: try duration(.timeout), tag: try number(.tag, Int.min...Int.max, "a number"),
             isStanding: isOn(.standing))
+    }
+
+    /// What a field says of a part; `nil` if it leaves it out.
+    private func text(_ part: ReadPart) -> String? {
+        switch fields.first(where: { $0.name == .part(part) })?.value {
+        case .text(let editor): editor.isEmpty && !part.isRequired ? nil : editor.text
+        case .toggle(let isOn): isOn ? part.choices.last : nil
+        case .choice(let options, let index): options[index]
+        case nil: nil
+        }
     }
 
     private func verdict() throws(Problem) -> TimeoutVerdict {

@@ -121,19 +121,6 @@ extension Form {
         pace.dribble = Pace.Dribble(bytes: bytes, interval: gap)
         return pace
     }
-
-    /// How a frame says its length.
-    func prefix(limit: Int?) throws(Problem) -> LengthPrefix {
-        let widths: [LengthPrefix.Width] = [.u8, .u16, .u32, .u64]
-        let offset = try number(.offset, 0...65_535, "a number of bytes from 0")
-        let prefix = LengthPrefix(
-            widths[min(max(0, chosen(.width)), 3)], isLittleEndian: chosen(.order) == 1, offset: offset,
-            countsHeader: isOn(.countsHeader), limit: limit ?? 1 << 20)
-        guard prefix.limit >= prefix.headerLength else {
-            throw Problem(field: .limit, message: "the header alone has \(prefix.headerLength) bytes")
-        }
-        return prefix
-    }
 }
 
 extension DetailBuilder {

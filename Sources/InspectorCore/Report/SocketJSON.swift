@@ -109,24 +109,14 @@ package struct SocketJSON {
         let request: ReadRequest.Kind? = if case .read(let kind) = operation.kind { kind } else { nil }
         let delimiter: [UInt8]? = if case .delimiter(let bytes, _) = request { bytes } else { nil }
         return [
-            "operation": JSON(operation.id.number), "kind": JSON(kind(operation.kind)), "tag": JSON(operation.tag),
+            "operation": JSON(operation.id.number), "kind": JSON(operation.kind.name), "tag": JSON(operation.tag),
             "done_bytes": JSON(operation.done), "total_bytes": JSON(operation.total),
-            "limit_bytes": JSON(request?.limit), "delimiter": delimiter.map { JSON(bytes: $0) } ?? .null,
+            "limit_bytes": JSON(request?.values.limit), "delimiter": delimiter.map { JSON(bytes: $0) } ?? .null,
             "standing": .bool(operation.isStanding), "awaiting_verdict": .bool(operation.isAsking),
             "timeout_s": JSON(seconds: operation.timeout), "started": time(operation.started),
             "deadline": time(operation.deadline), "last_progress": time(operation.lastProgress),
             "preview": JSON(bytes: operation.preview),
         ]
-    }
-
-    private func kind(_ kind: OperationSnapshot.Kind) -> String {
-        switch kind {
-        case .write: "write"
-        case .read(.available): "available"
-        case .read(.length): "length"
-        case .read(.delimiter): "delimiter"
-        case .read(.frame): "frame"
-        }
     }
 
     private func connect(_ connect: ConnectSnapshot) -> JSON {

@@ -53,7 +53,7 @@ extension DetailBuilder {
         case .read(let kind):
             line.append(safe(kind.words))
             if operation.isStanding { line.append(" (standing)", Style(.dim)) }
-            if let limit = kind.limit { line.append(" max \(Format.limit(limit))", Style(.dim)) }
+            if let limit = kind.values.limit { line.append(" max \(SizeText.show(limit))", Style(.dim)) }
         case .write: line.append("data \(operation.total.map(String.init) ?? "")")
         }
         return line

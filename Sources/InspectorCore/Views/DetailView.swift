@@ -95,7 +95,7 @@ struct DetailBuilder {
     }
 
     private var who: [Line] {
-        var first = Line("\(socket.id) \(socket.roleWord) ", Style(.heading))
+        var first = Line("\(socket.id) \(socket.role.rawValue) ", Style(.heading))
         switch socket.role {
         case .listener: first.append(safe(socket.local?.description ?? socket.target))
         case .client, .accepted, .datagram:

@@ -39,16 +39,6 @@ package enum Format {
         return "\(min(99, Int(Double(max(0, done)) / Double(total) * 100)))%"
     }
 
-    /// A limit that somebody chose: `8K` where it is just that, `8.3K` elsewhere.
-    package static func limit(_ count: Int) -> String {
-        count >= 1024 && count % 1024 == 0 ? trimmedUnit(bytes(count)) : bytes(count)
-    }
-
-    private static func trimmedUnit(_ text: String) -> String {
-        let number = text.dropLast()
-        return number.hasSuffix(".0") ? String(number.dropLast(2)) + text.suffix(1) : text
-    }
-
     /// A stretch of time in one unit: `40us`, `0.2ms`, `31ms`, `2.3s`, `30s`, `5m`, `2h`.
     package static func duration(_ duration: Duration) -> String {
         let milliseconds = Double(duration.wholeNanoseconds) / 1e6

@@ -159,9 +159,9 @@ package enum ListWords {
         if let total = operation.total {
             line.append("\(done)/\(Format.whole(total))")
         } else if case .read(.delimiter(let terminator, _)) = operation.kind {
-            model.sanitizer.append("\(done) to \(ReadRequest.Kind.name(of: terminator))", to: &line)
+            model.sanitizer.append("\(done) to \(TerminatorText.show(terminator))", to: &line)
         } else {
-            line.append(operation.done > 0 ? "any, \(done)" : "any")
+            line.append(operation.done > 0 ? "\(operation.kind.word), \(done)" : operation.kind.word)
         }
         return line
     }

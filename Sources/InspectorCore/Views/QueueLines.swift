@@ -205,7 +205,7 @@ package struct QueueLines {
             line.append(unknownTotal(operation))
             return row(socket.reading) { joined(line, note(operation), room: $0) }
         }
-        line.append("length ")
+        line.append(operation.kind.word + " ")
         return row(socket.reading) { progress(operation, after: line, room: $0) }
     }
 
@@ -237,9 +237,8 @@ package struct QueueLines {
         } else if let rate = socket.receiveRate, rate >= 1 {
             line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
         }
-        if case .read(let kind) = operation.kind, let limit = kind.limit {
-            line.append(
-                operation.done > 0 ? ", max \(Format.limit(limit))" : "  max \(Format.limit(limit))", Style(.dim))
+        if case .read(let kind) = operation.kind, let limit = kind.values.limit {
+            line.append((operation.done > 0 ? ", max " : "  max ") + SizeText.show(limit), Style(.dim))
         }
         return line
     }

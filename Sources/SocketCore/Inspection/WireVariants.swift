@@ -66,46 +66,42 @@ extension SocketAddress: WireAlias {
 
 extension ReadRequest.Kind: WireAlias {
     package var written: WireVariant {
-        switch self {
-        case .available(let limit): WireVariant("available", limit: limit)
-        case .length(let count): WireVariant("length", number: count)
-        case .delimiter(let terminator, let limit): WireVariant("delimiter", limit: limit, bytes: terminator)
-        case .frame(let prefix):
-            WireVariant(
-                "frame", number: prefix.offset, limit: prefix.limit,
-                flags: UInt64(prefix.width.rawValue) << 2 | (prefix.isLittleEndian ? 1 : 0)
-                    | (prefix.countsHeader ? 2 : 0))
+        let (parts, values) = (word.parts, values)
+        var variant = WireVariant(word.name, number: values.length, limit: values.limit, bytes: values.terminator)
+        if parts.contains(.width) {
+            let prefix = values.prefix
+            variant.number = prefix.offset
+            variant.flags =
+                UInt64(prefix.width.rawValue) << 2 | (prefix.isLittleEndian ? 1 : 0) | (prefix.countsHeader ? 2 : 0)
         }
+        return variant
     }
 
     package init(written: WireVariant) throws(WireError) {
-        switch written.word {
-        case "available": self = .available(limit: written.limit)
-        case "length": self = .length(written.count)
-        case "delimiter": self = .delimiter(written.bytes, limit: written.limit)
-        case "frame":
+        guard let word = Word.allCases.first(where: { $0.name == written.word }) else { throw .unknown }
+        var values = ReadValues(length: written.count, terminator: written.bytes, limit: written.limit)
+        if word.parts.contains(.width) {
             guard let width = LengthPrefix.Width(rawValue: Int(written.flags >> 2 & 0xFF)),
                 (0...Int(Int32.max)).contains(written.number)
             else { throw .unknown }
-            self = .frame(
-                LengthPrefix(
-                    width, isLittleEndian: written.flags & 1 != 0, offset: written.number,
-                    countsHeader: written.flags & 2 != 0, limit: written.limit ?? 0))
-        default: throw .unknown
+            values.prefix = LengthPrefix(
+                width, isLittleEndian: written.flags & 1 != 0, offset: written.number,
+                countsHeader: written.flags & 2 != 0, limit: 0)
         }
+        self.init(word, values)
     }
 }
 
 extension OperationSnapshot.Kind: WireAlias {
     package var written: WireVariant {
         switch self {
-        case .write: WireVariant("write")
+        case .write: WireVariant(name)
         case .read(let kind): kind.written
         }
     }
 
     package init(written: WireVariant) throws(WireError) {
-        self = written.word == "write" ? .write : .read(try ReadRequest.Kind(written: written))
+        self = written.word == Self.write.name ? .write : .read(try ReadRequest.Kind(written: written))
     }
 }
 

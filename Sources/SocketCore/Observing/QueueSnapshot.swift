@@ -54,6 +54,32 @@ public struct OperationSnapshot: Hashable, Sendable, Codable, Identifiable {
     }
 }
 
+extension OperationSnapshot.Kind {
+    /// The name in JSON and on the inspection wire.
+    package var name: String {
+        switch self {
+        case .read(let kind): kind.word.name
+        case .write: "write"
+        }
+    }
+
+    /// The word on the screen, without what follows it: `length`, `until`, `write`.
+    package var word: String {
+        switch self {
+        case .read(let kind): kind.word.rawValue
+        case .write: name
+        }
+    }
+
+    /// The words on the screen: `length 4096`, `until CRLF`, `any`, `write`.
+    package var words: String {
+        switch self {
+        case .read(let kind): kind.words
+        case .write: name
+        }
+    }
+}
+
 /// A read queue or a write queue, as it was at the instant of a snapshot.
 public struct QueueSnapshot: Hashable, Sendable, Codable {
     /// The operation in hand.

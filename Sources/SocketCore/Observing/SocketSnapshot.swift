@@ -1,5 +1,5 @@
 /// Which part a socket plays.
-public enum SocketRole: String, Hashable, Sendable, Codable {
+public enum SocketRole: String, Hashable, Sendable, Codable, CaseIterable {
     /// It connected, or was adopted.
     case client
     /// A listener accepted it.
@@ -11,7 +11,7 @@ public enum SocketRole: String, Hashable, Sendable, Codable {
 }
 
 /// Where in its life a session is.
-public enum SocketPhase: String, Hashable, Sendable, Codable {
+public enum SocketPhase: String, Hashable, Sendable, Codable, CaseIterable {
     /// Its host name is being resolved.
     case resolving
     /// It is trying addresses.

@@ -1,7 +1,7 @@
 /// How a frame says its own length: a number of fixed width, somewhere in its header.
 public struct LengthPrefix: Hashable, Sendable, Codable {
     /// How many bytes the number takes.
-    public enum Width: Int, Hashable, Sendable, Codable {
+    public enum Width: Int, Hashable, Sendable, Codable, CaseIterable {
         /// One byte.
         case u8 = 1
         /// Two bytes.

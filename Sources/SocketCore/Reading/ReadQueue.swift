@@ -285,7 +285,7 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     private mutating func overrun() -> ReadAction {
         hasOverrun = true
-        let error = inHand.map { SocketError(.readMaxedOut, operation: "read", detail: $0.read.overrunDetail) }
+        let error = inHand.map { SocketError(.readMaxedOut, operation: "read", detail: $0.read.kind.overrunDetail) }
         return error.flatMap { failInHand($0) }.map { .exceeded($0) } ?? .none
     }
 

@@ -2,20 +2,6 @@
 ///
 /// GCDAsyncSocket: `readDataWithTimeout:`, `readDataToLength:`, `readDataToData:`.
 public struct ReadRequest: Hashable, Sendable, Codable {
-    /// The kinds of read: GCDAsyncSocket's three, and frames.
-    public enum Kind: Hashable, Sendable, Codable {
-        /// The first bytes that are there: at least 1, at most `limit` (nil: as many as one pass brings).
-        case available(limit: Int?)
-        /// Exactly this many bytes.
-        case length(Int)
-        /// Everything up to and including the first occurrence of `terminator`. It fails once `limit` bytes (nil: no
-        /// limit, so memory is the peer's to spend) hold no whole terminator.
-        case delimiter(_ terminator: [UInt8], limit: Int?)
-        /// One frame that begins with its own length, header included. It fails with `readMaxedOut` when the length is
-        /// over the limit or less than the header.
-        case frame(LengthPrefix)
-    }
-
     /// What the read waits for.
     public var kind: Kind
     /// How long it may be the read in hand before it times out; nil: for ever. Waiting in the queue does not count.

@@ -1,0 +1,112 @@
+// The text form of a read's kind, which the command line, the dialog, templates and the screens share: `any`,
+// `any max 8K`, `length 4096`, `until CRLF max 8K`, `frame u32 little after 2 counts-header max 1M`.
+
+/// Why a text is not a kind of read: the word that is wrong, and what would be right.
+package struct ReadTextProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The part that the word is for, or `nil` if it is for none.
+    package var part: ReadPart?
+    package var word: String
+    package var message: String
+
+    init(_ part: ReadPart?, _ word: String, _ message: String) {
+        self.part = part
+        self.word = word
+        self.message = message
+    }
+
+    package var description: String { "\(PrintableText.escaped(word)): \(message)" }
+}
+
+extension ReadRequest.Kind {
+    /// The text form. `parse` gives the same kind for it.
+    package var text: String { text(word.parts) }
+
+    /// The text form without the limit, for screens that show it elsewhere.
+    package var words: String { text(word.parts.filter { $0 != .limit }) }
+
+    private func text(_ parts: [ReadPart]) -> String {
+        let values = values
+        return parts.reduce(into: word.rawValue) { text, part in
+            guard let value = values.text(part) else { return }
+            text += (part.keyword.map { " \($0)" } ?? "") + " " + value
+        }
+    }
+
+    /// Reads a text form; `line` stands for `until CRLF`.
+    package static func parse(_ text: String) throws(ReadTextProblem) -> ReadRequest.Kind {
+        var words = text.split(separator: " ").map(String.init)[...]
+        guard !words.isEmpty else { throw ReadTextProblem(nil, "read", "needs \(usage)") }
+        var reader = ReadKindReader()
+        while let word = words.popFirst() {
+            guard try reader.take(word, next: { words.popFirst() }) else {
+                throw ReadTextProblem(nil, word, "must be \(usage)")
+            }
+        }
+        return try reader.kind()
+    }
+
+    /// `any|length N|until \r\n|frame u32|line [max 8K]`.
+    package static let usage =
+        (Word.allCases.map(\.usage) + [line]).joined(separator: "|") + " [max \(ReadPart.limit.example)]"
+
+    /// Every word that can stand in a text form.
+    package static let vocabulary =
+        Word.allCases.map(\.rawValue) + [line] + ReadPart.allCases.compactMap(\.keyword)
+        + ReadPart.allCases.flatMap(\.choices)
+
+    fileprivate static let line = "line"
+}
+
+extension ReadRequest.Kind.Word {
+    /// The word, with an example of what must follow it: `length N`.
+    package var usage: String { ([rawValue] + parts.filter(\.isRequired).map(\.example)).joined(separator: " ") }
+}
+
+/// Puts a kind of read together, word by word or part by part. Without a kind's word it is `any`.
+package struct ReadKindReader {
+    private var word: ReadRequest.Kind.Word
+    private var values = ReadValues()
+    /// The parts that were given, each with the word that says so.
+    private var given: [(part: ReadPart, word: String)] = []
+
+    package init(_ word: ReadRequest.Kind.Word = .any) { self.word = word }
+
+    /// Takes a word, and its value from `next`. Returns `false` if it is not a word of a kind's text form.
+    package mutating func take(_ text: String, next: () -> String?) throws(ReadTextProblem) -> Bool {
+        if text == ReadRequest.Kind.line {
+            word = .until
+            try set(.terminator, TerminatorText.names[0].name)
+        } else if let word = ReadRequest.Kind.Word(rawValue: text) {
+            self.word = word
+            if let part = word.parts.first, part.isRequired { try set(part, next()) }
+        } else if let part = ReadPart.allCases.first(where: { $0.keyword == text }) {
+            try set(part, next())
+        } else if let part = ReadPart.allCases.first(where: { !$0.isRequired && $0.choices.contains(text) }) {
+            try set(part, text)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Takes the value of a part.
+    package mutating func set(_ part: ReadPart, _ text: String?) throws(ReadTextProblem) {
+        guard let text, !text.isEmpty else { throw ReadTextProblem(part, name(part), "needs \(part.noun) after it") }
+        try values.set(part, text)
+        given.append((part, part.isRequired ? word.rawValue : part.keyword ?? text))
+    }
+
+    /// The kind.
+    package func kind() throws(ReadTextProblem) -> ReadRequest.Kind {
+        if let (part, word) = given.first(where: { !word.parts.contains($0.part) }) {
+            let others = ReadRequest.Kind.Word.allCases.filter { $0.parts.contains(part) }.map(\.rawValue)
+            throw ReadTextProblem(part, word, "goes with \(others.joined(separator: ", ")) only")
+        }
+        let kind = ReadRequest.Kind(word, values)
+        if let flaw = kind.flaw { throw ReadTextProblem(flaw.part, name(flaw.part), flaw.message) }
+        return kind
+    }
+
+    /// The word that a part of this kind follows.
+    private func name(_ part: ReadPart) -> String { part.keyword ?? word.rawValue }
+}

@@ -1,0 +1,143 @@
+/// What a kind of read can need besides its name. The raw value is its name in the API.
+package enum ReadPart: String, Hashable, Sendable, CaseIterable {
+    case length
+    case terminator = "delimiter"
+    /// How many bytes a frame's length takes.
+    case width
+    /// The byte order of a frame's length.
+    case order
+    /// Where in its header a frame's length begins.
+    case offset
+    /// Whether a frame's length counts the header too.
+    case counting
+    case limit
+
+    /// Whether it must be given, right after the kind's word.
+    package var isRequired: Bool {
+        switch self {
+        case .length, .terminator, .width: true
+        case .order, .offset, .counting, .limit: false
+        }
+    }
+
+    /// The word before its value, or `nil` if the kind's word or the value itself says what it is.
+    package var keyword: String? {
+        switch self {
+        case .offset: "after"
+        case .limit: "max"
+        case .length, .terminator, .width, .order, .counting: nil
+        }
+    }
+
+    /// The words that it can be; empty for numbers and bytes.
+    package var choices: [String] {
+        switch self {
+        case .width: LengthPrefix.Width.allCases.map(\.word)
+        case .order: ["big", "little"]
+        case .counting: ["counts-header"]
+        case .length, .terminator, .offset, .limit: []
+        }
+    }
+
+    /// What its value is, for the sentence that it is missing.
+    var noun: String {
+        switch self {
+        case .length, .offset, .limit: "a number of bytes"
+        case .terminator: "a delimiter such as \\r\\n"
+        case .width, .order, .counting: choices.joined(separator: ", ")
+        }
+    }
+
+    /// An example of its value.
+    package var example: String {
+        switch self {
+        case .length: "N"
+        case .terminator: "\\r\\n"
+        case .width: LengthPrefix.Width.u32.word
+        case .order: "little"
+        case .offset: "2"
+        case .counting: "counts-header"
+        case .limit: "8K"
+        }
+    }
+}
+
+/// The values of the parts of a read's kind. A kind uses those of its own parts only.
+package struct ReadValues: Hashable, Sendable {
+    package var length = 0
+    package var terminator: [UInt8] = []
+    /// Its limit counts only where `limit` is `nil`.
+    package var prefix = LengthPrefix(.u32)
+    package var limit: Int?
+
+    /// Reads the value of one part.
+    package mutating func set(_ part: ReadPart, _ text: String) throws(ReadTextProblem) {
+        func bytes(from least: Int) throws(ReadTextProblem) -> Int {
+            guard let count = SizeText.parse(text), count >= least else {
+                let name = part.keyword ?? part.rawValue
+                throw ReadTextProblem(part, text, "\(name) needs a number of bytes such as 512 or 8K")
+            }
+            return count
+        }
+        if !part.choices.isEmpty, !part.choices.contains(text) {
+            throw ReadTextProblem(part, text, "must be \(part.choices.joined(separator: ", "))")
+        }
+        switch part {
+        case .length: length = try bytes(from: 1)
+        case .limit: limit = try bytes(from: 1)
+        case .offset: prefix.offset = try bytes(from: 0)
+        case .terminator:
+            do throws(EscapedText.Failure) {
+                terminator = try TerminatorText.parse(text)
+            } catch {
+                throw ReadTextProblem(part, text, "column \(error.column): \(error.message)")
+            }
+        case .width: prefix.width = LengthPrefix.Width.allCases.first { $0.word == text } ?? .u32
+        case .order: prefix.isLittleEndian = text == part.choices.last
+        case .counting: prefix.countsHeader = true
+        }
+    }
+
+    /// The value of one part as `set` reads it, or `nil` if it is the default.
+    package func text(_ part: ReadPart) -> String? {
+        switch part {
+        case .length: String(length)
+        case .limit: limit.map(SizeText.show)
+        case .offset: prefix.offset == 0 ? nil : SizeText.show(prefix.offset)
+        case .terminator: TerminatorText.show(terminator)
+        case .width: prefix.width.word
+        case .order: prefix.isLittleEndian ? part.choices.last : nil
+        case .counting: prefix.countsHeader ? part.choices.last : nil
+        }
+    }
+}
+
+extension LengthPrefix {
+    /// Where in a header the length can begin.
+    static let offsets = 0...65_536
+}
+
+extension LengthPrefix.Width {
+    /// `u8`, `u16`, `u32`, `u64`.
+    package var word: String { "u\(rawValue * 8)" }
+}
+
+/// A delimiter as the screen shows it and the user types it: `CRLF`, `\r\n`, `"abc"`, `abc`.
+package enum TerminatorText {
+    package static let names: [(name: String, bytes: [UInt8])] = [
+        ("CRLF", [0x0D, 0x0A]), ("CRLFCRLF", [0x0D, 0x0A, 0x0D, 0x0A]), ("LF", [0x0A]), ("CR", [0x0D]), ("NUL", [0x00]),
+    ]
+
+    /// Reads a name, or escaped bytes; double quotes around them do not count.
+    package static func parse(_ text: String) throws(EscapedText.Failure) -> [UInt8] {
+        if let known = names.first(where: { $0.name == text }) { return known.bytes }
+        let isQuoted = text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        return try EscapedText.parse(isQuoted ? String(text.dropFirst().dropLast()) : text).get()
+    }
+
+    /// The name, or the bytes in quotes. Blanks are escaped, so that it is one word.
+    package static func show(_ bytes: [UInt8]) -> String {
+        if let known = names.first(where: { $0.bytes == bytes }) { return known.name }
+        return "\"" + bytes.map { $0 == 0x20 ? "\\x20" : EscapedText.show($0) }.joined() + "\""
+    }
+}
