@@ -7,6 +7,9 @@ package struct Configuration: Hashable, Sendable {
         case sixteen = "16"
         case eight = "8"
         case none
+
+        /// `auto, 256, 16, 8 or none`.
+        fileprivate static let words = Spelling.alternatives(allCases.map(\.rawValue))
     }
 
     package var isASCII = false
@@ -38,13 +41,13 @@ package struct Configuration: Hashable, Sendable {
     package static let options: [Option] = [
         flag("ascii", "draw with ASCII only", \.isASCII),
         Option(
-            name: "color", help: "how many colors: auto, 256, 16, 8 or none", show: { .string($0.depth.rawValue) },
+            name: "color", help: "how many colors: \(Depth.words)", show: { .string($0.depth.rawValue) },
             set: { value, configuration in
                 let word = if case .integer(let number) = value { String(number) } else { value.text }
                 guard let depth = word.flatMap(Depth.init) else { return false }
                 configuration.depth = depth
                 return true
-            }, values: "auto, 256, 16, 8 or none"),
+            }, values: Depth.words),
         flag("mouse", "let the mouse work from the start", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
         flag("history", "keep lines that were sent, for other runs", \.history),

@@ -52,25 +52,31 @@ package enum TLSWords {
 
     /// For a column of the list: `1.3`, or how far it has come.
     package static func column(_ tls: TLSSnapshot) -> String {
-        switch tls.phase {
+        guard tls.phase == .secure else { return column(tls.phase) }
+        return tls.version.map { $0.hasPrefix("TLSv") ? String($0.dropFirst(4)) : $0 } ?? "-"
+    }
+
+    private static func column(_ phase: TLSSnapshot.Phase) -> String {
+        switch phase {
         case .queued: "asked"
         case .handshaking: "shaking"
         case .asking: "ASK"
-        case .secure: tls.version.map { $0.hasPrefix("TLSv") ? String($0.dropFirst(4)) : $0 } ?? "-"
+        case .secure: "secure"
         case .failed: "failed"
         }
     }
 
-    /// What a filter's word can be behind `tls:`: whether there is TLS at all, how far it has come, its version.
-    package static let filterWords = [
-        "yes", "no", "queued", "handshaking", "asking", "secure", "failed", "1.0", "1.1", "1.2", "1.3",
-    ]
+    /// What a filter's word can be behind `tls:`: whether there is TLS at all, how far it has come in the words of the
+    /// filter or of the column, its version.
+    package static let filterWords =
+        ["yes", "no"] + TLSSnapshot.Phase.allCases.flatMap { [$0.rawValue, column($0).lowercased()] }
+        + TLSSettings.Version.allCases.map(\.rawValue)
 
     /// Whether such a word, or its beginning, describes a connection.
     package static func matches(_ word: String, _ tls: TLSSnapshot?) -> Bool {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
-        return tls.phase == .secure && column(tls).hasPrefix(word)
+        return tls.phase == .secure ? column(tls).hasPrefix(word) : column(tls.phase).lowercased() == word
     }
 
     /// What the barrier in a queue waits for, and whether the user should look. `answer` is the key that answers a

@@ -104,9 +104,8 @@ package enum WebSocketWords {
 
     /// What a filter's word can be behind `ws:`, beside the code of a Close: whether it is a WebSocket at all, how far it
     /// has come, whether its messages may be compressed.
-    package static let filterWords = [
-        "yes", "no", "opening", "open", "closing", "closed", "refused", "compressed",
-    ]
+    package static let filterWords =
+        ["yes", "no"] + WebSocketStage.allCases.map(stageWord) + ["compressed"]
 
     /// Whether such a word, or its beginning, describes a connection.
     package static func matches(_ word: String, _ facts: WebSocketPicture?) -> Bool {

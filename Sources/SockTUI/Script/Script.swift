@@ -55,20 +55,20 @@ struct Script: Equatable {
     private static func step(_ line: Substring) throws(UsageError) -> Step {
         let word = line.prefix { $0 != " " }
         let rest = String(line.dropFirst(word.count + 1))
-        switch word {
-        case "key": return .key(try keys(rest))
-        case "type": return .type(rest)
-        case "wait":
-            let (text, limit) = try waited(rest, "wait")
+        switch Word(rawValue: String(word)) {
+        case .key: return .key(try keys(rest))
+        case .type: return .type(rest)
+        case .wait:
+            let (text, limit) = try waited(rest, .wait)
             return .wait(text, limit: limit)
-        case "wait-not":
-            let (text, limit) = try waited(rest, "wait-not")
+        case .waitNot:
+            let (text, limit) = try waited(rest, .waitNot)
             return .waitNot(text, limit: limit)
-        case "dump": return .dump(rest.isEmpty ? nil : rest)
-        case "resize":
+        case .dump: return .dump(rest.isEmpty ? nil : rest)
+        case .resize:
             guard let size = Size(rest) else { throw UsageError("resize", "needs columns x rows, as in 80x24") }
             return .resize(size)
-        default:
+        case nil:
             switch Instruction.parse(String(line)) {
             case .success: return .command(String(line))
             case .failure(let failure):
@@ -80,31 +80,46 @@ struct Script: Equatable {
         }
     }
 
-    /// The steps that are no commands, as the manual shows them.
-    static let steps: [(form: String, help: String)] = [
-        ("key KEY...", "press keys, by the names that the help shows"), ("type TEXT", "type a text"),
-        (
-            "wait [TIME] TEXT",
-            "go on when the screen shows TEXT, or the selected connection has received it; what was typed and sent here "
-                + "does not count. Fails after TIME (5, 5s or 500ms; 10 s unless given), and once every connection is closed"
-        ),
-        ("wait-not [TIME] TEXT", "go on when the screen does not show it"),
-        ("dump [FILE]", "write the screen to a file, or to stdout"), ("resize WxH", "give the screen another size"),
-        ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
-    ]
+    /// The words of the steps that are not commands.
+    enum Word: String, CaseIterable {
+        case key, type, wait
+        case waitNot = "wait-not"
+        case dump, resize
 
-    private static let words = steps.map { String($0.form.prefix { $0 != " " }) }.filter {
-        $0.first?.isLowercase == true
+        /// What follows the word, and what the step does.
+        var help: (arguments: String, help: String) {
+            switch self {
+            case .key: ("KEY...", "press keys, by the names that the help shows")
+            case .type: ("TEXT", "type a text")
+            case .wait:
+                (
+                    "[TIME] TEXT",
+                    "go on when the screen shows TEXT, or the selected connection has received it; what was typed and "
+                        + "sent here does not count. Fails after TIME (5, 5s or 500ms; 10 s unless given), and once "
+                        + "every connection is closed"
+                )
+            case .waitNot: ("[TIME] TEXT", "go on when the screen does not show it")
+            case .dump: ("[FILE]", "write the screen to a file, or to stdout")
+            case .resize: ("WxH", "give the screen another size")
+            }
+        }
     }
 
+    /// The steps as the manual shows them.
+    static let steps: [(form: String, help: String)] =
+        Word.allCases.map { ("\($0.rawValue) \($0.help.arguments)", $0.help.help) } + [
+            ("# TEXT", "a comment"), ("COMMAND", "do what the command line does; the script fails where it is refused"),
+        ]
+
     private static func unknown(_ word: String) -> String {
-        "no such step; write \(words.joined(separator: ", ")) or a command"
+        let words = Word.allCases.map(\.rawValue)
+        return "no such step; write \(Spelling.alternatives(words + ["a command"]))"
             + Spelling.suggestion(for: word, among: words + Action.names)
     }
 
     /// `TEXT`, or `TIME TEXT`: `5 live`, `500ms live`.
-    private static func waited(_ rest: String, _ word: String) throws(UsageError) -> (String, Duration) {
-        guard !rest.isEmpty else { throw UsageError(word, "needs the text to look for") }
+    private static func waited(_ rest: String, _ word: Word) throws(UsageError) -> (String, Duration) {
+        guard !rest.isEmpty else { throw UsageError(word.rawValue, "needs the text to look for") }
         let number = rest.prefix { $0 != " " }
         let text = String(rest.dropFirst(number.count + 1))
         guard !text.isEmpty else { return (rest, patience) }

@@ -1,7 +1,7 @@
 /// TLS on one connection, at the instant of a snapshot.
 public struct TLSSnapshot: Hashable, Sendable, Codable {
     /// How far it has come.
-    public enum Phase: String, Hashable, Sendable, Codable {
+    public enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// The barrier waits for operations that were queued before it.
         case queued
         /// The handshake is under way.

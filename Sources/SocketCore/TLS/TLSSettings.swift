@@ -3,7 +3,7 @@
 /// GCDAsyncSocket: the dictionary of `startTLS:`. Unlike there, the peer's name is checked unless that is switched off.
 public struct TLSSettings: Hashable, Sendable, Codable {
     /// Which side of the handshake.
-    public enum Role: String, Hashable, Sendable, Codable {
+    public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
         /// The side that sends the ClientHello.
         case client
         /// The side that has a certificate to show.

@@ -96,7 +96,7 @@ public struct WebSocketCloseFrame: Hashable, Sendable, Codable {
 /// How a WebSocket ended (RFC 6455, 7.1.4 to 7.1.6).
 public struct WebSocketCloseReport: Hashable, Sendable, Codable {
     /// Which end said the first Close, or ended TCP without one.
-    public enum Origin: String, Hashable, Sendable, Codable {
+    public enum Origin: String, Hashable, Sendable, Codable, CaseIterable {
         /// This one.
         case local
         /// The other one.

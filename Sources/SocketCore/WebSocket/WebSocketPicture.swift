@@ -1,5 +1,5 @@
 /// Where a WebSocket is, from before its opening handshake to its end.
-public enum WebSocketStage: String, Hashable, Sendable, Codable {
+public enum WebSocketStage: String, Hashable, Sendable, Codable, CaseIterable {
     /// Of a client: the connection, or TLS, is being set up.
     case connecting
     /// Of a client: the proxy's answer to CONNECT is awaited.

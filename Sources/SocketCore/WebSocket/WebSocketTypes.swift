@@ -1,5 +1,5 @@
 /// The two ends of a WebSocket; they differ in who masks its frames (RFC 6455, 5.1) and who ends TCP first (7.1.1).
-public enum WebSocketRole: String, Hashable, Sendable, Codable {
+public enum WebSocketRole: String, Hashable, Sendable, Codable, CaseIterable {
     /// The end that asked for the upgrade. It masks what it sends.
     case client
     /// The end that granted the upgrade.
@@ -7,7 +7,7 @@ public enum WebSocketRole: String, Hashable, Sendable, Codable {
 }
 
 /// What a message carries (RFC 6455, 5.6).
-public enum WebSocketMessageType: String, Hashable, Sendable, Codable {
+public enum WebSocketMessageType: String, Hashable, Sendable, Codable, CaseIterable {
     /// UTF-8, checked on both sides.
     case text
     /// Any bytes.
