@@ -205,8 +205,6 @@ package struct CloseModeWords: Hashable, Sendable {
     /// The letter and the label in the menu.
     package var key: Character
     package var label: String
-    /// When, in the event of the request.
-    package var event: String
     /// How it ended, for a row of the list and in a sentence.
     package var short: String
     package var sentence: String
@@ -217,22 +215,22 @@ extension CloseMode {
         switch self {
         case .now:
             CloseModeWords(
-                typed: "now", key: "n", label: "now", event: "at once", short: "by us", sentence: "by us")
+                typed: "now", key: "n", label: "now", short: "by us", sentence: "by us")
         case .afterReading:
             CloseModeWords(
-                typed: "after-reads", key: "r", label: "after the queued reads", event: "after the queued reads",
+                typed: "after-reads", key: "r", label: "after the queued reads",
                 short: "by us", sentence: "by us, after the last read")
         case .afterWriting:
             CloseModeWords(
-                typed: "after-writes", key: "w", label: "after the queued writes", event: "after the queued writes",
+                typed: "after-writes", key: "w", label: "after the queued writes",
                 short: "by us", sentence: "by us, after the last write")
         case .afterBoth:
             CloseModeWords(
-                typed: "after-both", key: "b", label: "after both", event: "after the queued reads and writes",
+                typed: "after-both", key: "b", label: "after both",
                 short: "by us", sentence: "by us, after the last read and write")
         case .reset:
             CloseModeWords(
-                typed: "reset", key: "t", label: "reset: RST, drop what is queued", event: "with RST",
+                typed: "reset", key: "t", label: "reset: RST, drop what is queued",
                 short: "reset by us", sentence: "by us, with RST")
         }
     }
