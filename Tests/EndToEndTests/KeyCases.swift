@@ -19,7 +19,20 @@ struct KeyCase {
 
     /// What an action must do in a context, or `nil` if no case says.
     static func of(_ action: String, in place: KeyContext) -> KeyCase? {
-        own(place)[action] ?? (KeyContext.views.contains(place) ? views[action] : nil) ?? everywhere[action]
+        own(place)[action] ?? (place.isText ? editing(in: place)[action] : nil)
+            ?? (KeyContext.views.contains(place) ? views[action] : nil) ?? everywhere[action]
+    }
+
+    private static func editing(in place: KeyContext) -> [String: KeyCase] {
+        guard place == .form else { return editing }
+        // Its first field has choices, its second one a number.
+        var cases = editing.mapValues { edit in
+            var edit = edit
+            edit.before.insert("Tab", at: 0)
+            return edit
+        }
+        cases["line-start"]?.shows = ["X8192ab cd"]
+        return cases
     }
 
     private static func own(_ place: KeyContext) -> [String: KeyCase] {
@@ -113,6 +126,22 @@ struct KeyCase {
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
         "cycle-view": .shows("hex+text"), "answer": .shows("nothing waits"), "page-up": .shows("not following"),
         "page-down": KeyCase(before: ["PPage"], hides: ["not following"]),
+    ]
+
+    /// A line that is edited, and where the next letter goes.
+    private static let editing: [String: KeyCase] = [
+        "left": KeyCase(before: ["type ab cd"], behind: ["type X"], shows: ["ab cXd"]),
+        "right": KeyCase(before: ["type ab cd", "Left", "Left"], behind: ["type X"], shows: ["ab cXd"]),
+        "line-start": KeyCase(before: ["type ab cd"], behind: ["type X"], shows: ["Xab cd"]),
+        "line-end": KeyCase(before: ["type ab cd", "Left"], behind: ["type X"], shows: ["ab cdX"]),
+        "word-left": KeyCase(before: ["type ab cd"], behind: ["type X"], shows: ["ab Xcd"]),
+        "word-right": KeyCase(before: ["type ab cd", "Home"], behind: ["type X"], shows: ["abX cd"]),
+        "backspace": KeyCase(before: ["type ab cd"], behind: ["type X"], shows: ["ab cX"]),
+        "delete": KeyCase(before: ["type ab cd", "Left"], behind: ["type X"], shows: ["ab cX"], hides: ["ab cXd"]),
+        "cut-to-end": KeyCase(before: ["type ab cd", "Left"], behind: ["type X"], shows: ["ab cX"], hides: ["ab cXd"]),
+        "cut-to-start": KeyCase(before: ["type ab cd", "Left"], behind: ["type X"], shows: ["Xd"], hides: ["cXd"]),
+        "cut-word": KeyCase(before: ["type ab cd"], behind: ["type X"], shows: ["ab X"]),
+        "put-back": KeyCase(before: ["type ab cd", "C-w"], behind: ["type X"], shows: ["ab cdX"]),
     ]
 
     private static let start: [String: KeyCase] = [

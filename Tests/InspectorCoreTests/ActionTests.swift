@@ -40,6 +40,8 @@ struct ActionTests {
             "^S" = "send"
             "^R" = "history-up"
             Up = ""
+            F5 = "word-left"
+            "^W" = ""
             """)
         model.press("w")
         model.type("a")
@@ -53,6 +55,9 @@ struct ActionTests {
         #expect(model.composer.editor.isEmpty)
         model.press(.control("r"))
         #expect(model.composer.editor.text == "a\nb")
+        model.press(.function(5), .control("w"))
+        model.type("x")
+        #expect(model.composer.editor.text == "a\nxb")
     }
 
     @Test("Keys of dialogs, menus and fields can be bound, and what they show names them")

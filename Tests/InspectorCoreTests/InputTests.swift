@@ -233,3 +233,17 @@ struct InputTests {
         for form in Instruction.forms { #expect(Action.named(form.verb) != nil) }
     }
 }
+
+extension LineEditor {
+    /// Takes a key as the composer does. Returns whether it means something.
+    fileprivate mutating func handle(_ key: Key) -> Bool {
+        if case .character(let character) = key {
+            insert(String(character))
+            return true
+        }
+        guard let line = KeyTable.standard.binding(for: key, in: .composer)?.line, let change = Edit(rawValue: line)
+        else { return false }
+        edit(change)
+        return true
+    }
+}

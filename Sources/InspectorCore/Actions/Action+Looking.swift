@@ -28,20 +28,17 @@ extension Action {
             "search", .change { $0.openField($0.searchPurpose) },
             .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
             .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
-        Action(
-            "search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
+        Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
         Action(
             "search-previous", .change { $0.searchAgain(-1) },
             .key(["N"], in: [.list, .talk, .events], "previous match")),
         Action(
-            "copy", .effects { $0.copyItem() },
-            .key(["y"], in: [.talk], "copy the item to the clipboard", hint: "copy")),
+            "copy", .effects { $0.copyItem() }, .key(["y"], in: [.talk], "copy the item to the clipboard", hint: "copy")
+        ),
         Action(
             "save", .effects { $0.openSave() },
             .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save")),
-        Action(
-            "edit", .effects { $0.editItem() },
-            .key(["e"], in: [.talk], "the item in $EDITOR; changed: send it")),
+        Action("edit", .effects { $0.editItem() }, .key(["e"], in: [.talk], "the item in $EDITOR; changed: send it")),
         Action(
             "pause", .effects { $0.togglePause() },
             .key(
@@ -61,12 +58,10 @@ extension Action {
             "sort-next", .change { $0.sortByColumn(1) },
             .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),
         Action(
-            "sort-previous", .change { $0.sortByColumn(-1) },
-            .key(["<"], in: [.list], "sort by the previous column")),
+            "sort-previous", .change { $0.sortByColumn(-1) }, .key(["<"], in: [.list], "sort by the previous column")),
         Action("sort-reverse", .change { $0.reverseOrder() }, .key(["S"], in: [.list], "reverse the order")),
         Action(
-            "mark", .change { $0.toggleMark() },
-            .key(["m"], in: [.list], "mark the connection, or take its mark away")),
+            "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "mark the connection, or take its mark away")),
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
         Action("columns", .change { $0.openColumnsMenu() }, .key(["C"], in: [.list], "choose columns")),

@@ -10,8 +10,7 @@ extension Action {
             .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),
             .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
         Action(
-            "back", .change { $0.goBack() },
-            .key(["q", .escape], in: [.talk, .detail, .events], "back to the list"),
+            "back", .change { $0.goBack() }, .key(["q", .escape], in: [.talk, .detail, .events], "back to the list"),
             .key([.escape], in: [.list], "drop the filter")),
         Action(
             "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),

@@ -23,8 +23,7 @@ extension Action {
             .key(["c"], in: [.list, .events], "connect to an address", hint: "connect"),
             .key(["c"], in: [.talk, .detail], "connect to an address, or again")),
         Action(
-            "listen", .change { $0.openListenForm() },
-            .key(["l"], in: [.list], "listen on an address", hint: "listen"),
+            "listen", .change { $0.openListenForm() }, .key(["l"], in: [.list], "listen on an address", hint: "listen"),
             .key(["l"], in: [.talk, .detail, .events], "listen on an address")),
     ]
 

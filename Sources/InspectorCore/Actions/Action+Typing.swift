@@ -4,28 +4,28 @@ extension Action {
     /// Lines that are typed: the start screen's, a field's and the composer's.
     static let prompts: [Action] = [
         Action(
-            "accept", nil,
-            .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
+            "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
             .key([.enter], in: [.field], "keep it, do it", hint: "keep", .effects { $0.acceptField() }).required,
             .key([.enter], in: [.form], "do it", hint: "do it", .effects { $0.submitForm() }).required,
             .key([.enter], in: [.menu], "do it", hint: "do it", .effects { $0.chooseSelected() }).required),
         Action(
             "complete", nil,
             .key(
-                [.tab], in: [.start], "complete from the lists below", hint: "complete",
-                .change { $0.completeStart() }),
+                [.tab], in: [.start], "complete from the lists below", hint: "complete", .change { $0.completeStart() }),
             .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
         Action(
             "send", .effects { $0.sendLine() },
             .key([.enter], in: [.composer], "send the line with its line ending", hint: "send", if: \.canCompose)),
         Action(
-            "insert-line", .effects { $0.type(.altEnter) },
+            "insert-line", .effects { $0.edit(.newLine) },
             .key([.altEnter], in: [.composer], "begin another line without sending")),
         Action(
-            "history-up", .effects { $0.type(.up) }, .key([.up], in: [.start, .field], "earlier line"),
+            "history-up", .effects { $0.edit(.older) },
+            .key([.up, .control("p")], in: [.start, .field], "earlier line"),
             .key([.up, .control("p")], in: [.composer], "earlier line", hint: "history", if: \.canCompose)),
         Action(
-            "history-down", .effects { $0.type(.down) }, .key([.down], in: [.start, .field], "later line"),
+            "history-down", .effects { $0.edit(.newer) },
+            .key([.down, .control("n")], in: [.start, .field], "later line"),
             .key([.down, .control("n")], in: [.composer], "later line")),
         Action(
             "half-close", .effects { $0.halfCloseOrDelete() },
@@ -43,17 +43,37 @@ extension Action {
             "input-mode", .effects { $0.stepInputMode() },
             .key([.alt("t")], in: [.composer], "text; escapes and macros; hex; a file")),
         Action(
-            "template", .change { $0.openTemplates() },
-            .key([.alt("o")], in: [.composer], "a template from your file")),
+            "template", .change { $0.openTemplates() }, .key([.alt("o")], in: [.composer], "a template from your file")),
         Action(
             "chord", .change { $0.awaitsChord = $0.canCompose },
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
+        Action("pace", .effects { $0.openPace() }, .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
         Action(
-            "pace", .effects { $0.openPace() },
-            .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
+            "destination", .change { $0.openDestination() }, .key([.alt("d")], in: [.composer], "to whom datagrams go")),
+    ]
+
+    /// The names of the actions that edit a line, which the help lists by themselves.
+    package static let edits = Set(editing.map(\.name))
+
+    private static func edit(_ edit: LineEditor.Edit, _ keys: [Key], _ help: String, inForm: String? = nil) -> Action {
         Action(
-            "destination", .change { $0.openDestination() },
-            .key([.alt("d")], in: [.composer], "to whom datagrams go")),
+            edit.rawValue, .effects { $0.edit(edit) }, .key(keys, in: [.start, .composer, .field], help),
+            .key(keys, in: [.form], inForm ?? help))
+    }
+
+    /// Editing a line, with the keys of readline.
+    static let editing: [Action] = [
+        edit(.left, [.left, .control("b")], "one character back", inForm: "one character back; the choice before"),
+        edit(.right, [.right, .control("f")], "one character on", inForm: "one character on; the next choice"),
+        edit(.lineStart, [.home, .control("a")], "to the beginning of the line"),
+        edit(.lineEnd, [.end, .control("e")], "to the end of the line"),
+        edit(.wordLeft, [.alt("b")], "one word back"), edit(.wordRight, [.alt("f")], "one word on"),
+        edit(.backspace, [.backspace, .control("h")], "delete the character before the cursor"),
+        edit(.delete, [.delete], "delete the character at the cursor"),
+        edit(.cutToEnd, [.control("k")], "cut to the end of the line"),
+        edit(.cutToStart, [.control("u")], "cut to the beginning of the line"),
+        edit(.cutWord, [.control("w")], "cut the word before the cursor"),
+        edit(.putBack, [.control("y")], "put back what was cut"),
     ]
 
     /// Dialogs, and leaving what is asked.
@@ -61,12 +81,10 @@ extension Action {
         Action(
             "next-field", .change { $0.stepField(1) },
             .key([.tab, .down], in: [.form], "next field", hint: "next field")),
-        Action(
-            "previous-field", .change { $0.stepField(-1) },
-            .key([.backTab, .up], in: [.form], "previous field")),
+        Action("previous-field", .change { $0.stepField(-1) }, .key([.backTab, .up], in: [.form], "previous field")),
         Action(
             "toggle", .pressed { $0.toggleField($1) },
-            .key([" ", .left, .right], in: [.form], "choose, in a field with choices")),
+            .key([" "], in: [.form], "choose, in a field with choices")),
         Action(
             "cancel", .change { $0.dialog = nil },
             .key([.escape], in: [.field], "as it was before", hint: "cancel", .change { $0.cancelField() }).required,

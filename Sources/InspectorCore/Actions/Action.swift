@@ -101,7 +101,7 @@ package struct Action: Sendable {
 extension Action {
     /// All actions, those that need arguments last. Help and hint line keep this order.
     package static let all: [Action] = {
-        let rows = sockets + moving + prompts + screens + composer + operations + looking + dialogs + program
+        let rows = sockets + moving + prompts + screens + composer + operations + looking + dialogs + editing + program
         let known = Set(rows.map(\.name))
         return rows + Instruction.forms.filter { !known.contains($0.verb) }.map { Action($0.verb) }
     }()

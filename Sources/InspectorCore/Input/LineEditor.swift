@@ -1,4 +1,4 @@
-/// One line of text being edited, with the keys of readline.
+/// One line of text that is edited.
 package struct LineEditor: Hashable, Sendable {
     /// The characters, line feeds among them where a paste or Alt-Enter brought some.
     package private(set) var characters: [Character]
@@ -65,28 +65,41 @@ package struct LineEditor: Hashable, Sendable {
         history = Array(lines.suffix(Self.historyLimit))
     }
 
-    /// Takes a key; false when it means nothing here.
-    package mutating func handle(_ key: Key) -> Bool {
-        switch key {
-        case .character(let character): insert(String(character))
-        case .left, .control("b"): cursor = max(0, cursor - 1)
-        case .right, .control("f"): cursor = min(characters.count, cursor + 1)
-        case .home, .control("a"): cursor = 0
-        case .end, .control("e"): cursor = characters.count
-        case .alt("b"): cursor = wordStart()
-        case .alt("f"): cursor = wordEnd()
-        case .backspace, .control("h"): remove(max(0, cursor - 1)..<cursor)
+    /// A change that a key can make. The raw value is the action's name.
+    package enum Edit: String, Sendable {
+        case left, right
+        case lineStart = "line-start"
+        case lineEnd = "line-end"
+        case wordLeft = "word-left"
+        case wordRight = "word-right"
+        case backspace, delete
+        case cutToEnd = "cut-to-end"
+        case cutToStart = "cut-to-start"
+        case cutWord = "cut-word"
+        case putBack = "put-back"
+        case older = "history-up"
+        case newer = "history-down"
+        case newLine = "insert-line"
+    }
+
+    package mutating func edit(_ edit: Edit) {
+        switch edit {
+        case .left: cursor = max(0, cursor - 1)
+        case .right: cursor = min(characters.count, cursor + 1)
+        case .lineStart: cursor = 0
+        case .lineEnd: cursor = characters.count
+        case .wordLeft: cursor = wordStart()
+        case .wordRight: cursor = wordEnd()
+        case .backspace: remove(max(0, cursor - 1)..<cursor)
         case .delete: remove(cursor..<min(characters.count, cursor + 1))
-        case .control("k"): kill(cursor..<characters.count)
-        case .control("u"): kill(0..<cursor)
-        case .control("w"): kill(wordStart()..<cursor)
-        case .control("y"): insert(String(killed))
-        case .up, .control("p"): return recall(-1)
-        case .down, .control("n"): return recall(1)
-        case .altEnter: insert("\n")
-        case .control, .alt, .enter, .tab, .backTab, .escape, .insert, .pageUp, .pageDown, .function: return false
+        case .cutToEnd: kill(cursor..<characters.count)
+        case .cutToStart: kill(0..<cursor)
+        case .cutWord: kill(wordStart()..<cursor)
+        case .putBack: insert(String(killed))
+        case .older: recall(-1)
+        case .newer: recall(1)
+        case .newLine: insert("\n")
         }
-        return true
     }
 
     private mutating func remove(_ range: Range<Int>) {
@@ -115,15 +128,14 @@ package struct LineEditor: Hashable, Sendable {
         return index
     }
 
-    private mutating func recall(_ step: Int) -> Bool {
-        guard !history.isEmpty else { return false }
+    private mutating func recall(_ step: Int) {
+        guard !history.isEmpty else { return }
         let current = historyIndex ?? history.count
         let wanted = min(max(0, current + step), history.count)
-        guard wanted != current else { return true }
+        guard wanted != current else { return }
         if historyIndex == nil { draft = text }
         set(wanted == history.count ? draft : history[wanted])
         historyIndex = wanted == history.count ? nil : wanted
-        return true
     }
 
     /// The part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls sideways;

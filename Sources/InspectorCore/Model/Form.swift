@@ -151,7 +151,8 @@ package struct Form: Hashable, Sendable {
         guard fields.indices.contains(focus) else { return false }
         switch fields[focus].value {
         case .text(var editor):
-            guard editor.handle(key) else { return false }
+            guard case .character(let character) = key else { return false }
+            editor.insert(String(character))
             fields[focus].value = .text(editor)
         case .toggle(let isOn):
             guard key == .character(" ") || key == .left || key == .right else { return false }
@@ -163,6 +164,18 @@ package struct Form: Hashable, Sendable {
         }
         error = nil
         return true
+    }
+
+    /// Edits the text in the field with the cursor. In a field with choices, left and right choose.
+    mutating func edit(_ edit: LineEditor.Edit) {
+        guard fields.indices.contains(focus) else { return }
+        if case .text(var editor) = fields[focus].value {
+            editor.edit(edit)
+            fields[focus].value = .text(editor)
+            error = nil
+        } else if edit == .left || edit == .right {
+            _ = type(edit == .left ? .left : .right)
+        }
     }
 
     /// A name that the user has not changed follows what is saved.

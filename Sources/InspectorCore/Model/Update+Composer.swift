@@ -29,17 +29,6 @@ extension Model {
     /// what is being typed does not turn into commands.
     var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? (expected != nil) }
 
-    /// Types a key into the line.
-    mutating func typeInComposer(_ key: Key) -> [Effect] {
-        if canCompose {
-            editComposer {
-                _ = $0.editor.handle(key)
-                if key == .up || key == .down { $0.recalled() }
-            }
-        }
-        return examineFile()
-    }
-
     /// Opens the line in the user's editor.
     mutating func editLine() -> [Effect] {
         list.selected.map { [.edit(.line($0), Array(composer.editor.text.utf8))] } ?? []
@@ -73,7 +62,7 @@ extension Model {
     /// ^D: on an empty line it ends our stream as in a shell; else it deletes, as readline does.
     mutating func halfCloseOrDelete() -> [Effect] {
         guard composer.editor.isEmpty else {
-            editComposer { _ = $0.editor.handle(.delete) }
+            editComposer { $0.editor.edit(.delete) }
             return []
         }
         guard let selected, selected.acceptsWrites else { return [] }

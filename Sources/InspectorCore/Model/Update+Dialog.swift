@@ -103,7 +103,7 @@ extension Model {
         }
     }
 
-    /// Changes a choice, by the key's own direction if it has one. In a text field the key is typed.
+    /// Changes a choice. In a text field the key is typed.
     mutating func toggleField(_ key: Key) -> [Effect] {
         editForm { form in
             guard !form.type(key), form.fields.indices.contains(form.focus) else { return }

@@ -51,7 +51,9 @@ extension Model {
     func isTypedInFilter(_ message: Message) -> Bool {
         guard let purpose = field?.purpose, purpose == .listFilter || purpose == .eventFilter else { return false }
         switch message {
-        case .key(let key): return options.keys.binding(for: key, in: .field) == nil
+        case .key(let key):
+            let binding = options.keys.binding(for: key, in: .field)
+            return binding.map { LineEditor.Edit(rawValue: $0.line) != nil } ?? true
         case .paste: return true
         default: return false
         }

@@ -95,15 +95,31 @@ extension Model {
     }
 
     /// Takes a key that no action has: text, where text is typed.
-    mutating func type(_ key: Key) -> [Effect] {
+    private mutating func type(_ key: Key) -> [Effect] {
+        if context == .form { editForm { _ = $0.type(key) } }
+        guard case .character(let character) = key else { return [] }
+        return changeLine { $0.insert(String(character)) }
+    }
+
+    /// Edits the line that has the cursor.
+    mutating func edit(_ edit: LineEditor.Edit) -> [Effect] {
+        if context == .form { editForm { $0.edit(edit) } }
+        let effects = changeLine { $0.edit(edit) }
+        if context == .composer, edit == .older || edit == .newer { editComposer { $0.recalled() } }
+        return effects
+    }
+
+    /// Changes the line that has the cursor, unless that is a dialog's.
+    private mutating func changeLine(_ change: (inout LineEditor) -> Void) -> [Effect] {
         switch context {
         case .start:
             start.error = nil
-            _ = start.editor.handle(key)
-        case .field: typeInField { _ = $0.handle(key) }
-        case .composer: return typeInComposer(key)
-        case .form: editForm { _ = $0.type(key) }
-        case .list, .talk, .detail, .events, .menu, .help: break
+            change(&start.editor)
+        case .field: typeInField(change)
+        case .composer:
+            if canCompose { editComposer { change(&$0.editor) } }
+            return examineFile()
+        case .list, .talk, .detail, .events, .form, .menu, .help: break
         }
         return []
     }

@@ -32,7 +32,9 @@ package enum HelpView {
         let width = box(model.size).width - 3
         let keys = model.options.keys
         var sections = [("", section(help.context, keys, width: width))]
-        if help.context.isText { sections.append(("editing a line", editing)) }
+        if help.context.isText {
+            sections.append(("editing a line", section(help.context, keys, width: width, edits: true)))
+        }
         for other in [KeyContext.list, .talk, .composer, .detail, .events] where other != help.context {
             sections.append((other.title, section(other, keys, width: width)))
         }
@@ -53,8 +55,10 @@ package enum HelpView {
     /// Columns of a key and what it does; the command's name stands behind where there is room for it.
     private static let keyAndHelp = 58
 
-    private static func section(_ context: KeyContext, _ keys: KeyTable, width: Int) -> [Line] {
-        keys.bindings(in: context).map { binding in
+    private static func section(
+        _ context: KeyContext, _ keys: KeyTable, width: Int, edits: Bool = false
+    ) -> [Line] {
+        keys.bindings(in: context).filter { Action.edits.contains($0.line) == edits }.map { binding in
             var line = Line(Format.padded(binding.keys.map(\.label).joined(separator: " "), to: 16) + " ", Style(.key))
             line.append(binding.help)
             guard width >= keyAndHelp + 16, let action = binding.action else { return line }
@@ -73,13 +77,6 @@ package enum HelpView {
             }
             + [Line("TLS, behind tls:// addresses: \(TLSChoices.usage)")]
     }
-
-    private static let editing: [Line] = [
-        Line("^A ^E            to its beginning, its end"),
-        Line("Alt-b Alt-f      a word back, a word on"),
-        Line("^K ^U ^W         cut to the end, to the beginning, the word before"),
-        Line("^Y               put back what was cut"),
-    ]
 
     private static func legend(_ model: Model) -> [Line] {
         [
