@@ -64,7 +64,7 @@ struct KeyCase {
         "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter keep"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"),
+        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"),
     ]
 
     private static let list: [String: KeyCase] = [
@@ -124,6 +124,7 @@ struct KeyCase {
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
+        "zoom": .shows("ZOOM"),
         "cycle-view": .shows("hex+text"), "answer": .shows("nothing waits"), "page-up": .shows("not following"),
         "page-down": KeyCase(before: ["PPage"], hides: ["not following"]),
     ]

@@ -176,6 +176,19 @@ struct RoomOnScreenTests {
         }
     }
 
+    @Test("z gives the pane with the focus the whole screen, and back")
+    func zoom() {
+        var model = Self.model(3, Size(200, 50))
+        model.press(.character("2"))
+        let before = model.layout
+        model.press(.character("z"))
+        #expect(model.layout.talk == model.layout.body && model.layout.list.height == 0)
+        model.press(.character("1"))
+        #expect(model.layout.list == model.layout.body)
+        model.press(.character("2"), .character("z"))
+        #expect(model.layout == before)
+    }
+
     @Test("every pane has rows down to 40x10")
     func smallest() {
         var model = Self.model(3, Size(40, 10))

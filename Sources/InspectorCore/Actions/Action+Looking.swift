@@ -13,6 +13,10 @@ extension Action {
                 .key(["F"], in: [.list], "let the cursor go to each new connection"),
                 .key(["F"], in: [.talk, .events], "follow what comes in", hint: "follow")),
             Action(
+                "zoom", .change { $0.isZoomed.toggle() },
+                .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
+                .key([.alt("z")], in: [.composer], "give this pane the whole screen, and back")),
+            Action(
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
                     [" "], in: KeyContext.views, "freeze the screen; the engine runs on",

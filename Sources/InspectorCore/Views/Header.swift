@@ -81,6 +81,7 @@ package enum Header {
             line.append(text, isOpen ? Style(.heading, [.bold]) : Style(.dim))
             line.append(isOpen ? "]" : " ", Style(.dim))
         }
+        if model.isZoomed { line.append("ZOOM ", Style(.chip)) }
         return line
     }
 
