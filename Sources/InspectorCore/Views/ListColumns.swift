@@ -40,16 +40,21 @@ package struct ListColumns {
         let hasReceiveRate = take(6)
         let hasSendRate = take(6)
         // Amounts are told whole before the peer gets more.
-        let amount = min(room, 2)
-        room -= amount
-        let moreWriting = hasWriting ? min(room, 4) : 0
-        room -= moreWriting
+        var (moreReading, moreWriting) = (0, 0)
+        func widen(_ column: inout Int, by columns: Int) {
+            let more = min(room, columns)
+            column += more
+            room -= more
+        }
+        if hasWriting { widen(&moreWriting, by: 1) }
+        widen(&moreReading, by: 2)
+        if hasWriting { widen(&moreWriting, by: 3) }
         // A few columns more for the peer are worth more than a column that nobody asked for.
         let wanted = ListColumn.optional.filter { chosen.contains($0.name) }
         let shown = wanted.prefix { take($0.width + 1) }
         let morePeer = min(room, 4 + max(0, room - 4) * 2 / 3)
         room -= morePeer
-        let moreReading = amount + min(room, 10)
+        widen(&moreReading, by: 10)
         id = Column(x: 1, width: idWidth)
         role = Column(x: idWidth + 2, width: 1)
         warnings = Column(x: width - 2, width: 2)
