@@ -61,7 +61,7 @@ enum Program {
     private static func attachable() -> Int32 {
         let entries = AttachablePrograms.list()
         guard !entries.isEmpty else {
-            return complain("no program lets itself be inspected; \(AttachablePrograms.howTo)", status: 1)
+            return complain("no program is inspectable; \(AttachablePrograms.howTo)", status: 1)
         }
         return show(AttachablePrograms.table(entries) + "\n")
     }

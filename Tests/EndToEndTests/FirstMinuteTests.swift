@@ -24,7 +24,7 @@ struct FirstMinuteTests {
         let inspection = try Inspection("connect 127.0.0.1:\(redis.port) --no-read")
         try inspection.wait(for: "Enter send")
         try inspection.send("PING")
-        try inspection.wait(for: "unread 7 B")
+        try inspection.wait(for: "7 B not read here")
         #expect(try !inspection.tmux.text().contains("+PONG"))
         #expect(try inspection.statistics(peerPort: redis.port)?.receiveQueue == 7)
         try inspection.tmux.keys("Escape")

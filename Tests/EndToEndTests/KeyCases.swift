@@ -53,7 +53,7 @@ struct KeyCase {
     private static let everywhere: [String: KeyCase] = [
         "repaint": KeyCase(before: ["scribble"], hides: ["SCRIBBLE"]), "suspend": KeyCase(logs: "stopped for"),
         "interrupt": .shows("will be closed"), "help": .shows(" help: "),
-        "command-line": .shows("Tab completes  Enter does it"),
+        "command-line": .shows("Tab completes  Enter runs it"),
     ]
 
     private static let views: [String: KeyCase] = [
@@ -70,8 +70,8 @@ struct KeyCase {
     private static let list: [String: KeyCase] = [
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
-        "page-down": KeyCase(selects: 10), "page-up": KeyCase(before: ["G"], selects: 3),
-        "half-page-down": KeyCase(selects: 6), "half-page-up": KeyCase(before: ["G"], selects: 7),
+        "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
+        "half-page-down": KeyCase(selects: 7), "half-page-up": KeyCase(before: ["G"], selects: 6),
         "next-pane": .shows("[2 Talk]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),

@@ -132,7 +132,7 @@ struct ShellScreenTests {
         try inspection.tmux.keys("Tab")
         try inspection.tmux.type("127.0.0.1:x")
         try inspection.tmux.keys("Enter")
-        try inspection.wait(for: "the port x is no number")
+        try inspection.wait(for: "the port x is not a number")
         try inspection.tmux.keys("BSpace")
         try inspection.send("\(port)")
         try inspection.wait(for: "* connected")

@@ -72,7 +72,7 @@ struct DetailTests {
         snapshot.times.queueLag = .microseconds(300)
         snapshot.times.mailboxDepth = 12
         let shown = text(snapshot, selecting: 7)
-        #expect(shown.contains("busy 3%   turns 1000/s   turn 4ms at most   queue lag 0.3ms   mailbox 12"))
+        #expect(shown.contains("busy 3%   turns 1000/s   longest turn 4ms   queue lag 0.3ms   mailbox 12"))
     }
 
     @Test("Whoever has gone to the end of the detail stays there when rows are added")

@@ -256,7 +256,7 @@ struct ActingTests {
         _ = model.update(.opened(SocketID(3), OpenRequest(.tcp(host: "", port: 8080), holdsConnections: true)))
         _ = model.update(.snapshot(World.snapshot([listener])))
         let text = draw(model, size).text
-        #expect(text.contains("accepting is paused (P)") && text.contains("2 wait in the kernel"))
+        #expect(text.contains("accepting is paused (P)") && text.contains("2 wait in the backlog"))
         model.press(.character("A"))
         #expect(draw(model, size).text.contains("2 connections wait at #3"))
         #expect(model.press(.character("t")) == [.send(.answerConnection(SocketID(3), .take))])

@@ -52,7 +52,7 @@ struct PayloadTests {
         model.press(.character("/"))
         model.type("http/1.0")
         model.press(.enter)
-        #expect(model.notice?.text == "1 of 2 places with http/1.0")
+        #expect(model.notice?.text == "match 1 of 2 for http/1.0")
         func row() -> String {
             let document = TrafficDocument(model, width: size.width)
             let place = model.talks[Conversation.id]?.cursor.map(document.place) ?? document.end
@@ -60,12 +60,12 @@ struct PayloadTests {
         }
         #expect(row().contains("GET / HTTP/1.0") || mode == .hexText)
         model.press(.character("n"))
-        #expect(model.notice?.text.hasPrefix("2 of 2") == true)
+        #expect(model.notice?.text.hasPrefix("match 2 of 2") == true)
         #expect(row().contains("HTTP/1.0 200") || mode == .hexText)
         model.press(.character("n"))
-        #expect(model.notice?.text.hasPrefix("1 of 2") == true)
+        #expect(model.notice?.text.hasPrefix("match 1 of 2") == true)
         model.press(.character("N"))
-        #expect(model.notice?.text.hasPrefix("2 of 2") == true)
+        #expect(model.notice?.text.hasPrefix("match 2 of 2") == true)
         #expect(model.talks[Conversation.id]?.isFollowing == false)
     }
 
@@ -239,7 +239,7 @@ struct ReplyRuleTests {
         #expect(model.replies.isEmpty, "the shell has not said yes")
         _ = model.update(.replies(SocketID(7), [rule]))
         model.press(.character("2"))
-        #expect(draw(model, size).text.contains("replies by itself: when /^PING/ send +PONG\\r\\n"))
+        #expect(draw(model, size).text.contains("auto-reply: when /^PING/ send +PONG\\r\\n"))
         model.press(.character("R"), .character("a"))
         model.type("x")
         model.press(.tab)

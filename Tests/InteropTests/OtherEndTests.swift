@@ -16,6 +16,7 @@ struct OtherEndTests {
         s = socket.socket(kind)
         s.bind(sys.argv[1] if kind == socket.AF_UNIX else ('127.0.0.1', int(sys.argv[1])))
         s.listen()
+        print('ready', flush=True)
         held = s.accept()
         signal.pause()
         """
@@ -64,7 +65,8 @@ struct OtherEndTests {
     func unix() throws {
         let folder = try TemporaryFolder()
         let peer = try Peer(["python3", "-c", Self.forgetful, folder.path + "/s"], keeping: folder)
-        try #require(eventually { folder.contains("s") })
+        // The file is there before anybody listens.
+        try #require(eventually { String(decoding: peer.output, as: UTF8.self).contains("ready") })
         let end = try OurEnd.connected(to: .unix(path: folder.path + "/s"))
         end.socket.write([UInt8](repeating: 7, count: 1_000))
         #expect(finds(end) { _, found in found.unread == 1_000 && found.program?.process == Int(peer.process) })

@@ -12,7 +12,7 @@ final class TLSEnd {
         (self.engine, self.socket, self.recorder) = (engine, socket, recorder)
     }
 
-    /// Connects to this port of the loopback, and waits until TLS is set up or has failed.
+    /// Connects to this port of the loopback, and waits until TLS established or has failed.
     static func connected(
         to port: UInt16, _ settings: TLSSettings = .testClient(), engine: SocketEngine = SocketEngine()
     ) throws -> TLSEnd {
@@ -34,7 +34,7 @@ final class TLSEnd {
             reception = try TLSReception(settings.with { $0.handshakeTimeout = .seconds(30) })
         }
 
-        /// Waits until TLS is set up with the program, or has failed.
+        /// Waits until TLS established with the program, or has failed.
         func accepted() throws -> TLSEnd {
             let told = reception.serverSide
             try #require(eventually(within: .seconds(40)) { told.calls.contains(.secured) || told.isDisconnected })

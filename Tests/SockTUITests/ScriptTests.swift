@@ -59,7 +59,7 @@ struct ScriptTests {
                 "keys: no such step; write key, type, wait, wait-not, dump, resize or a command; did you mean key?"
             ),
             ("close sometime", 1, "sometime: close takes now, after-writes, after-reads, after-both, half, reset"),
-            ("connect h:x", 1, "h:x: the port x is no number; write digits, as in :80"),
+            ("connect h:x", 1, "h:x: the port x is not a number; write digits, as in :80"),
             ("freeze now", 1, "now: freeze takes no arguments"),
             ("key", 1, "key: needs a key, as in key Enter, key q, key ^D, key Alt-1"),
             ("key Entre", 1, "Entre: no such key; write a character, Enter, Esc, Up, F1, ^D, Alt-1..."),

@@ -39,8 +39,8 @@ struct EndpointTests {
             ("localhost:99999", "localhost:99999: the port must be 1 to 65535"),
             ("localhost:0", "localhost:0: the port must be 1 to 65535"),
             ("localhost:", "localhost:: the port behind the colon is missing"),
-            ("localhost:+80", "localhost:+80: the port +80 is no number; write digits, as in :80"),
-            ("localhost:http", "localhost:http: the port http is no number; write digits, as in :80"),
+            ("localhost:+80", "localhost:+80: the port +80 is not a number; write digits, as in :80"),
+            ("localhost:http", "localhost:http: the port http is not a number; write digits, as in :80"),
             ("unx:/run/a.sock", "unx:/run/a.sock: a path is written unix:/run/a.sock"),
             ("tcp:host:80", "tcp:host:80: write tcp://host:80, or host:80"),
             ("host:80:90", "host:80:90: there is a colon too many; write host:port"),
@@ -52,13 +52,13 @@ struct EndpointTests {
             ("[fe80::1%]:80", "[fe80::1%]:80: [fe80::1%] is no IPv6 address; write [::1]:80"),
             ("[localhost]:80", "[localhost]:80: [localhost] is no IPv6 address; write [::1]:80"),
             ("[1:2:3:4:5:6:7]:80", "[1:2:3:4:5:6:7]:80: [1:2:3:4:5:6:7] is no IPv6 address; write [::1]:80"),
-            ("a b:80", "a b:80: a host name holds no space"),
-            ("me@host:80", "me@host:80: a host name holds no @"),
+            ("a b:80", "a b:80: a space is not allowed in a host name"),
+            ("me@host:80", "me@host:80: \"@\" is not allowed in a host name"),
             ("http://h:80", "http://h:80: only tcp:// and unix: are known here; write host:port"),
             ("unix:", "unix:: a path or @name must follow, as in unix:/run/name.sock"),
             ("unix:@", "unix:@: a path or @name must follow, as in unix:/run/name.sock"),
             ("", "an empty address: write host:port, [::1]:port, :port, unix:/path or unix:@name"),
-            ("a\u{1B}b:80", "a?b:80: an address holds no control characters"),
+            ("a\u{1B}b:80", "a?b:80: control characters are not allowed in an address"),
         ])
     func refuses(text: String, sentence: String) {
         let error = #expect(throws: EndpointError.self) { try Endpoint.parse(text) }

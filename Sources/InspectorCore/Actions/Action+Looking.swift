@@ -27,7 +27,7 @@ extension Action {
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
             .key(["f"], in: [.list, .events], "filter what is listed", hint: "filter"),
-            .key(["/"], in: [.help], "show only what holds a word", hint: "filter")),
+            .key(["/"], in: [.help], "show only entries with a word", hint: "filter")),
         Action(
             "search", .change { $0.openField($0.searchPurpose) },
             .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
@@ -65,7 +65,7 @@ extension Action {
             "sort-previous", .change { $0.sortByColumn(-1) }, .key(["<"], in: [.list], "sort by the previous column")),
         Action("sort-reverse", .change { $0.reverseOrder() }, .key(["S"], in: [.list], "reverse the order")),
         Action(
-            "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "mark the connection, or take its mark away")),
+            "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "toggle the mark")),
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
         Action("columns", .change { $0.openColumnsMenu() }, .key(["C"], in: [.list], "choose columns")),

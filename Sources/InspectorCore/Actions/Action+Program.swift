@@ -20,7 +20,7 @@ extension Action {
             .key([KeyTable.fixed], in: KeyContext.allCases, "quit; asks when sockets are live")),
         Action(
             "repaint", .effects { _ in [.repaint] },
-            .key([.control("l")], in: KeyContext.allCases, "paint the screen anew")),
+            .key([.control("l")], in: KeyContext.allCases, "redraw the screen")),
         Action(
             "suspend", .effects { _ in [.suspend] },
             .key([.control("z")], in: KeyContext.allCases, "suspend the program")),

@@ -46,10 +46,10 @@ extension Action {
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
             "operations", .change { $0.openOperations() },
-            .key(["d"], in: KeyContext.connections, "drop an operation, change its timeout")),
+            .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
         Action(
             "replies", .change { $0.openReplies() },
-            .key(["R"], in: KeyContext.connections, "reply by itself: when /re/ send X")),
+            .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),
         Action(
             "watermarks", .change { $0.openWatermarks() },
             .key(["b"], in: KeyContext.connections, "bounds of the write queue: watermarks")),

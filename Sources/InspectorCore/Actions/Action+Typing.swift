@@ -5,9 +5,9 @@ extension Action {
     static let prompts: [Action] = [
         Action(
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
-            .key([.enter], in: [.field], "keep it, do it", hint: "keep", .effects { $0.acceptField() }).required,
-            .key([.enter], in: [.form], "do it", hint: "do it", .effects { $0.submitForm() }).required,
-            .key([.enter], in: [.menu], "do it", hint: "do it", .effects { $0.chooseSelected() }).required),
+            .key([.enter], in: [.field], "accept what is typed", hint: "keep", .effects { $0.acceptField() }).required,
+            .key([.enter], in: [.form], "OK", hint: "OK", .effects { $0.submitForm() }).required,
+            .key([.enter], in: [.menu], "OK", hint: "OK", .effects { $0.chooseSelected() }).required),
         Action(
             "complete", nil,
             .key(

@@ -79,18 +79,25 @@ extension KeyTable {
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             named += rest[..<open]
             let name = String(rest[rest.index(after: open)..<close])
-            named += ([context] + KeyContext.views).lazy.compactMap { key(for: name, in: $0) }.first ?? ":\(name)"
+            named += pressed(name, in: context) ?? ":\(name)"
             rest = rest[rest.index(after: close)...]
         }
         return named + rest
     }
+
+    /// What to press for an action: while a line is typed, letters are text until it is left.
+    private func pressed(_ name: String, in context: KeyContext) -> String? {
+        if let key = key(for: name, in: context) { return key }
+        guard let inView = KeyContext.views.lazy.compactMap({ key(for: name, in: $0) }).first else { return nil }
+        return context == .composer ? key(for: "leave", in: .composer).map { "\($0) \(inView)" } ?? inView : inView
+    }
 }
 
 extension Model {
-    /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor, where
-    /// the composer counts as the traffic above it. The hint must not hold text of a peer or of a file.
+    /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
+    /// must not hold text of a peer or of a file.
     package func naming(_ text: String, in place: KeyContext? = nil) -> String {
-        options.keys.naming(text, in: place ?? (context == .composer ? .talk : context))
+        options.keys.naming(text, in: place ?? context)
     }
 
     /// The key that answers what waits for the user.

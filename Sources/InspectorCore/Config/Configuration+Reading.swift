@@ -44,7 +44,7 @@ extension Configuration {
         case ("options", 2): try takeOption(entry)
         case ("colors", 2): try takeColour(entry)
         case ("keys", 3): try takeKey(entry, &bound)
-        case ("options", _), ("colors", _): throw TOML.Failure(entry.key, "\(path[0]) holds no tables")
+        case ("options", _), ("colors", _): throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
             throw TOML.Failure(entry.key, "keys are bound in a place, as in [keys.list]")
         default:

@@ -45,6 +45,6 @@ package enum HexText {
     private static func unreadable(_ characters: [Unicode.Scalar], _ index: Int) -> EscapedText.Failure {
         guard index < characters.count else { return .init(column: index, message: "digits are missing after 0x") }
         let shown = Sanitizer(isASCII: false).text(String(characters[index]))
-        return .init(column: index + 1, message: "\(shown) is no hex digit")
+        return .init(column: index + 1, message: "\(shown) is not a hex digit")
     }
 }

@@ -6,7 +6,7 @@ extension Instruction {
         Form(verb: "ping", arguments: "[TEXT]", help: "ping the other end of a WebSocket") {
             (arguments) throws(Failure) in .webSocket(.ping(try control(arguments)))
         },
-        Form(verb: "pong", arguments: "[TEXT]", help: "send a pong that nobody asked for") {
+        Form(verb: "pong", arguments: "[TEXT]", help: "send an unsolicited pong") {
             (arguments) throws(Failure) in .webSocket(.pong(try control(arguments)))
         },
         Form(verb: "fragments", arguments: "A|B|C", help: "send a WebSocket message in frames") {

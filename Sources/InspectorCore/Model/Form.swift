@@ -83,9 +83,9 @@ package struct Form: Hashable, Sendable {
         case .timeout(let id, let operation): "\(id) t\(operation.tag) \(operation.kind.words): timeout"
         case .tls(let id): "secure \(id) with TLS"
         case .watermarks(let id): "watermarks of \(id)'s write queue"
-        case .reply(let id, _): "\(id): reply by itself"
+        case .reply(let id, _): "\(id): auto-reply"
         case .save(let id, _, _): "save bytes of \(id)"
-        case .pace(let id): "how lines go out on \(id)"
+        case .pace(let id): "pacing for \(id)"
         case .destination(let id): "to whom datagrams of \(id) go"
         }
     }

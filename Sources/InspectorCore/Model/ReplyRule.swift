@@ -27,7 +27,7 @@ extension Model {
     /// Asks for a rule, or which of those that hold shall go.
     mutating func openReplies() {
         guard let selected, selected.isLive else {
-            notice = hint("a listener or a connection that lives can reply by itself")
+            notice = hint("auto-reply needs a listener or an open connection")
             return
         }
         let id = selected.id
@@ -40,7 +40,7 @@ extension Model {
             let key = index < 9 ? Character(String(index + 1)) : nil
             items.append(Menu.Item(key: key, label: "drop: \(rule.words)", choice: .setReplies(id, others)))
         }
-        dialog = .menu(Menu(title: "\(id) replies by itself", items: items))
+        dialog = .menu(Menu(title: "auto-reply of \(id)", items: items))
     }
 
     mutating func openReplyForm(_ id: SocketID) {

@@ -71,7 +71,7 @@ extension Model {
         }
     }
 
-    static let webSocketReads = "a WebSocket reads by itself; {pause} pauses it"
+    static let webSocketReads = "a WebSocket reads automatically; {pause} pauses it"
     static let webSocketCloses = "a WebSocket ends with Close: {close}, or :close 1000 bye"
 
     private mutating func refuse(_ sentence: String) -> [Effect] {

@@ -21,9 +21,10 @@ extension Model {
         if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
         fields += [
             FormField(
-                .firstRead, "First read", .toggle(before?.standingRead ?? true), hint: "a standing read of any bytes"),
+                .firstRead, "Read", .toggle(before?.standingRead ?? true), hint: "keep reading whatever arrives"),
             FormField(
-                .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false), hint: "write on after the peer's FIN"),
+                .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false),
+                hint: "keep writing after the peer's FIN"),
         ]
         if purpose == .listen {
             fields.append(

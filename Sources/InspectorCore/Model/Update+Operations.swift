@@ -20,11 +20,11 @@ extension Model {
                 choice: .operation(selected.id, operation))
         }
         if selected.reading.pendingCount > 0 {
-            items.append(Menu.Item(key: "r", label: "drop every read", choice: .cancel(selected.id, .reads)))
+            items.append(Menu.Item(key: "r", label: "cancel every read", choice: .cancel(selected.id, .reads)))
         }
         if selected.writing.pendingCount > 0 {
             items.append(
-                Menu.Item(key: "w", label: "drop every write not begun", choice: .cancel(selected.id, .writes)))
+                Menu.Item(key: "w", label: "cancel every write not started", choice: .cancel(selected.id, .writes)))
         }
         dialog = .menu(Menu(title: "queued on \(selected.id): which?", items: items))
     }
@@ -58,7 +58,7 @@ extension Model {
     /// Asks for an operation's timeout.
     mutating func openTimeout(_ id: SocketID, _ operation: OperationSnapshot) {
         let now = operation.timeout.map { Format.duration($0) } ?? ""
-        let begun = operation.started.map { ", begun \(Format.duration(self.now - $0)) ago" } ?? ""
+        let begun = operation.started.map { ", started \(Format.duration(self.now - $0)) ago" } ?? ""
         dialog = .form(
             Form(
                 .timeout(id, operation),

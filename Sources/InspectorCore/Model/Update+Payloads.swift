@@ -32,7 +32,7 @@ extension Model {
         let match = matches[index]
         talkMatch = TalkMatch(item: match.item.sequence, offset: match.offset)
         show(match, document)
-        notice = hint("\(index + 1) of \(Format.count(matches.count, "place")) with \(search.text)")
+        notice = hint("match \(index + 1) of \(matches.count) for \(search.text)")
     }
 
     /// The match behind the one gone to last, or behind the cursor.

@@ -62,9 +62,9 @@ extension Model {
             Form(
                 .pace(id),
                 [
-                    .text(.interval, "Again every", text(pace.interval), hint: "such as 5s, or empty"),
+                    .text(.interval, "Repeat every", text(pace.interval), hint: "such as 5s, or empty"),
                     .text(
-                        .pieces, "Pieces of", pace.dribble.map { String($0.bytes) } ?? "", hint: "bytes, or empty"),
+                        .pieces, "Chunk size", pace.dribble.map { String($0.bytes) } ?? "", hint: "bytes, or empty"),
                     .text(.gap, "Between", text(pace.dribble?.interval), hint: "such as 100ms"),
                     .text(.timeout, "Timeout", text(pace.timeout), hint: "such as 30s, or empty"),
                 ]))

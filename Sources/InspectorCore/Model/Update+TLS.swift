@@ -12,7 +12,7 @@ extension Model {
             return
         }
         guard selected.tls == nil else {
-            notice = hint("TLS was asked for already: once a connection is all there is")
+            notice = hint("TLS was requested already: a connection can have it once")
             return
         }
         let isServer = selected.role == .accepted

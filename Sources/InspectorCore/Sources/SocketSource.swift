@@ -43,7 +43,7 @@ extension ProgramInfo {
         case .startTLS(let id, _) where !abilities.contains(.sending):
             "\(id): only what was opened here can be secured from here"
         case .setReplies(let id, _) where !abilities.contains(.sending):
-            "\(id): only what was opened here can reply by itself"
+            "\(id): auto-reply works only for what was opened here"
         case .transmit where !abilities.contains(.sending):
             "only the sockets of this program can be sent files and macros"
         default: nil

@@ -55,9 +55,8 @@ package enum ComposerView {
         model.sanitizer.append(reason, Style(.closed), to: &line)
         canvas.draw(line, row: 1, in: rect, model.glyphs)
         if !socket.isLive && socket.role == .client {
-            let hint = model.isComposing ? "   {leave}, then {connect}, connects again" : "   {connect} connects again"
-            let named = model.naming(hint, in: model.isComposing ? .composer : .talk)
-            canvas.draw(Line(named, Style(.dim)), row: 2, in: rect, model.glyphs)
+            let hint = model.naming("   {connect} connects again")
+            canvas.draw(Line(hint, Style(.dim)), row: 2, in: rect, model.glyphs)
         }
     }
 

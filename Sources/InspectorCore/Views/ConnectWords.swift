@@ -2,7 +2,7 @@ import SocketCore
 
 /// How a connection came about, step by step.
 package enum ConnectWords {
-    /// `resolved 12ms`, `tried 192.0.2.5 refused 1ms`, `won [2001:db8::5] 31ms (2 of 2)`.
+    /// `resolved 12ms`, `tried 192.0.2.5 refused 1ms`, `connected to [2001:db8::5] in 31ms (2 of 2)`.
     package static func steps(_ socket: SocketSnapshot) -> [String] {
         guard let connect = socket.connect else { return [] }
         var steps: [String] = []
@@ -19,7 +19,7 @@ package enum ConnectWords {
             case .failed(let errno): steps.append("tried \(address) \(ErrnoWords.name(errno)) \(took)")
             case .won:
                 let count = max(connect.addressCount, connect.attempts.count)
-                steps.append("won \(address) \(took)" + (count > 1 ? " (\(index + 1) of \(count))" : ""))
+                steps.append("connected to \(address) in \(took)" + (count > 1 ? " (\(index + 1) of \(count))" : ""))
             case .abandoned: steps.append("gave up \(address) \(took)")
             }
         }

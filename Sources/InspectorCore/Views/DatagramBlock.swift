@@ -109,7 +109,7 @@ extension DetailBuilder {
     func datagramFlags(_ facts: DatagramSnapshot) -> [Row] {
         let lit = DatagramFlags.names.filter { facts.flags.contains($0.flag) }
         let word = String(facts.flags.rawValue, radix: 16)
-        return [rule("flags 0x\(word)  \(lit.count) of \(DatagramFlags.names.count) lit")]
+        return [rule("flags 0x\(word)  \(lit.count) of \(DatagramFlags.names.count) set")]
             + wrapped(lit.map { Line($0.name, Style(.lit)) }, separator: "  ")
     }
 }

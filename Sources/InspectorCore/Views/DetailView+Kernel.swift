@@ -78,7 +78,7 @@ extension DetailBuilder {
         guard let engine = model.shown?.engine(of: socket.id), socket.isLive else { return [] }
         let times = engine.times
         var words = [
-            word("turn", Format.duration(times.longestTurn) + " at most"),
+            word("longest turn", Format.duration(times.longestTurn)),
             word("queue lag", Format.duration(times.queueLag)),
             word("mailbox", String(times.mailboxDepth)),
         ]

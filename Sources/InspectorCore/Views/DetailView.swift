@@ -132,7 +132,7 @@ struct DetailBuilder {
     var flags: [Row] {
         if let facts = socket.datagrams { return datagramFlags(facts) }
         let lit = FlagWords.lit(socket.flags)
-        var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) lit")]
+        var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) set")]
         for (name, reason) in FlagWords.reasons(socket, model.now) {
             var words = [Line(name + ":", Style(.lit))]
             words += reason.split(separator: " ").map { Line($0, Style(.dim)) }

@@ -20,16 +20,16 @@ package enum FlagWords {
             (name: name, reason: reason(flag, socket, now))
         }
         if socket.phase == .connected && !socket.isWriteShut && !socket.flags.contains(.socketCanAcceptBytes) {
-            reasons.append((name: "SocketCanAcceptBytes is unlit", reason: "the kernel's send buffer is full"))
+            reasons.append((name: "SocketCanAcceptBytes is not set", reason: "the kernel's send buffer is full"))
         }
         return reasons
     }
 
     private static func reason(_ flag: SocketFlags, _ socket: SocketSnapshot, _ now: MonotonicTime) -> String {
         switch flag {
-        case .socketStarted: "it was begun \(Format.duration(now - socket.opened)) ago"
+        case .socketStarted: "started \(Format.duration(now - socket.opened)) ago"
         case .connected: "bytes can pass" + (socket.connected.map { " for \(Format.duration(now - $0))" } ?? "")
-        case .forbidReadsWrites: "a close was asked for, so nothing new is queued"
+        case .forbidReadsWrites: "a close was requested, so nothing new is queued"
         case .readsPaused: "\(tag(socket.reading)) timed out and awaits an answer"
         case .writesPaused: "\(tag(socket.writing)) timed out and awaits an answer"
         case .disconnectAfterReads: "closes after \(left(socket.reading, "read"))"
@@ -37,7 +37,7 @@ package enum FlagWords {
         case .socketCanAcceptBytes: "the kernel's send buffer has room"
         case .readSourceSuspended: whySuspended(socket)
         case .writeSourceSuspended: "nothing waits for room in the kernel's send buffer"
-        case .queuedTLS: "TLS was asked for"
+        case .queuedTLS: "TLS was requested"
         case .startingReadTLS: "no read is queued before the TLS handshake any more"
         case .startingWriteTLS: "no write is queued before the TLS handshake any more"
         case .socketSecure: "the TLS handshake is done"

@@ -28,7 +28,7 @@ package enum Footer {
 
     /// What the command being typed can become.
     private static func candidates(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let right = Line(model.naming("{complete} completes  {accept} does it  {cancel} cancel"), Style(.key))
+        let right = Line(model.naming("{complete} completes  {accept} runs it  {cancel} cancel"), Style(.key))
         var line = Line()
         for word in model.commandCandidates {
             guard line.width + word.count + right.width + 6 <= rect.width else { break }
@@ -81,7 +81,7 @@ package enum Footer {
         case .talk:
             let rules = model.selected.map { model.replies(for: $0) } ?? []
             guard let rule = rules.first else { return "" }
-            return "replies by itself: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
+            return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
         case .start, .detail: return ""
         }
     }

@@ -49,7 +49,7 @@ package enum HelpView {
             if !title.isEmpty { lines.append(Line(title, Style(.heading, [.bold]))) }
             lines += rows
         }
-        return lines.isEmpty ? [Line("nothing here holds that", Style(.dim))] : lines
+        return lines.isEmpty ? [Line("no matches", Style(.dim))] : lines
     }
 
     /// Columns of a key and what it does; the command's name stands behind where there is room for it.

@@ -86,10 +86,10 @@ package struct QueueLines {
         } else {
             first.append("  waiting for connections", Style(.dim))
         }
-        var second = label("TAKEN")
-        second.append(Format.count(Int(clamping: socket.accepted), "connection"))
+        var second = label("TOTAL")
+        second.append(Format.count(Int(clamping: socket.accepted), "connection") + " accepted")
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append(model.naming("  \(waiting) wait in the kernel ({answer})"), Style(.warn))
+            second.append(model.naming("  \(waiting) wait in the backlog ({answer})"), Style(.warn))
         }
         var third = Line()
         let rules = model.replies(for: socket)
@@ -222,7 +222,7 @@ package struct QueueLines {
         if socket.flags.contains(.readStreamClosed) || socket.flags.contains(.socketHasReadEOF) {
             return ("the peer sent FIN: nothing more will come", .closed)
         }
-        if socket.phase == .lingering { return ("what still comes is thrown away", .dim) }
+        if socket.phase == .lingering { return ("further input is discarded", .dim) }
         if socket.isReadingPaused { return (model.naming("paused by hand: {pause} resumes"), .warn) }
         return socket.unreadBytes > 0
             ? (model.naming("no read queued: {read} takes the unread bytes"), .warn) : ("no read queued", .dim)

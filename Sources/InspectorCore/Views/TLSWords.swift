@@ -86,7 +86,8 @@ package enum TLSWords {
     ) -> (String, isWarning: Bool) {
         guard let tls = socket.tls else { return ("", false) }
         switch tls.phase {
-        case .asking: return ("\(tls.question?.problem ?? "its certificate is to be judged"): \(answer) answers", true)
+        case .asking:
+            return ("\(tls.question?.problem ?? "its certificate awaits a decision"): \(answer) answers", true)
         case .handshaking:
             let took = tls.began.map { " for \(Format.duration(now - $0))" } ?? ""
             let left = tls.deadline.map { ", \(Format.duration(max(.zero, $0 - now))) left" } ?? ""

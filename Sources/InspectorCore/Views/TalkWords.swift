@@ -11,7 +11,7 @@ package enum TalkWords {
         switch socket.phase {
         case .listening:
             guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }
-            return ["accepting is paused: who connects waits in the kernel"]
+            return ["accepting is paused: new connections wait in the backlog"]
         case .resolving: return ["resolving \(socket.target)..."]
         case .connecting: return ["connecting to \(socket.target)..."]
         case .closed: return []

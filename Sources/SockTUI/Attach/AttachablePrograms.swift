@@ -58,9 +58,9 @@ enum AttachablePrograms {
     private static func missing(_ name: String) -> String {
         if let process = Int32(name) {
             return kill(process, 0) != 0 && errno == ESRCH
-                ? "there is no process \(name)" : "process \(name) does not let itself be inspected; \(howTo)"
+                ? "there is no process \(name)" : "process \(name) is not inspectable; \(howTo)"
         }
-        return "no program called \(name) lets itself be inspected; \(howTo)"
+        return "no inspectable program is called \(name); \(howTo)"
     }
 
     /// What a person can do about it.

@@ -39,7 +39,7 @@ extension Endpoint {
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             throw EndpointError(
                 text: String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : Character($0) }),
-                problem: "an address holds no control characters")
+                problem: "control characters are not allowed in an address")
         }
         do throws(Problem) {
             if text.hasPrefix("/") { return try unix(text) }
@@ -100,7 +100,7 @@ extension Endpoint {
     private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
         if digits.isEmpty { throw Problem(text: "the port behind the colon is missing") }
         guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-            throw Problem(text: "the port \(digits) is no number; write digits, as in :80")
+            throw Problem(text: "the port \(digits) is not a number; write digits, as in :80")
         }
         guard digits.utf8.count <= 9, let port = UInt16(digits), port >= lowest else {
             throw Problem(text: "the port must be \(lowest) to 65535")
@@ -121,7 +121,9 @@ extension Endpoint {
         if host.hasPrefix("@") { throw Problem(text: "an abstract name is written unix:\(host)") }
         let unfit = host.unicodeScalars.first { $0.value <= 0x20 || "/@?#[]\\%\"'<>,;".unicodeScalars.contains($0) }
         if let unfit {
-            throw Problem(text: unfit == " " ? "a host name holds no space" : "a host name holds no \(unfit)")
+            throw Problem(
+                text: unfit == " "
+                    ? "a space is not allowed in a host name" : "\"\(unfit)\" is not allowed in a host name")
         }
         if host.utf8.count > 253 { throw Problem(text: "a host name has at most 253 bytes") }
     }

@@ -105,7 +105,7 @@ extension SocketEvent.Kind {
             EventRow(
                 "half-closed", mark: .end,
                 first: flag(
-                    "discards_input", no: "we sent FIN and go on reading", yes: "what still comes is thrown away"),
+                    "discards_input", no: "we sent FIN and go on reading", yes: "further input is discarded"),
                 detail: ["\(.first)"],
                 sentence: ["\(if: .firstIs(1))we sent FIN; \(.detail)", "\(.detail)", "we sent FIN"])
         case .closeAsked:
@@ -127,7 +127,7 @@ extension SocketEvent.Kind {
                     "behind \(.positiveFirst) and \(.positiveSecond)", "behind \(.positiveFirst)",
                     "behind \(.positiveSecond)",
                 ],
-                sentence: ["TLS asked for, \(.detail)", "TLS asked for"])
+                sentence: ["TLS requested, \(.detail)", "TLS requested"])
         case .tlsBegan:
             EventRow(
                 "TLS begins", word: "tls_started", first: .size("read_ahead_bytes"),
@@ -137,7 +137,7 @@ extension SocketEvent.Kind {
             EventRow(
                 "cert asked", word: "trust_requested", .warning, first: .verifyCode,
                 detail: ["\(.answer) answers: accept once, refuse"],
-                sentence: ["the certificate is to be judged; \(.detail)"])
+                sentence: ["the certificate awaits a decision; \(.detail)"])
         case .trustAnswered:
             EventRow(
                 "cert judged", first: flag("accepted", no: "refused", yes: "accepted"), detail: ["\(.first)"],
@@ -145,7 +145,7 @@ extension SocketEvent.Kind {
         case .secured:
             EventRow(
                 "secure", first: .microseconds("took_s"), second: flag("resumed", no: "", yes: "session resumed"),
-                detail: ["after \(.first), \(.second)", "after \(.first)"], sentence: ["TLS is set up \(.detail)"])
+                detail: ["after \(.first), \(.second)", "after \(.first)"], sentence: ["TLS established \(.detail)"])
         case .alertReceived:
             EventRow(
                 "alert in", first: .alert, detail: ["\(.first)"], sentence: ["the peer sent TLS alert \(.detail)"])

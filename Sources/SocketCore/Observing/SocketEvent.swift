@@ -65,7 +65,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         /// The peer's FIN was seen; first: 1 when unread bytes lie before it, 2 when they do and both sides are gone,
         /// be it by a reset or by FIN on either side.
         case peerClosed
-        /// We sent FIN and go on reading; first: 1 when what still comes is thrown away, since everything is written.
+        /// We sent FIN and go on reading; first: 1 when further input is discarded, since everything is written.
         case halfClosed
         /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
         case closeAsked

@@ -29,7 +29,7 @@ public struct HTTPResponse: Hashable, Sendable {
         for field in fields + [HTTPField("Content-Type", contentType)] {
             if let fault = field.fault { return fault }
         }
-        return fields.first { added.contains($0.name.lowercased()) }.map { "\($0.name): is added by itself" }
+        return fields.first { added.contains($0.name.lowercased()) }.map { "\($0.name): is added automatically" }
     }
 
     /// As it goes over the wire; to a HEAD request without its body.

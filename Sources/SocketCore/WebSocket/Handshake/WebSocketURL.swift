@@ -22,7 +22,7 @@ public struct WebSocketURL: Hashable, Sendable {
     public static func parse(_ text: String) throws(EndpointError) -> WebSocketURL {
         func refuse(_ problem: String) -> EndpointError { EndpointError(text: shown(text), problem: problem) }
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-            throw refuse("a URL holds no control characters")
+            throw refuse("control characters are not allowed in a URL")
         }
         if text.contains("#") { throw refuse("a WebSocket's URL has no fragment; in a path, # is written %23") }
         let lowered = text.lowercased()
