@@ -20,7 +20,7 @@ struct TLSScreenTests {
         let openssl = try server("server", ["-alpn", "imap"])
         let inspection = try Inspection(
             "connect tls://localhost:\(openssl.port) --ca \(Certificates.path("ca.crt")) --alpn imap,h2", height: 50)
-        try inspection.wait(for: "TLS is set up")
+        try inspection.wait(for: "TLS established")
         try inspection.send("stressed")
         try inspection.wait(for: "desserts")
         try inspection.tmux.keys("M-3")
@@ -36,7 +36,7 @@ struct TLSScreenTests {
         let openssl = try server("foreign")
         let inspection = try Inspection(
             "connect tls://127.0.0.1:\(openssl.port) --ca \(Certificates.path("ca.crt"))", height: 50)
-        try inspection.wait(for: "unable to get local issuer certificate: A answers")
+        try inspection.wait(for: "unable to get local issuer certificate: Alt-a answers")
         try inspection.tmux.keys("Escape")
         try inspection.wait(for: "A answer ")
         try inspection.tmux.keys("A")
@@ -47,7 +47,7 @@ struct TLSScreenTests {
             try inspection.wait(for: "the peer's certificate was refused")
             return
         }
-        try inspection.wait(for: "TLS is set up")
+        try inspection.wait(for: "TLS established")
         try inspection.tmux.keys("3")
         try inspection.wait(for: "ACCEPTED BY HAND:")
     }
@@ -62,7 +62,7 @@ struct TLSScreenTests {
             "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", Certificates.path("ca.crt"),
             "-verify_return_error", "-quiet",
         ])
-        try inspection.wait(for: "TLS is set up")
+        try inspection.wait(for: "TLS established")
         try openssl.write("said by the peer\n")
         try inspection.wait(for: "said by the peer")
     }

@@ -55,7 +55,7 @@ struct TalkKeysTests {
     func pace() throws {
         let (inspection, peer) = try conversation()
         try inspection.tmux.keys("M-r")
-        try inspection.wait(for: "how lines go out")
+        try inspection.wait(for: "pacing for")
         try inspection.tmux.type("50ms")
         try inspection.tmux.keys("Enter")
         try inspection.wait(for: "again every 50ms")

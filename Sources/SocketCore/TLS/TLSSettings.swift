@@ -1,4 +1,4 @@
-/// How TLS established on one connection. Files are read, and everything is checked, where TLS is asked for.
+/// How TLS is set up on one connection. Files are read, and everything is checked, where TLS is asked for.
 ///
 /// GCDAsyncSocket: the dictionary of `startTLS:`. Unlike there, the peer's name is checked unless that is switched off.
 public struct TLSSettings: Hashable, Sendable, Codable {
