@@ -19,8 +19,13 @@ final class ReportRun {
     private var last: EngineSnapshot?
     /// Of a run that prints once: what has happened so far.
     private var events: [SocketEvent] = []
-    /// Sockets that were asked for and not yet answered about.
+    /// Sockets that were asked for and not yet answered about, and those that were.
     private var unanswered = 0
+    private var answered = 0
+    /// How many were when the snapshot under way, and the last one that came, was requested. One that was requested before
+    /// a socket was opened may come after the news of it, and does not show the socket.
+    private var answeredAtRequest = 0
+    private var answeredInLast = 0
     private var endsByItself: Bool
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
@@ -120,6 +125,7 @@ final class ReportRun {
     private func turn(eventsFrom: UInt64) -> Int32? {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
         let end = ContinuousClock.now + RunLoop.tick
+        answeredAtRequest = answered
         runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end {
@@ -136,12 +142,12 @@ final class ReportRun {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot
+            answeredInLast = answeredAtRequest
             if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
             return true
         case .opened, .relays:
             unanswered -= 1
-            // The last snapshot is from before, and may show no socket at all.
-            last = nil
+            answered += 1
         case .refused(let sentence):
             unanswered -= 1
             refusals.append(sentence)
@@ -157,13 +163,14 @@ final class ReportRun {
     private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
         // The connects of other programs are not ours to wait for.
         guard programs == nil else { return true }
-        return unanswered == 0 && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
+        return unanswered == 0 && answeredInLast == answered
+            && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
     }
 
     /// Whether nothing can happen any more.
     private var isOver: Bool {
         if let programs { return programs.isEmpty ? !refusals.isEmpty : programs.allSatisfy(\.hasEnded) }
-        guard endsByItself, unanswered == 0, let last else { return false }
+        guard endsByItself, unanswered == 0, answeredInLast == answered, let last else { return false }
         return last.sockets.allSatisfy { $0.phase == .closed }
     }
 

@@ -1,0 +1,69 @@
+import Glibc
+import InspectorCore
+import SocketKit
+import Testing
+
+@testable import SockTUI
+
+/// An engine whose first snapshot was made before a connection was opened, and comes after the news of it.
+private final class LateEngine: OpeningSource {
+    private struct State {
+        var opened: (@Sendable (Result<SocketID, SocketError>) -> Void)?
+        var snapshots = 0
+    }
+
+    private let state = Lock(State())
+
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        let (opened, isFirst) = state.withLock { state in
+            state.snapshots += 1
+            return (state.opened.take(), state.snapshots == 1)
+        }
+        var snapshot = EngineSnapshot(engine: "late", time: .zero, wallNanoseconds: 0)
+        if !isFirst {
+            var socket = SocketSnapshot(
+                id: SocketID(1), role: .client, phase: .closed, target: "127.0.0.1:1", opened: .zero)
+            socket.closed = CloseRecord(time: .zero, error: Self.refused)
+            snapshot.sockets = [socket]
+        }
+        opened?(.success(SocketID(1)))
+        then(snapshot)
+    }
+
+    private static let refused = SocketError(.system(errno: 111), operation: "connect", detail: "refused")
+
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        state.withLock { $0.opened = then }
+    }
+
+    func info(ordinal: Int) -> ProgramInfo { ProgramInfo(ordinal: ordinal, name: "late", process: 1, isOurs: true) }
+    var isAwaited: Bool { false }
+    var hasAnswered: Bool { true }
+    func perform(_ command: SocketCommand) {}
+    func takeNotices() -> [String] { [] }
+    func close() {}
+    func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {}
+    func send(_ message: WebSocketMessage, to id: SocketID) async throws(SocketError) {}
+    func stream(to id: SocketID) async throws(SocketError) -> WebSocketStream { throw Self.refused }
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {}
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {}
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {}
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {}
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {}
+}
+
+@Suite("A run without a screen")
+struct ReportRunTests {
+    // In processes of their own, since a run handles signals.
+    @Test("does not end before the socket that it opened is in a snapshot")
+    func lateSnapshot() async {
+        await #expect(processExitsWith: .exitCode(1)) { exit(status(isOnce: false)) }
+        await #expect(processExitsWith: .exitCode(1)) { exit(status(isOnce: true)) }
+    }
+}
+
+private func status(isOnce: Bool) -> Int32 {
+    let run = ReportRun(.text, isOnce: isOnce, lints: LintSettings(), sources: SourceList(own: LateEngine()))
+    let ending = run.run([.connect(OpenRequest(.tcp(host: "127.0.0.1", port: 1)))])
+    return if case .status(let status) = ending { status } else { 2 }
+}
