@@ -56,7 +56,9 @@ def callgrind(case, server):
         operations = run.load('4')
         control('-d')
         # The tool writes it when it next switches threads, under a name with a number.
-        while not (dumps := glob.glob(f'{folder}/out.*')) or not re.search(r'^totals: ', open(dumps[0]).read(), re.M): time.sleep(0.1)
+        while not (dumps := glob.glob(f'{folder}/out.*')) or not re.search(r'^totals: ', open(dumps[0]).read(), re.M):
+            if run.process.poll() is not None: raise SystemExit(f'counts: {case}: the server has ended')
+            time.sleep(0.1)
     text = open(dumps[0]).read()
     shutil.rmtree(folder)
     instructions = int(re.search(r'^totals: (\d+)', text, re.M)[1])
@@ -67,14 +69,14 @@ def strace(case, server):
     """System calls for each operation."""
     with Server(case, server) as run, tempfile.NamedTemporaryFile('r') as report:
         run.load('0.5')
-        tracer = subprocess.Popen(['strace', '-c', '-f', '-o', report.name, '-p', str(run.process.pid)], stderr=subprocess.PIPE, text=True)
+        tracer = subprocess.Popen(['strace', '-c', '-U', 'calls,name', '-f', '-o', report.name, '-p', str(run.process.pid)], stderr=subprocess.PIPE, text=True)
         # It says so for each thread that it has attached to.
         tracer.stderr.readline()
         time.sleep(0.5)
         operations = run.load('2')
         tracer.send_signal(signal.SIGINT)
         tracer.wait()
-        total = re.search(r'^\s*\S+\s+\S+\s+\S*\s*(\d+)\s+\d*\s*total$', report.read(), re.M)
+        total = re.search(r'^\s*(\d+)\s+total$', report.read(), re.M)
     return int(total[1]) / operations
 
 def main():
@@ -82,6 +84,8 @@ def main():
     if words[:1] == ['--gate']:
         lines = [line.split() for line in open(words[1]) if line.strip() and not line.startswith('#')]
         gates, words = {case: [float(most) for most in rest] for case, *rest in lines}, words[2:]
+        if gates.keys() != CASES.keys() or any(len(most) != 3 for most in gates.values()):
+            raise SystemExit('counts: the gates need three numbers for each of ' + ' '.join(CASES))
     if not words or any(word not in CASES for word in words[1:]): raise SystemExit(__doc__ + '\ncases: ' + ' '.join(CASES))
     for tool in ('valgrind', 'strace'):
         if not shutil.which(tool): raise SystemExit(f'counts: {tool} is missing: apt-get install {tool}')

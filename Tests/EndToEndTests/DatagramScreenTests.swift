@@ -28,7 +28,7 @@ struct DatagramScreenTests {
         try inspection.wait(for: "connected")
         try inspection.send("anybody")
         try inspection.wait(for: "7 B to 127.0.0.1:9")
-        try inspection.wait(for: "error: of one sent before: refused")
+        try inspection.wait(for: "error: for a datagram sent earlier: refused")
         try inspection.wait(for: "Enter send")
     }
 

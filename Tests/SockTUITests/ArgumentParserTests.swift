@@ -173,7 +173,7 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout 0", "--timeout: 0 is not a number of seconds; write 5 or 0.5"),
             ("connect h:1 --timeout nan", "--timeout: nan is not a number of seconds; write 5 or 0.5"),
             ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
-            ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is no escape; \\\\ writes a backslash"),
+            ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("config", "config: write socktui config --print"),
             ("completions csh", "completions: needs a shell: bash, zsh or fish"),
             ("demo --color=many", "--color: many is none of auto, 256, 16, 8 and none"),

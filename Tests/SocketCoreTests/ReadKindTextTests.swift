@@ -111,7 +111,7 @@ struct ReadKindTextTests {
             ),
             ("length -1", .length, "-1: length needs a number of bytes such as 512 or 8K"),
             ("until", .terminator, #"until: needs a delimiter such as \r\n after it"#),
-            (#"until \q"#, .terminator, #"\q: column 1: \q is no escape; \\ writes a backslash"#),
+            (#"until \q"#, .terminator, #"\q: column 1: \q is not an escape; \\ writes a backslash"#),
             (#"until """#, .terminator, "until: must hold at least one byte"),
             ("until CRLF max 1", .limit, "max: must be at least the delimiter's 2 bytes"),
             ("frame", .width, "frame: needs u8, u16, u32, u64 after it"),

@@ -32,7 +32,9 @@ extension Configuration {
             let positions = bound.filter { $0.key.context == context }.values.map(\.position)
             guard let position = positions.max(by: { $0.line < $1.line }) else { continue }
             for action in Action.all where action.use(in: context)?.needsKey == true {
-                guard keys.key(for: action.name, in: context) == nil else { continue }
+                // A letter may be that of a menu's item, which comes first.
+                let ways = keys.bindings(in: context).filter { $0.action?.name == action.name }.flatMap(\.keys)
+                guard !ways.contains(where: { context != .menu || !$0.isCharacter }) else { continue }
                 throw TOML.Failure(position, "nothing is bound to \(action.name) in \(context.rawValue)")
             }
         }
@@ -119,8 +121,11 @@ extension Configuration {
     private func check(
         _ key: Key, _ line: String, in context: KeyContext, _ entry: TOML.Entry
     ) throws(TOML.Failure) {
-        if context.isText, key.isCharacter, KeyTable.standard.binding(for: key, in: context) == nil {
-            throw TOML.Failure(entry.key, "\(key.label) is typed in \(context.rawValue); bind ^X, Alt-x or F5")
+        if context.isText, key.isCharacter {
+            let usual = KeyTable.standard.binding(for: key, in: context)?.action?.name
+            guard let usual, line.isEmpty || line == usual else {
+                throw TOML.Failure(entry.key, "\(key.label) is typed in \(context.rawValue); bind ^X, Alt-x or F5")
+            }
         }
         if let action = Action.named(line), !action.uses.isEmpty, action.use(boundIn: context) == nil {
             throw TOML.Failure(entry.position, "\(line) means nothing in \(context.rawValue)")

@@ -91,7 +91,7 @@ package enum Instruction: Hashable, Sendable {
         mutating func duration(after word: String) throws(Failure) -> Duration? {
             let text = try next(after: word, "a length of time")
             guard let duration = DurationText.parse(text) else {
-                throw Failure(text, "is no length of time, as 30s or 500ms are")
+                throw Failure(text, "is not a duration; write 30s or 500ms")
             }
             return duration
         }

@@ -61,7 +61,7 @@ extension Model {
             }
             return [.send(.write(id, WriteRequest(bytes, tag: takeTag(of: id))))]
         case .webSocket(let command):
-            guard selected.ownWebSocket != nil else { return refuse("\(id) is no WebSocket of ours") }
+            guard selected.ownWebSocket != nil else { return refuse("\(id) is not one of our WebSockets") }
             if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
             return [.send(.webSocket(id, command))]
         case .answer(let verdict):

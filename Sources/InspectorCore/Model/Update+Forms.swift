@@ -140,7 +140,7 @@ extension Form {
 
     func duration(_ name: FormField.Name) throws(Problem) -> Duration? {
         guard let duration = DurationText.parse(text(name)) else {
-            throw Problem(field: name, message: "\(text(name)) is no length of time, as 30s or 500ms are")
+            throw Problem(field: name, message: "\(text(name)) is not a duration; write 30s or 500ms")
         }
         return duration
     }

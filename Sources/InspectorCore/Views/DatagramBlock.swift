@@ -75,7 +75,7 @@ extension DetailBuilder {
         add(facts.kernelDrops ?? 0, "dropped by the kernel: its buffer was full")
         add(counters.filteredIn, "refused by the filter")
         add(counters.foreign, "not from the connected peer")
-        add(counters.unfetched, "dropped: nobody fetched those before")
+        add(counters.unfetched, "dropped: the backlog was full")
         add(counters.filteredOut, "held back by the filter")
         add(counters.truncated, "cut off")
         add(counters.failed, "not sent")

@@ -76,7 +76,10 @@ package enum TLSWords {
     package static func matches(_ word: String, _ tls: TLSSnapshot?) -> Bool {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
-        return tls.phase == .secure ? column(tls).hasPrefix(word) : column(tls.phase).lowercased() == word
+        if tls.phase == .secure { return column(tls).hasPrefix(word) }
+        // "asked" is a word of its own, and one begins as another does.
+        let shown = column(tls.phase).lowercased()
+        return filterWords.contains(word) ? shown == word : shown.hasPrefix(word)
     }
 
     /// What the barrier in a queue waits for, and whether the user should look. `answer` is the key that answers a

@@ -91,7 +91,7 @@ package enum EscapedText {
             default:
                 throw Failure(
                     column: start + 1,
-                    message: "\\\(PrintableText.escaped(String(letter))) is no escape; \\\\ writes a backslash")
+                    message: "\\\(PrintableText.escaped(String(letter))) is not an escape; \\\\ writes a backslash")
             }
         }
 

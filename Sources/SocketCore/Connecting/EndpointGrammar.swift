@@ -79,7 +79,7 @@ extension Endpoint {
             guard let end = text.firstIndex(of: "]") else { throw Problem(text: "the ] after the address is missing") }
             host = String(text[text.index(after: text.startIndex)..<end])
             tail = text[text.index(after: end)...]
-            guard isNumericV6(host) else { throw Problem(text: "[\(host)] is no IPv6 address; write [::1]:80") }
+            guard isNumericV6(host) else { throw Problem(text: "[\(host)] is not an IPv6 address; write [::1]:80") }
         } else {
             let colon = text.firstIndex(of: ":") ?? text.endIndex
             host = String(text[..<colon])

@@ -70,8 +70,8 @@ extension SocketEvent.Kind {
                 sentence: ["\(if: .roleIs(.listener))accepting is paused", "reading paused by hand"])
         case .readingResumed:
             EventRow(
-                "resumed", mark: .pause, sentence: ["\(if: .roleIs(.listener))accepting goes on", "reading resumed"])
-        case .readInterestOff: EventRow("reading off", detail: ["bytes are there, no read takes them"])
+                "resumed", mark: .pause, sentence: ["\(if: .roleIs(.listener))accepting resumed", "reading resumed"])
+        case .readInterestOff: EventRow("reading off", detail: ["bytes are waiting, but no read is queued for them"])
         case .readInterestOn: EventRow("reading on", detail: ["a read takes bytes again"])
         case .writeBlocked:
             EventRow(
@@ -110,9 +110,9 @@ extension SocketEvent.Kind {
                 sentence: ["\(if: .firstIs(1))we sent FIN; \(.detail)", "\(.detail)", "we sent FIN"])
         case .closeAsked:
             EventRow(
-                "close asked", word: "close_requested",
+                "close request", word: "close_requested",
                 first: .choice(CloseMode.allCases.map { EventChoice($0.adverb, ["mode": .word($0.rawValue)]) }),
-                detail: ["\(.first)"], sentence: ["close asked, \(.detail)", "close asked"])
+                detail: ["\(.first)"], sentence: ["close requested, \(.detail)", "close requested"])
         case .movedAway:
             EventRow("moved away", first: .session("other_id"), detail: ["as \(.first)"], sentence: labelled)
         case .movedHere:
@@ -165,15 +165,16 @@ extension SocketEvent.Kind {
                 second: .choice([
                     EventChoice("by the receive filter", ["reason": .word("receive_filter")]),
                     EventChoice("not from the connected peer", ["reason": .word("foreign")]),
-                    EventChoice("nobody fetched those before", ["reason": .word("backlog_full")]),
+                    EventChoice("the backlog was full", ["reason": .word("backlog_full")]),
                     EventChoice("held back by the send filter", ["reason": .word("send_filter")]),
                 ]),
                 detail: ["\(.first), \(.second)", "\(.first)"], sentence: labelled)
         case .datagramsTruncated:
-            EventRow("cut off", .warning, first: datagrams, detail: ["\(.first) longer than what is kept"])
+            EventRow("cut off", .warning, first: datagrams, detail: ["\(.first) longer than the limit"])
         case .datagramError:
             EventRow(
-                "error", .warning, first: .errno, detail: ["of one sent before: \(.first)"], sentence: labelled)
+                "error", .warning, first: .errno, detail: ["for a datagram sent earlier: \(.first)"], sentence: labelled
+            )
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .dissolved: EventRow("disconnected", word: "disconnected", sentence: labelled)
