@@ -3,8 +3,9 @@
 package struct ScreenLayout: Hashable, Sendable {
     /// Below this nothing useful fits.
     package static let least = Size(40, 10)
-    /// From this width on list, talk and detail stand together.
+    /// From this size on list, talk and detail stand together.
     package static let compositeWidth = 120
+    package static let compositeHeight = 18
     package let size: Size
     /// Whether list, talk and detail stand together.
     package let isComposite: Bool
@@ -63,7 +64,7 @@ package struct ScreenLayout: Hashable, Sendable {
 
     private static func isComposite(_ size: Size, _ tab: Model.Tab, isZoomed: Bool) -> Bool {
         switch tab {
-        case .list, .talk, .detail: size.width >= compositeWidth && !isZoomed
+        case .list, .talk, .detail: size.width >= compositeWidth && size.height >= compositeHeight && !isZoomed
         case .start, .events: false
         }
     }
@@ -96,8 +97,8 @@ package struct TalkLayout: Hashable, Sendable {
     package let traffic: Rect
     package let composer: Rect
 
-    /// `margin`: columns left blank between the traffic and what stands on its right. In a low pane the traffic keeps four
-    /// rows; the others appear as there is room: the first queue and the line, the other queues, the rule, what is read
+    /// `margin`: columns left blank between the traffic and what stands on its right. In a low pane the traffic keeps
+    /// four rows, as far as there are; the others appear as there is room: the first queue and the line, the other queues, the rule, what is read
     /// next, and what the line comes to.
     package init(_ rect: Rect, margin: Int) {
         let others = min(8, max(3, rect.height - 4))

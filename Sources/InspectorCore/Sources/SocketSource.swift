@@ -12,8 +12,8 @@ package struct SourceAbilities: OptionSet, Hashable, Sendable {
     package static let sending = SourceAbilities(rawValue: 2)
 }
 
-/// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. Nothing above
-/// it knows which.
+/// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. What shows
+/// them does not know which.
 ///
 /// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart. No call waits.
 package protocol SocketSource: AnyObject, Sendable {
@@ -38,6 +38,7 @@ extension ProgramInfo {
     /// Why this program cannot do this to a socket of its own, as a sentence; nil: it can.
     package func refusal(of effect: Effect) -> String? {
         switch effect {
+        case .send where hasEnded, .startTLS where hasEnded, .transmit where hasEnded: "\(title) has ended"
         case .send where !abilities.contains(.commands):
             "\(title) gives the right to \(rights.rawValue) only; with SOCKETKIT_INSPECT=control it would do that"
         case .startTLS(let id, _) where !abilities.contains(.sending):

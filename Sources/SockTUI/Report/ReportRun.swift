@@ -26,6 +26,8 @@ final class ReportRun {
     /// a socket was opened may come after the news of it, and does not show the socket.
     private var answeredAtRequest = 0
     private var answeredInLast = 0
+    /// Whether a snapshot was requested that has not come.
+    private var isUnderWay = false
     private var endsByItself: Bool
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
@@ -125,8 +127,11 @@ final class ReportRun {
     private func turn(eventsFrom: UInt64) -> Int32? {
         var pipe = pollfd(fd: inbox.readEnd, events: Int16(POLLIN), revents: 0)
         let end = ContinuousClock.now + RunLoop.tick
-        answeredAtRequest = answered
-        runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
+        // One at a time: events come once, so each snapshot has to be printed.
+        if !isUnderWay {
+            (isUnderWay, answeredAtRequest) = (true, answered)
+            runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
+        }
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end {
             poll(&pipe, 1, Int32(max(0, (end - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
@@ -142,6 +147,7 @@ final class ReportRun {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot
+            isUnderWay = false
             answeredInLast = answeredAtRequest
             if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
             return true

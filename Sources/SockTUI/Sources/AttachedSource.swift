@@ -103,6 +103,10 @@ final class AttachedSource: SocketSource {
     func perform(_ command: SocketCommand) {
         let frame = InspectionFrame.command(command).bytes
         state.withLock { state in
+            guard state.ending == nil, !state.isClosing else {
+                state.notices.add("\(hello.program)[\(hello.process)] has ended; nothing was asked of it")
+                return
+            }
             guard frame.count <= InspectionFrame.limit else {
                 state.notices.add("too much for one command: at most \(InspectionFrame.limit) bytes")
                 return
@@ -213,6 +217,7 @@ final class AttachedSource: SocketSource {
     private func end(_ sentence: String) {
         state.withLock { state in
             if state.ending == nil { state.ending = sentence }
+            state.unsent = []
         }
     }
 

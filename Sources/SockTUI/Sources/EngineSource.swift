@@ -57,7 +57,7 @@ final class EngineSource: OpeningSource {
         }
         engine.queue.async { @Sendable [keeper] in
             guard keeper.setReplies(rules, of: id) else {
-                let detail = "\(id): auto-reply works only for open sockets that were opened here"
+                let detail = "auto-reply works only for open sockets that were opened here"
                 return then(SocketError(.other, operation: "reply", detail: detail))
             }
             then(nil)

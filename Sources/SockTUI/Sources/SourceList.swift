@@ -3,8 +3,8 @@ import Glibc
 import InspectorCore
 import SocketKit
 
-/// The sources of this run: the program's own engine once something is opened on it, and the programs that it is attached
-/// to. The first of them keeps its own names for its sockets; those of the others are told apart by their ordinal.
+/// The sources of this run, in the order in which they came: the program's own engine once something is opened on it, and
+/// the programs that it is attached to. The first keeps its own names for its sockets; an ordinal tells the others apart.
 final class SourceList: Sendable {
     private let state: Lock<State>
     private let makeOwn: @Sendable () -> any OpeningSource

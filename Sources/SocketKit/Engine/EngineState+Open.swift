@@ -67,10 +67,10 @@ extension EngineState {
         guard kernel.isStream(descriptor) else {
             throw SocketError(.other, operation: "adopt", detail: "descriptor \(descriptor): not a stream socket")
         }
-        let failure = kernel.makeNonBlocking(descriptor)
-        guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         let id = names.nextSession()
         try checkUnwatched(descriptor, as: id)
+        let failure = kernel.makeNonBlocking(descriptor)
+        guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         counters.opened += 1
         let connection = Connection(
             id: id, engine: self, handle: handle, role: .client, target: peer.description,

@@ -148,7 +148,7 @@ public final class AsyncSocket: Sendable {
 
     /// Takes over a connected stream socket of any family. It belongs to this socket from now on, unless this throws:
     /// `badConfiguration` when there is a session already, `other` when it is not a connected stream socket, `badParameter`
-    /// when another socket of this engine has it, `system` when the kernel refuses. `didConnectTo` is called.
+    /// when another socket of this engine watches it, `system` when the kernel refuses. `didConnectTo` is called.
     /// GCDAsyncSocket: `socketFromConnectedSocketFD:`.
     public func adopt(descriptor: Int32) throws(SocketError) {
         try enter { state, _ in

@@ -2,7 +2,7 @@ import CSocketKitOpenSSL
 
 /// The library, as this process uses it.
 enum OpenSSL {
-    /// Whether it may be used; every way into it asks this first.
+    /// Whether it may be used. Contexts and digests ask this first; everything else needs a context.
     ///
     /// On its own it registers a handler with `atexit` that frees what its functions and the ends of threads still use. An
     /// engine's thread is detached, so a process that exits just then would crash. What it would free, the kernel frees.
