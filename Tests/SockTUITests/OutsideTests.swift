@@ -89,7 +89,7 @@ struct OutsideTests {
         client.write(Array("PING!".utf8))
         #expect(eventually { recorder.received == Array("PONG 1\nPONG 2\n?".utf8) })
         engine.setReplies(SocketID(9_999), []) { error in answers.withLock { $0.append(error?.detail ?? "") } }
-        #expect(eventually { answers.withLock { $0.last?.contains("#9999") } == true })
+        #expect(eventually { answers.withLock { $0.last?.contains("opened here") } == true })
     }
 
     @Test("a script has no terminal for an editor or a clipboard, and says so")
