@@ -121,9 +121,9 @@ struct StartTests {
         let engine = SocketEngine()
         let inspection = try SocketInspection.serve(engine, rights: .watch, folder: folder.path)
         let programs = SourceList()
-        let attached = Lock<Int?>(nil)
-        programs.attach(inspection.path) { @Sendable result in attached.withLock { $0 = try? result.get() } }
-        #expect(eventually { attached.withLock { $0 } == 1 } && !programs.hasAnswered)
+        let answers = Lock<[SocketError?]>([])
+        programs.attach(inspection.path) { @Sendable error in answers.withLock { $0.append(error) } }
+        #expect(eventually { answers.withLock { $0 } == [nil] } && !programs.hasAnswered)
         let snapshots = Lock<[EngineSnapshot]>([])
         programs.requestSnapshot(SnapshotRequest(kernel: .all)) { @Sendable snapshot in
             snapshots.withLock { $0.append(snapshot) }

@@ -119,9 +119,14 @@ struct ReadKindTextTests {
             ("frame u32 after", .offset, "after: needs a number of bytes after it"),
             ("frame u32 after 65537", .offset, "after: must be 0 to 65536"),
             ("frame u32 max 3", .limit, "max: must be at least the header's 4 bytes"),
-            ("length 5 max 8", .limit, "max: goes with any, until, frame only"),
-            ("any little", .order, "little: goes with frame only"),
-            ("length 5 any", .length, "length: goes with length only"),
+            ("length 5 max 8", .limit, "max: can only be used with any or until or frame"),
+            ("any little", .order, "little: can only be used with frame"),
+            ("length 5 any", nil, "any: is a second kind of read, after length"),
+            ("length 5 length 6", nil, "length: is a second kind of read, after length"),
+            ("line until END", nil, "until: is a second kind of read, after line"),
+            ("any max 8K max 9K", .limit, "max: is given twice"),
+            ("frame u32 big little", .order, "frame: is given twice"),
+            ("length +5", .length, "+5: length needs a number of bytes such as 512 or 8K"),
         ] as [(String, ReadPart?, String)])
     func mistakes(_ text: String, _ part: ReadPart?, _ sentence: String) {
         let problem = #expect(throws: ReadTextProblem.self) { try Kind.parse(text) }

@@ -49,7 +49,7 @@ extension Action {
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
         Action("pace", .effects { $0.openPace() }, .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
         Action(
-            "destination", .change { $0.openDestination() }, .key([.alt("d")], in: [.composer], "to whom datagrams go")),
+            "destination", .change { $0.openDestination() }, .key([.alt("d")], in: [.composer], "where datagrams are sent")),
     ]
 
     /// The names of the actions that edit a line, which the help lists by themselves.

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What one line asks for that was typed behind `:`, bound to a key or written in a script: an action's name, as
+/// What one line asks for that was typed after `:`, bound to a key or written in a script: an action's name, as
 /// the help shows it, or a verb with its arguments.
 package enum Instruction: Hashable, Sendable {
     /// An action, by its name.

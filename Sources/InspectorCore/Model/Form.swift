@@ -86,7 +86,7 @@ package struct Form: Hashable, Sendable {
         case .reply(let id, _): "\(id): auto-reply"
         case .save(let id, _, _): "save bytes of \(id)"
         case .pace(let id): "pacing for \(id)"
-        case .destination(let id): "to whom datagrams of \(id) go"
+        case .destination(let id): "where \(id) sends datagrams"
         }
     }
 

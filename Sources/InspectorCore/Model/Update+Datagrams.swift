@@ -12,7 +12,7 @@ extension Model {
         }
         guard let selected else { return [] }
         guard composer.destination != nil || selected.peer != nil || selected.phase == .connecting else {
-            notice = error(naming("to whom? {destination} chooses an address", in: .composer))
+            notice = error(naming("no destination: {destination} chooses an address", in: .composer))
             return []
         }
         editComposer { $0.sent() }
@@ -23,7 +23,7 @@ extension Model {
         return [.send(.send(selected.id, request))] + remember(composer.line, sentTo: selected.id)
     }
 
-    /// Asks to whom datagrams go.
+    /// Asks where datagrams are sent.
     mutating func openDestination() {
         guard let selected, selected.role == .datagram else {
             notice = hint("a stream has one peer; datagrams may go to any address")

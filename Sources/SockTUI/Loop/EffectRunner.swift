@@ -66,11 +66,8 @@ struct EffectRunner: Sendable {
                 }
             }
         case .attach(let name):
-            sources.attach(name) { @Sendable [inbox] result in
-                switch result {
-                case .success: break
-                case .failure(let error): inbox.post(.refused("\(name): \(error.detail)"))
-                }
+            sources.attach(name) { @Sendable [inbox] error in
+                if let error { inbox.post(.refused("\(name): \(error.detail)")) }
             }
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in

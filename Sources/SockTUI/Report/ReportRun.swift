@@ -175,7 +175,11 @@ final class ReportRun {
 
     /// Whether nothing can happen any more.
     private var isOver: Bool {
-        if let programs { return programs.isEmpty ? !refusals.isEmpty : programs.allSatisfy(\.hasEnded) }
+        if let programs {
+            // Others of the same name may still be attached to.
+            guard programs.isEmpty else { return programs.allSatisfy(\.hasEnded) }
+            return !refusals.isEmpty && runner.sources.hasAnswered
+        }
         guard endsByItself, unanswered == 0, answeredInLast == answered, let last else { return false }
         return last.sockets.allSatisfy { $0.phase == .closed }
     }

@@ -63,22 +63,26 @@ final class SourceList: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches to programs that let themselves be inspected; answers with how many there were, or why there is none.
-    func attach(_ name: String, then: @escaping @Sendable (Result<Int, SocketError>) -> Void) {
+    /// Attaches to every inspectable program of that name; answers with why it could not, once for each that failed, and
+    /// with nil in the end.
+    func attach(_ name: String, then: @escaping @Sendable (SocketError?) -> Void) {
         state.withLock { $0.attaching += 1 }
         DispatchQueue.global().async { @Sendable [self] in
-            defer { state.withLock { $0.attaching -= 1 } }
-            do throws(AttachError) {
-                var count = 0
-                for path in try AttachablePrograms.paths(for: name) {
+            func attempt(_ step: () throws(AttachError) -> Void) {
+                do throws(AttachError) { try step() } catch {
+                    then(SocketError(.other, operation: "attach", detail: error.sentence))
+                }
+            }
+            var paths: [String] = []
+            attempt { () throws(AttachError) in paths = try AttachablePrograms.paths(for: name) }
+            for path in paths {
+                attempt { () throws(AttachError) in
                     guard attached.count < Self.limit else { throw Self.tooMany }
                     add(try AttachedSource(path: path))
-                    count += 1
                 }
-                then(.success(count))
-            } catch {
-                then(.failure(SocketError(.other, operation: "attach", detail: error.sentence)))
             }
+            state.withLock { $0.attaching -= 1 }
+            then(nil)
         }
     }
 

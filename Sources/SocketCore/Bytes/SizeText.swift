@@ -6,8 +6,8 @@ package enum SizeText {
     package static func parse(_ text: String) -> Int? {
         let text = text.filter { !$0.isWhitespace }
         let shift = units.first { $0.letter == text.suffix(1).uppercased() }?.shift
-        guard let number = Int(shift == nil ? text[...] : text.dropLast()), number >= 0,
-            number <= Int.max >> (shift ?? 0)
+        let digits = shift == nil ? text[...] : text.dropLast()
+        guard digits.first != "+", digits.first != "-", let number = Int(digits), number <= Int.max >> (shift ?? 0)
         else { return nil }
         return number << (shift ?? 0)
     }

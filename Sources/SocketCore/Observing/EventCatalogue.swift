@@ -2,13 +2,17 @@
 /// records it. Recording an event never looks here: only what makes words of it does.
 package enum EventCatalogue {
     /// By the kinds' indices, since Traffic asks for the row of each event that is remembered.
-    private static let rows = SocketEvent.Kind.allCases.sorted { $0.index < $1.index }.map(\.row)
+    private static let rows: [EventRow] = {
+        let kinds = SocketEvent.Kind.allCases
+        precondition(kinds.indices.allSatisfy { kinds[$0].index == $0 }, "the cases are numbered otherwise")
+        return kinds.map(\.row)
+    }()
 
     package static subscript(_ kind: SocketEvent.Kind) -> EventRow { rows[kind.index] }
 }
 
 extension SocketEvent.Kind {
-    /// Swift numbers cases without payload from 0. Hashing a kind would hash its word.
+    /// Swift numbers cases without payload from 0, which `rows` checks. Hashing a kind would hash its word.
     fileprivate var index: Int { withUnsafeBytes(of: self) { $0.reversed().reduce(0) { $0 << 8 | Int($1) } } }
 }
 
@@ -124,8 +128,8 @@ extension SocketEvent.Kind {
                 "TLS asked", first: .count("reads_ahead", "read", "reads"),
                 second: .count("writes_ahead", "write", "writes"),
                 detail: [
-                    "behind \(.positiveFirst) and \(.positiveSecond)", "behind \(.positiveFirst)",
-                    "behind \(.positiveSecond)",
+                    "after \(.positiveFirst) and \(.positiveSecond)", "after \(.positiveFirst)",
+                    "after \(.positiveSecond)",
                 ],
                 sentence: ["TLS requested, \(.detail)", "TLS requested"])
         case .tlsBegan:

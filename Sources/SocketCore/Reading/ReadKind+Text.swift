@@ -65,6 +65,8 @@ extension ReadRequest.Kind.Word {
 /// Puts a kind of read together, word by word or part by part. Without a kind's word it is `any`.
 package struct ReadKindReader {
     private var word: ReadRequest.Kind.Word
+    /// The word of the kind that was given; nil: none was.
+    private var kindWord: String?
     private var values = ReadValues()
     /// The parts that were given, each with the word that says so.
     private var given: [(part: ReadPart, word: String)] = []
@@ -74,10 +76,10 @@ package struct ReadKindReader {
     /// Takes a word, and its value from `next`. Returns `false` if it is not a word of a kind's text form.
     package mutating func take(_ text: String, next: () -> String?) throws(ReadTextProblem) -> Bool {
         if text == ReadRequest.Kind.line {
-            word = .until
+            try begin(.until, text)
             try set(.terminator, TerminatorText.names[0].name)
         } else if let word = ReadRequest.Kind.Word(rawValue: text) {
-            self.word = word
+            try begin(word, text)
             if let part = word.parts.first, part.isRequired { try set(part, next()) }
         } else if let part = ReadPart.allCases.first(where: { $0.keyword == text }) {
             try set(part, next())
@@ -89,9 +91,15 @@ package struct ReadKindReader {
         return true
     }
 
+    private mutating func begin(_ word: ReadRequest.Kind.Word, _ text: String) throws(ReadTextProblem) {
+        if let kindWord { throw ReadTextProblem(nil, text, "is a second kind of read, after \(kindWord)") }
+        (self.word, kindWord) = (word, text)
+    }
+
     /// Takes the value of a part.
     package mutating func set(_ part: ReadPart, _ text: String?) throws(ReadTextProblem) {
         guard let text, !text.isEmpty else { throw ReadTextProblem(part, name(part), "needs \(part.noun) after it") }
+        if given.contains(where: { $0.part == part }) { throw ReadTextProblem(part, name(part), "is given twice") }
         try values.set(part, text)
         given.append((part, part.isRequired ? word.rawValue : part.keyword ?? text))
     }
@@ -100,7 +108,7 @@ package struct ReadKindReader {
     package func kind() throws(ReadTextProblem) -> ReadRequest.Kind {
         if let (part, word) = given.first(where: { !word.parts.contains($0.part) }) {
             let others = ReadRequest.Kind.Word.allCases.filter { $0.parts.contains(part) }.map(\.rawValue)
-            throw ReadTextProblem(part, word, "goes with \(others.joined(separator: ", ")) only")
+            throw ReadTextProblem(part, word, "can only be used with \(others.joined(separator: " or "))")
         }
         let kind = ReadRequest.Kind(word, values)
         if let flaw = kind.flaw { throw ReadTextProblem(flaw.part, name(flaw.part), flaw.message) }
