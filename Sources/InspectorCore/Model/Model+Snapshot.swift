@@ -16,17 +16,17 @@ extension Model {
 
     /// Takes a snapshot; while the screen is frozen it is kept, but not shown.
     mutating func take(_ snapshot: EngineSnapshot) {
-        clock.take(snapshot)
-        cadence.take(snapshot.time)
+        shared.clock.take(snapshot)
+        shared.cadence.take(snapshot.time)
         measureLoad(snapshot)
-        if let latest, SessionsMark(latest) != SessionsMark(snapshot) { vanished.take(former: latest, snapshot) }
-        latest = snapshot
+        if let latest, SessionsMark(latest) != SessionsMark(snapshot) { shared.vanished.take(former: latest, snapshot) }
+        shared.latest = snapshot
         noteTimeouts(snapshot)
         let seen = log.end
-        log.take(snapshot)
+        shared.log.take(snapshot)
         matchNewEvents(from: seen)
         traffic.take(snapshot.traffic, of: snapshot.trafficOf)
-        histories.take(snapshot)
+        shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refreshWhenDue(snapshot) }
@@ -38,11 +38,11 @@ extension Model {
 
     private mutating func measureLoad(_ snapshot: EngineSnapshot) {
         for engine in snapshot.engines {
-            if let began = loadsBegan[engine.ordinal] {
+            if let began = shared.loadsBegan[engine.ordinal] {
                 guard let measured = EngineLoad(from: began, to: engine) else { continue }
-                loads[engine.ordinal] = measured
+                shared.loads[engine.ordinal] = measured
             }
-            loadsBegan[engine.ordinal] = engine
+            shared.loadsBegan[engine.ordinal] = engine
         }
     }
 
@@ -50,7 +50,7 @@ extension Model {
         for event in snapshot.events {
             switch event.kind {
             case .readTimedOut, .writeTimedOut:
-                timeouts[event.socket] = TimeoutNote(elapsed: .milliseconds(event.second), tag: event.tag)
+                shared.timeouts[event.socket] = TimeoutNote(elapsed: .milliseconds(event.second), tag: event.tag)
             default:
                 break
             }
@@ -64,9 +64,9 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
-        for id in Array(replies.keys) where isGone(id) { replies[id] = nil }
-        for id in Array(transmissions.keys) where isGone(id) { transmissions[id] = nil }
-        for id in Array(timeouts.keys) where isGone(id) { timeouts[id] = nil }
+        for id in Array(shared.replies.keys) where isGone(id) { shared.replies[id] = nil }
+        for id in Array(shared.transmissions.keys) where isGone(id) { shared.transmissions[id] = nil }
+        for id in Array(shared.timeouts.keys) where isGone(id) { shared.timeouts[id] = nil }
         for id in list.marked where isGone(id) { list.marked.remove(id) }
         if list.marked.isEmpty { list.showsMarked = false }
     }
@@ -81,7 +81,7 @@ extension Model {
         let due: Duration = mark == SessionsMark(snapshot) ? .seconds(1) : .milliseconds(300)
         guard passed < due else { return refresh() }
         let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
-        findings.glance(
+        shared.findings.glance(
             snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
     }
 
@@ -89,8 +89,8 @@ extension Model {
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
-        summary = Summary(snapshot.sockets)
-        findings.take(snapshot, lost: log.lostLately(snapshot.time))
+        shared.summary = Shared.Summary(snapshot.sockets)
+        shared.findings.take(snapshot, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
 
@@ -168,7 +168,7 @@ extension Model {
     }
 
     mutating func thaw() {
-        frozen = nil
+        shared.frozen = nil
         refresh()
     }
 
@@ -176,13 +176,13 @@ extension Model {
     mutating func toggleFreeze() {
         if frozen != nil { return thaw() }
         guard let latest else { return }
-        frozen = Frozen(
+        shared.frozen = Shared.Frozen(
             snapshot: latest, clock: clock, nextEvent: log.next, trafficOf: traffic.isKnown ? traffic.socket : nil,
             traffic: traffic.snapshot)
     }
 }
 
-extension Model.Summary {
+extension Shared.Summary {
     /// Sums over these sessions, in one pass.
     init(_ sockets: [SocketSnapshot]) {
         var largest = SocketID(0)

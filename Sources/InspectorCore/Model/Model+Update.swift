@@ -15,7 +15,7 @@ extension Model {
         case .key(let key): effects = press(key)
         case .paste(let text): effects = paste(text)
         case .resized(let size):
-            self.size = size
+            shared.size = size
             effects = []
         case .snapshot(let snapshot):
             take(snapshot)
@@ -35,7 +35,7 @@ extension Model {
             notice = nil
             effects = run(line)
         case .note(let text, let time):
-            log.note(text, at: time)
+            shared.log.note(text, at: time)
             matchNewEvents(from: log.end - 1)
             effects = []
         case .mouse(let event): effects = mouse(event)
@@ -63,10 +63,10 @@ extension Model {
     private mutating func learn(_ message: Message) {
         switch message {
         case .sentLines(let lines): sentLines = lines
-        case .replies(let id, let rules): replies[id] = rules.isEmpty ? nil : rules
+        case .replies(let id, let rules): shared.replies[id] = rules.isEmpty ? nil : rules
         case .templates(let found, let path, let problem): (templates, templateSource) = (found, (path, problem))
         case .told(let sentence): notice = hint(sentence)
-        case .peers(let peers): self.peers = peers
+        case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
         default: break
         }

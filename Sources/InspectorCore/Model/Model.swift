@@ -28,26 +28,6 @@ package struct Model: Sendable {
         case start, list, talk, detail, events
     }
 
-    /// The screen held still: everything shown is as it was at that instant.
-    package struct Frozen: Hashable, Sendable {
-        package var snapshot: EngineSnapshot
-        package var clock: WallClock
-        /// The first event that is not shown.
-        package var nextEvent: UInt64
-        package var trafficOf: SocketID?
-        package var traffic: TrafficSnapshot
-    }
-
-    /// Sums over the sessions that are shown, made once for each snapshot.
-    package struct Summary: Hashable, Sendable {
-        package var live = 0
-        package var closed = 0
-        package var receiveRate: Double?
-        package var sendRate: Double?
-        /// Columns that the largest id takes.
-        package var idWidth = 4
-    }
-
     /// A sentence for the person, above the footer.
     package struct Notice: Hashable, Sendable {
         package var text: String
@@ -117,11 +97,9 @@ package struct Model: Sendable {
         }
     }
 
-    package let options: Options
-    package let glyphs: Glyphs
-    package let sanitizer: Sanitizer
 
-    package internal(set) var size = Size(80, 24)
+    package internal(set) var shared: Shared
+
     package internal(set) var tab = Tab.start
     /// Whether keys go to the composer of the selected connection.
     package internal(set) var isComposing = false
@@ -130,23 +108,8 @@ package struct Model: Sendable {
     package internal(set) var field: OpenField?
     package internal(set) var notice: Notice?
 
-    package internal(set) var latest: EngineSnapshot?
-    package internal(set) var frozen: Frozen?
-    package internal(set) var clock = WallClock()
-    package internal(set) var cadence = Cadence()
-    /// How busy each engine is, by its program's ordinal; none before the first second is over.
-    package internal(set) var loads: [Int: EngineLoad] = [:]
-    /// What the loads are measured from.
-    var loadsBegan: [Int: EngineShare] = [:]
-    package internal(set) var summary = Summary()
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
-    package internal(set) var findings: Findings
-    package internal(set) var log = EventLog()
-    package internal(set) var histories = RateHistories()
-    /// Sessions that the engine lists no longer, for the events that tell of them; the latest few thousand.
-    var vanished = VanishedSockets()
-    package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
     package internal(set) var traffic = TrafficState()
     /// What was opened last, for the next one to be opened like it.
     var lastOpened: OpenRequest?
@@ -160,14 +123,8 @@ package struct Model: Sendable {
     /// How often all rows, or all events, were matched with a filter that was set.
     package internal(set) var filterRuns = 0
     package internal(set) var start = StartState()
-    /// The other ends of connections in sight, those that are on this host.
-    package internal(set) var peers: [SocketID: PeerEnd] = [:]
-    /// The programs that are looked at from outside; none: only this one.
-    package internal(set) var programs: [ProgramInfo] = []
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
-    /// The rules by which sockets reply by themselves.
-    package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     package internal(set) var templates: [Template] = []
     /// The file of the templates; what is wrong with it.
     var templateSource: (path: String?, problem: String?)
@@ -178,8 +135,6 @@ package struct Model: Sendable {
     package internal(set) var talkMatch: TalkMatch?
     /// Whether ^X was pressed in the composer and its second key is awaited.
     var awaitsChord = false
-    /// What is being sent that takes a while, one a connection.
-    package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.text
@@ -195,23 +150,11 @@ package struct Model: Sendable {
     package internal(set) var awaiting: SocketID?
 
     package init(options: Options) {
-        self.options = options
-        glyphs = options.ascii ? .ascii : .unicode
-        sanitizer = Sanitizer(isASCII: options.ascii)
-        findings = Findings(options.lints)
+        shared = Shared(options: options)
     }
-
-    /// What is on the screen: the latest snapshot, or the one that was frozen.
-    package var shown: EngineSnapshot? { frozen?.snapshot ?? latest }
 
     /// The connection that the cursor is on, while it is listed.
     package var selected: SocketSnapshot? { list.selected.flatMap { shown?.socket($0) } }
-
-    /// The instant that is shown.
-    package var now: MonotonicTime { shown?.time ?? .zero }
-
-    /// The clock by which times are shown.
-    package var shownClock: WallClock { frozen?.clock ?? clock }
 
     /// The traffic of the selected connection as far as it is known at the instant that is shown.
     package var shownTraffic: TrafficSnapshot {

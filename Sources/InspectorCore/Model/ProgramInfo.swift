@@ -65,7 +65,7 @@ extension Model {
             let before = programs.first { $0.ordinal == program.ordinal }?.state
             if before != program.state { notice = error("\(program.title): \(why)") }
         }
-        programs = news.programs
+        shared.programs = news.programs
         if tab == .start, !programs.isEmpty, start.editor.isEmpty, dialog == nil { tab = .list }
         if let sentence = news.notices.last { notice = error(sentence) }
     }

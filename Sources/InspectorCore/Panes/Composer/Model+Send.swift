@@ -31,7 +31,7 @@ extension Model {
             if transmission.isLong {
                 var progress = TransmissionProgress(transmission)
                 if case .file(let path) = source, fileFacts?.path == path { progress.total = fileFacts?.size }
-                transmissions[id] = progress
+                shared.transmissions[id] = progress
             }
             return [.transmit(transmission)] + following
         }
@@ -75,7 +75,7 @@ extension Model {
     mutating func progressed(_ progress: TransmissionProgress) {
         let id = progress.transmission.socket
         guard transmissions[id] != nil else { return }
-        transmissions[id] = progress
+        shared.transmissions[id] = progress
         guard case .message(_, let first) = progress.transmission.source, let composer = composers[id] else { return }
         let next = max(composer.sequence, first + progress.rounds)
         composers[id]?.sequence = next
@@ -84,7 +84,7 @@ extension Model {
     /// The shell is done, was stopped, or could not go on.
     mutating func transmissionEnded(_ progress: TransmissionProgress, _ ending: TransmissionEnding) {
         let id = progress.transmission.socket
-        let wasKnown = transmissions.removeValue(forKey: id) != nil
+        let wasKnown = shared.transmissions.removeValue(forKey: id) != nil
         switch ending {
         case .failed(let sentence): notice = error(sentence)
         case .stopped: notice = hint("stopped \(progress.words)")

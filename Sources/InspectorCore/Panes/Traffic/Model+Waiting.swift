@@ -27,9 +27,9 @@ extension Model {
     private mutating func hideSent() {
         guard let id = list.selected else { return }
         traffic.snapshot.hideSent()
-        frozen?.traffic.hideSent()
-        latest?.hidePreviews(of: id)
-        frozen?.snapshot.hidePreviews(of: id)
+        shared.frozen?.traffic.hideSent()
+        shared.latest?.hidePreviews(of: id)
+        shared.frozen?.snapshot.hidePreviews(of: id)
     }
 
     /// Whether the selected connection has received these bytes one after another, as far as they are kept.

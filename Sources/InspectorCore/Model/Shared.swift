@@ -1,0 +1,98 @@
+import SocketCore
+
+/// The facts that every pane reads. Only `Model` changes them; a pane is given them by value.
+package struct Shared: Sendable {
+    /// The screen held still: everything shown is as it was at that instant.
+    package struct Frozen: Hashable, Sendable {
+        package var snapshot: EngineSnapshot
+        package var clock: WallClock
+        /// The first event that is not shown.
+        package var nextEvent: UInt64
+        package var trafficOf: SocketID?
+        package var traffic: TrafficSnapshot
+    }
+
+    /// Sums over the sessions that are shown, made once for each snapshot.
+    package struct Summary: Hashable, Sendable {
+        package var live = 0
+        package var closed = 0
+        package var receiveRate: Double?
+        package var sendRate: Double?
+        /// Columns that the largest id takes.
+        package var idWidth = 4
+    }
+
+    package let options: Model.Options
+    /// The characters that lines and bars are drawn with.
+    package let glyphs: Glyphs
+    /// Makes foreign text fit for a terminal.
+    package let sanitizer: Sanitizer
+    /// The terminal's.
+    package internal(set) var size = Size(80, 24)
+    /// The last snapshot that came, shown or not.
+    package internal(set) var latest: EngineSnapshot?
+    package internal(set) var frozen: Frozen?
+    package internal(set) var clock = WallClock()
+    package internal(set) var cadence = Cadence()
+    /// How busy each engine is, by its program's ordinal; none before the first second is over.
+    package internal(set) var loads: [Int: EngineLoad] = [:]
+    /// What the loads are measured from.
+    var loadsBegan: [Int: EngineShare] = [:]
+    package internal(set) var summary = Summary()
+    package internal(set) var findings: Findings
+    package internal(set) var log = EventLog()
+    package internal(set) var histories = RateHistories()
+    /// Sessions that the engine lists no longer, for the events that tell of them; the latest few thousand.
+    var vanished = VanishedSockets()
+    package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
+    /// The other ends of connections in sight, those that are on this host.
+    package internal(set) var peers: [SocketID: PeerEnd] = [:]
+    /// The programs that are looked at from outside; none: only this one.
+    package internal(set) var programs: [ProgramInfo] = []
+    /// The rules by which sockets reply by themselves.
+    package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    /// What is being sent that takes a while, one a connection.
+    package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
+
+    init(options: Model.Options) {
+        self.options = options
+        glyphs = options.ascii ? .ascii : .unicode
+        sanitizer = Sanitizer(isASCII: options.ascii)
+        findings = Findings(options.lints)
+    }
+
+    /// What is on the screen: the latest snapshot, or the one that was frozen.
+    package var shown: EngineSnapshot? { frozen?.snapshot ?? latest }
+
+    /// The instant that is shown.
+    package var now: MonotonicTime { shown?.time ?? .zero }
+
+    /// The clock by which times are shown.
+    package var shownClock: WallClock { frozen?.clock ?? clock }
+}
+
+/// The facts by their short names, to be read.
+extension Model {
+    package var options: Options { shared.options }
+    package var glyphs: Glyphs { shared.glyphs }
+    package var sanitizer: Sanitizer { shared.sanitizer }
+    package var size: Size { shared.size }
+    package var latest: EngineSnapshot? { shared.latest }
+    package var frozen: Shared.Frozen? { shared.frozen }
+    package var clock: WallClock { shared.clock }
+    package var cadence: Cadence { shared.cadence }
+    package var loads: [Int: EngineLoad] { shared.loads }
+    package var summary: Shared.Summary { shared.summary }
+    package var findings: Findings { shared.findings }
+    package var log: EventLog { shared.log }
+    package var histories: RateHistories { shared.histories }
+    package var timeouts: [SocketID: TimeoutNote] { shared.timeouts }
+    package var peers: [SocketID: PeerEnd] { shared.peers }
+    package var programs: [ProgramInfo] { shared.programs }
+    package var replies: [SocketID: [ReplyRule]] { shared.replies }
+    package var transmissions: [SocketID: TransmissionProgress] { shared.transmissions }
+    package var shown: EngineSnapshot? { shared.shown }
+    package var now: MonotonicTime { shared.now }
+    package var shownClock: WallClock { shared.shownClock }
+    var vanished: VanishedSockets { shared.vanished }
+}
