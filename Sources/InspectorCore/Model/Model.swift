@@ -97,7 +97,6 @@ package struct Model: Sendable {
         }
     }
 
-
     package internal(set) var shared: Shared
 
     package internal(set) var tab = Tab.start
