@@ -22,7 +22,7 @@ enum FilterTerm: Hashable, Sendable {
         case rx, tx
         case idle, age
         case rtt
-        /// Reads, and writes, that wait behind the one in hand.
+        /// Reads, and writes, that wait after the current one.
         case reads, writes
     }
 

@@ -223,7 +223,7 @@ extension TLSChoices {
     /// For the help.
     static let usage = "[cert F] [key F] [ca F] [sni N] [insecure] ..."
 
-    /// The words that say behind an address how TLS is to be; each but the last is followed by a value.
+    /// The words after an address that configure TLS; each but the last is followed by a value.
     static let words = ["cert", "key", "ca", "sni", "alpn", "keylog", "insecure"]
 
     /// Takes one of these words, and its value; false: it is none of them.

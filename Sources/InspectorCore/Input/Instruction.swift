@@ -8,7 +8,7 @@ package enum Instruction: Hashable, Sendable {
     case connect(OpenRequest)
     case listen(OpenRequest)
     case relay(RelayRequest)
-    /// On the selected connection; without a tag of its own it gets the next one.
+    /// On the selected connection; without a tag it gets the next one.
     case read(ReadRequest, hasTag: Bool)
     case send([UInt8])
     /// On the selected connection, which must be a WebSocket.

@@ -38,7 +38,7 @@ extension Model {
         show(.list)
     }
 
-    /// Goes to a screen; whoever goes elsewhere no longer waits for a listener's first connection.
+    /// Goes to a screen. Leaving Traffic ends the wait for a listener's first connection.
     mutating func show(_ tab: Tab) {
         if tab != .talk { awaiting = nil }
         self.tab = tab

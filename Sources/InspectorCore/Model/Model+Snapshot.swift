@@ -85,7 +85,7 @@ extension Model {
             snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
     }
 
-    /// Makes sums and rows anew from the snapshot that is shown.
+    /// Computes sums and rows again from the snapshot that is shown.
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)

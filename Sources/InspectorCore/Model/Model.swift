@@ -2,7 +2,7 @@ import SocketCore
 
 /// Everything that the screen is drawn from. `update` is the only writer.
 package struct Model: Sendable {
-    /// What is decided before the first picture and never changes.
+    /// What is decided before the first frame and never changes.
     package struct Options: Hashable, Sendable {
         /// Whether only ASCII is drawn.
         package var ascii: Bool
@@ -139,7 +139,7 @@ package struct Model: Sendable {
     package internal(set) var viewMode = ViewMode.text
     /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
     package internal(set) var hidesControlFrames = false
-    /// Lines typed behind `:`, oldest first.
+    /// Lines typed after `:`, oldest first.
     var commandHistory: [String] = []
     /// First line of the detail in sight.
     package internal(set) var detailTop = 0

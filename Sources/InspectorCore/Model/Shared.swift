@@ -49,7 +49,7 @@ package struct Shared: Sendable {
     package internal(set) var peers: [SocketID: PeerEnd] = [:]
     /// The programs that are looked at from outside; none: only this one.
     package internal(set) var programs: [ProgramInfo] = []
-    /// The rules by which sockets reply by themselves.
+    /// The auto-reply rules, by socket.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]

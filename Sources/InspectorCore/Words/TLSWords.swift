@@ -66,7 +66,7 @@ package enum TLSWords {
         }
     }
 
-    /// What a filter's word can be behind `tls:`: whether there is TLS at all, how far it has come in the words of the
+    /// What can follow `tls:` in a filter: whether there is TLS at all, how far it has come in the words of the
     /// filter or of the column, its version.
     package static let filterWords =
         ["yes", "no"] + TLSSnapshot.Phase.allCases.flatMap { [$0.rawValue, column($0).lowercased()] }
@@ -77,7 +77,7 @@ package enum TLSWords {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
         if tls.phase == .secure { return column(tls).hasPrefix(word) }
-        // "asked" is a word of its own, and one begins as another does.
+        // "asked" is a word too, and one word begins as another does.
         let shown = column(tls.phase).lowercased()
         return filterWords.contains(word) ? shown == word : shown.hasPrefix(word)
     }

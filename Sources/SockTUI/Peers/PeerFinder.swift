@@ -5,7 +5,7 @@ import SocketKit
 
 /// Finds which programs of this host are at the other ends of the connections in sight, and what they have not read.
 ///
-/// It works on a queue of its own, one round at a time: what comes while one is under way is left out, since the next
+/// It works on its own queue, one round at a time: what comes while one is under way is left out, since the next
 /// snapshot brings it again.
 final class PeerFinder: Sendable {
     private let queue = DispatchQueue(label: "peers", qos: .utility)
@@ -191,7 +191,7 @@ enum DescriptorScan {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // Where it lies: the record ends behind the name, and is shorter than its type.
+            // At its place in memory: the record ends after the name, and is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

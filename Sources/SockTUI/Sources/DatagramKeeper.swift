@@ -14,7 +14,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         guard case .datagram(let target) = request.target else { return }
         engine.queue.async { @Sendable [self] in
             var configuration = DatagramConfiguration()
-            // Whoever types such an address means it.
+            // A user who types such an address means it.
             configuration.isBroadcastEnabled = true
             configuration.multicastInterface = target.interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
@@ -52,7 +52,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         }
     }
 
-    /// Leaves no socket file behind.
+    /// Removes the socket file.
     func closeAll() {
         for socket in kept.withLock({ Array($0.values) }) { socket.close() }
     }

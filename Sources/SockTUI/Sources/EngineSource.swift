@@ -143,7 +143,7 @@ final class EngineSource: OpeningSource {
         }
     }
 
-    /// Stops every listener, so that no socket file is left behind.
+    /// Stops every listener, so that no socket file remains.
     func close() {
         keeper.stopListeners()
         webSockets.stopListeners()

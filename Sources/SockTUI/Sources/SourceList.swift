@@ -225,6 +225,6 @@ final class SourceList: Sendable {
         { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
     }
 
-    /// Leaves nothing behind that others could see; the program is about to end.
+    /// Removes what others could see, such as socket files; the program is about to end.
     func close() { for entry in entries { entry.source.close() } }
 }

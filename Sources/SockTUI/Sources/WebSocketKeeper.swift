@@ -24,7 +24,7 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
         return socket.session
     }
 
-    /// Listens; on the engine's queue. Whoever asks for another path than `resource` gets status 404, unless that is `/`.
+    /// Listens; on the engine's queue. A request for another path than `resource` gets status 404, unless that is `/`.
     func listen(
         _ request: OpenRequest, on endpoint: Endpoint, resource: String, engine: SocketEngine
     ) throws(SocketError) -> SocketID? {
