@@ -107,7 +107,7 @@ struct WordListTests {
 
     @Test("close takes every mode, the menu has it, and its words are its own", arguments: CloseMode.allCases)
     func closing(_ mode: CloseMode) {
-        #expect(Instruction.parse("close \(mode.words.typed)") == .success(.close(mode)))
+        #expect(Instruction.parse("close \(mode.words.typed)") == .success(.act(.close(mode))))
         let all = CloseMode.allCases.map(\.words)
         let (typed, keys) = (all.map { $0.typed }, all.map { $0.key })
         #expect(Set(typed).count == all.count && Set(keys).count == all.count)

@@ -173,6 +173,19 @@ struct InspectionTests {
         #expect(other.accepted.isConnected)
     }
 
+    @Test("a socket that does not take a command is named to the viewer, and nothing is done")
+    func commandOfAnotherSocket() throws {
+        let served = try Served(.control)
+        func refusal(_ command: SocketCommand) -> String? { served.engine.enter { $0.perform(ofViewer: command) } }
+        let listener = try #require(served.engine.snapshot().sockets.first { $0.role == .listener }?.id)
+        let id = try #require(served.accepted.session)
+        #expect(
+            refusal(.write(listener, WriteRequest([1])))
+                == "\(listener) is a listener: write does not apply to it; nothing was done")
+        #expect(refusal(.answerConnection(id, .take))?.contains("is a connection: takeConnection") == true)
+        #expect(refusal(.pauseReading(listener, true)) == nil && refusal(.halfClose(id)) == nil)
+    }
+
     @Test("where much is queued for writing a viewer may still read, and close or ping a WebSocket")
     func longWriteQueue() throws {
         let served = try Served(.control)

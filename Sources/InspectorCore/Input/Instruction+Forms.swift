@@ -32,11 +32,11 @@ extension Instruction {
             verb: "close", arguments: closings.map(\.0).joined(separator: "|"),
             help: "close; a WebSocket: CODE [REASON]", words: closings.map(\.0) + ["1000"]
         ) { (arguments) throws(Failure) in
-            if arguments.text.first?.isNumber == true { return .webSocket(try closing(arguments)) }
+            if arguments.text.first?.isNumber == true { return .act(.webSocket(try closing(arguments))) }
             guard let mode = closings.first(where: { $0.0 == arguments.text }) else {
                 throw arguments.unknown(arguments.text, closings.map(\.0))
             }
-            return .close(mode.1)
+            return .act(mode.1.map { .close($0) } ?? .halfClose)
         },
         Form(
             verb: "answer", arguments: "extend 30s|fail|close", help: "answer what timed out",

@@ -4,13 +4,13 @@ import SocketCore
 extension Instruction {
     static let webSocketForms: [Form] = [
         Form(verb: "ping", arguments: "[TEXT]", help: "ping the other end of a WebSocket") {
-            (arguments) throws(Failure) in .webSocket(.ping(try control(arguments)))
+            (arguments) throws(Failure) in .act(.webSocket(.ping(try control(arguments))))
         },
         Form(verb: "pong", arguments: "[TEXT]", help: "send an unsolicited pong") {
-            (arguments) throws(Failure) in .webSocket(.pong(try control(arguments)))
+            (arguments) throws(Failure) in .act(.webSocket(.pong(try control(arguments))))
         },
         Form(verb: "fragments", arguments: "A|B|C", help: "send a WebSocket message in frames") {
-            (arguments) throws(Failure) in .webSocket(try fragments(arguments))
+            (arguments) throws(Failure) in .act(.webSocket(try fragments(arguments)))
         },
         Form(
             verb: "control", arguments: "on|off", help: "show pings, pongs and Closes or not", words: ["on", "off"]

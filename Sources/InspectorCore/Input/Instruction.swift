@@ -11,12 +11,10 @@ package enum Instruction: Hashable, Sendable {
     /// On the selected connection; without a tag it gets the next one.
     case read(ReadRequest, hasTag: Bool)
     case send([UInt8])
-    /// On the selected connection, which must be a WebSocket.
-    case webSocket(WebSocketCommand)
+    /// On the selected socket, if it takes that.
+    case act(SocketCommand.Action)
     /// Whether control frames are shown between the messages.
     case control(Bool)
-    /// nil: half, by FIN.
-    case close(CloseMode?)
     case answer(TimeoutVerdict)
     case filter(Filter)
     case search(String)

@@ -131,7 +131,7 @@ extension Model {
         case .success(let effect):
             dialog = nil
             switch effect {
-            case .send(.read(let id, _)): editComposerTag(id)
+            case .send(let command): if case .read = command.action { editComposerTag(command.socket) }
             case .setPace(let id, let pace):
                 composers[id, default: Composer()].pace = pace
                 return []

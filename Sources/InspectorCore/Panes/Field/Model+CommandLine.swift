@@ -17,7 +17,7 @@ extension Model {
         case .connect(let request): return [.connect(request)]
         case .listen(let request): return [.listen(request)]
         case .relay(let request): return [.relay(request)]
-        case .read, .send, .close, .answer, .webSocket: return act(instruction)
+        case .read, .send, .answer, .act: return act(instruction)
         case .control(let isShown): hidesControlFrames = !isShown
         case .filter(let filter): tab == .events ? setEventFilter(filter) : setFilter(filter)
         case .search(let text):
@@ -47,8 +47,7 @@ extension Model {
         }
         let id = selected.id
         switch instruction {
-        case .close(nil) where selected.ownWebSocket != nil: return refuse(naming(Self.webSocketCloses))
-        case .close(let mode): return [.send(mode.map { .close(id, $0) } ?? .halfClose(id))]
+        case .act(.halfClose) where selected.ownWebSocket != nil: return refuse(naming(Self.webSocketCloses))
         case .read(var request, let hasTag):
             guard selected.role != .listener else { return refuse("a listener reads nothing") }
             guard selected.ownWebSocket == nil else { return refuse(naming(Self.webSocketReads)) }
@@ -60,10 +59,13 @@ extension Model {
                 return [.send(.webSocket(id, .message(WebSocketMessage(WebSocketMessage.type(of: bytes), bytes))))]
             }
             return [.send(.write(id, WriteRequest(bytes, tag: takeTag(of: id))))]
-        case .webSocket(let command):
+        case .act(.webSocket(let command)):
             guard selected.ownWebSocket != nil else { return refuse("\(id) is not one of our WebSockets") }
             if let reason = TalkWords.whyNoWriting(selected) { return refuse(reason) }
             return [.send(.webSocket(id, command))]
+        case .act(let action):
+            if let reason = action.refusal(of: id, selected.role) { return refuse(reason) }
+            return [.send(SocketCommand(id, action))]
         case .answer(let verdict):
             guard let operation = selected.asking else { return refuse("nothing waits for an answer here") }
             return [.send(.answerTimeout(id, operation.id, verdict))]
