@@ -69,7 +69,7 @@ struct InspectionTests {
     @Test("more sessions than are told in one piece are all there, with their endings in order")
     func many() throws {
         let served = try Served()
-        let count = PublicationRequest.limit * 2
+        let count = SnapshotRequest.Changes.limit * 2
         let clients = try (0..<count).map { _ in try served.reception.connect() }
         #expect(eventually { served.engine.snapshot().sockets.count == 2 * count + 3 })
         let viewer = try served.attach()

@@ -92,7 +92,6 @@ extension EngineState {
         switch letter {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
-        case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
@@ -116,7 +115,7 @@ extension EngineState {
             datagrams[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
-            outbox.append(.other { answer(snapshot) })
+            if request.changes != nil { answer(snapshot) } else { outbox.append(.other { answer(snapshot) }) }
         }
     }
 
