@@ -67,8 +67,12 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
-        let sources = SourceList(asks: false)
-        let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, sources: sources)
+        let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
+        let received = wantsBytes ? ReceivedBytes() : nil
+        let sources = SourceList(asks: false, received: received)
+        let run = ReportRun(
+            form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
+            received: received)
         let ending = run.run(invocation.opening)
         sources.close()
         switch ending {

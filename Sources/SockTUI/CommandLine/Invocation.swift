@@ -22,6 +22,8 @@ struct Invocation: Equatable {
     var mode = Mode.terminal
     /// What is opened at the start; nothing: the start screen.
     var opening: [Effect] = []
+    /// What a run without a screen does beside printing what happens.
+    var report = ReportOptions()
     /// The size of a scripted screen; nil: 80x24.
     var size: Size?
     /// Whether only ASCII is drawn; nil: as the configuration says.

@@ -4,6 +4,9 @@ import SocketKit
 /// Opens datagram sockets for a person, and keeps their handles until they are closed.
 final class DatagramKeeper: DatagramSocketDelegate, Sendable {
     private let kept = Lock<[ObjectIdentifier: DatagramSocket]>([:])
+    private let received: ReceivedBytes?
+
+    init(_ received: ReceivedBytes? = nil) { self.received = received }
 
     /// Opens what was asked for. To connect means to have one peer; a group has many members who answer, so a socket
     /// for a group is not connected, but speaks to the group. To listen means to be bound there, and a member.
@@ -60,6 +63,10 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
         // It was opened for this peer alone; the row says why there is none.
         socket.close(because: error)
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram) {
+        if let id = socket.session { received?.add(datagram.bytes, from: id) }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {

@@ -9,12 +9,14 @@ import SocketKit
 final class EngineSource: OpeningSource {
     let engine: SocketEngine
     private let keeper: StreamKeeper
-    private let datagrams = DatagramKeeper()
-    let webSockets = WebSocketKeeper()
+    private let datagrams: DatagramKeeper
+    let webSockets: WebSocketKeeper
 
-    /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
-        keeper = StreamKeeper(asksAboutTrust: asks)
+    /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive.
+    init(asks: Bool = true, received: ReceivedBytes? = nil) {
+        keeper = StreamKeeper(asksAboutTrust: asks, received)
+        datagrams = DatagramKeeper(received)
+        webSockets = WebSocketKeeper(received)
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true

@@ -35,10 +35,10 @@ final class SourceList: Sendable {
         }
     }
 
-    /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
+    /// `asks`: a person is there who can judge a certificate. `received` gets what the program's own sockets receive.
+    init(asks: Bool = true, received: ReceivedBytes? = nil) {
         state = Lock(State())
-        makeOwn = { EngineSource(asks: asks) }
+        makeOwn = { EngineSource(asks: asks, received: received) }
     }
 
     /// A list with this source as the program's own.
@@ -175,6 +175,23 @@ final class SourceList: Sendable {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { @Sendable [self] in
             requestSnapshot(request, then: then)
         }
+    }
+
+    /// What is kept of the traffic of the program's own sockets. Waits a second at most; sockets not answered for are left
+    /// out.
+    func traffic(of ids: [SocketID]) -> [(id: SocketID, traffic: TrafficSnapshot)] {
+        let found = Lock<[SocketID: TrafficSnapshot]>([:])
+        let answers = DispatchGroup()
+        for id in ids {
+            guard let source = source(of: id) else { continue }
+            answers.enter()
+            source.requestSnapshot(SnapshotRequest(traffic: id.own)) { @Sendable snapshot in
+                found.withLock { $0[id] = snapshot?.traffic }
+                answers.leave()
+            }
+        }
+        _ = answers.wait(timeout: .now() + .seconds(1))
+        return found.withLock { found in ids.compactMap { id in found[id].map { (id, $0) } } }
     }
 
     // MARK: What is done to sockets
