@@ -128,7 +128,7 @@ struct CommandLineTests {
             if case .failure(let failure) = Instruction.parse(action.name) { Issue.record("\(failure.message)") }
         }
         let help = HelpView.lines(World.model(), Model.HelpState(context: .list)).map(\.text)
-        for form in Instruction.forms { #expect(help.contains { $0.hasPrefix(form.verb + " ") }, "\(form.verb)") }
+        for action in Action.commands { #expect(help.contains(action.usage), "\(action.usage)") }
     }
 
     @Test("the help shows what holds a word, and only that")

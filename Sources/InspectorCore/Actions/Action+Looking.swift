@@ -26,10 +26,20 @@ extension Action {
     private static let finding: [Action] = [
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
+            takes: .arguments("WORDS", "list only what these words describe", Instruction.filter) { model, filter in
+                model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
+                return []
+            },
             .key(["f"], in: [.list, .events], "filter what is listed", hint: "filter"),
             .key(["/"], in: [.help], "show only entries with a word", hint: "filter")),
         Action(
             "search", .change { $0.openField($0.searchPurpose) },
+            takes: .arguments("TEXT", "look for a text in the events", { $0.whole }) { model, text in
+                if model.tab != .events { model.show(.events) }
+                model.events.search = text
+                model.searchEvents(-1)
+                return []
+            },
             .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
             .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
         Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
@@ -58,6 +68,23 @@ extension Action {
     ]
 
     private static let sorting: [Action] = [
+        Action(
+            "sort",
+            takes: .arguments(
+                "COLUMN [reverse]", "order the list", words: ListColumn.all.map(\.name) + ["reverse"],
+                Instruction.sorting
+            ) { model, sorting in
+                model.sort(sorting)
+                return []
+            }),
+        Action(
+            "select",
+            takes: .arguments(
+                "ID", "put the cursor on a connection",
+                offers: { $0.shown?.sockets.map { "\($0.id.number)" } ?? [] }, Instruction.socket
+            ) { $0.goTo($1) }),
+        Action(
+            "view", takes: .word("show traffic so", ViewMode.allCases.map { ($0.rawValue, $0) }) { $0.viewMode = $1 }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },
             .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),

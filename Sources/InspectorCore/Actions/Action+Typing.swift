@@ -15,6 +15,9 @@ extension Action {
             .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
         Action(
             "send", .effects { $0.sendLine() },
+            takes: .arguments("TEXT", "send just these bytes; \\r \\n \\x00 are escapes", Instruction.bytes) {
+                $0.write($1)
+            },
             .key([.enter], in: [.composer], "send the line with its line ending", hint: "send", if: \.canCompose)),
         Action(
             "insert-line", .effects { $0.edit(.newLine) },

@@ -70,9 +70,9 @@ package enum HelpView {
 
     private static var commands: [Line] {
         [Line("a name from the right column above does what its key does; with arguments:")]
-            + Instruction.forms.map { form in
-                var line = Line(form.verb, Style(.key))
-                line.append(" " + form.arguments)
+            + Action.commands.map { action in
+                var line = Line(action.name, Style(.key))
+                line.append(action.usage.dropFirst(action.name.count))
                 return line
             }
             + [Line("TLS, behind tls:// addresses: \(TLSChoices.usage)")]
