@@ -88,15 +88,8 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
-    /// Beyond every last row.
-    private static let detailEnd = 1_000_000_000
-
     mutating func scrollDetail(_ step: Int) {
-        let layout = self.layout
-        let total = DetailView.lines(self, width: layout.detail.width).count
-        let last = max(0, total - layout.detail.height)
-        let target = max(0, min(detailTop, last) + step)
-        // Whoever is at the end stays there when rows are added, as its events and its first minute come.
-        detailTop = step > 0 && target >= last && last > 0 ? Self.detailEnd : min(target, last)
+        let rect = layout.detail
+        detail.scroll(step, count: DetailDocument(self, width: rect.width).rows.count, height: rect.height)
     }
 }

@@ -141,8 +141,7 @@ package struct Model: Sendable {
     package internal(set) var hidesControlFrames = false
     /// Lines typed after `:`, oldest first.
     var commandHistory: [String] = []
-    /// First line of the detail in sight.
-    package internal(set) var detailTop = 0
+    package internal(set) var detail = DetailState()
     /// A socket that was opened for this person and is in no snapshot yet.
     package internal(set) var expected: SocketID?
     /// A listener whose first connection is to be shown as soon as it comes.

@@ -40,6 +40,17 @@ package enum TLSWords {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
 
+    /// A fingerprint in as many rows as its bytes need in this room, which are never cut: the bytes of one row stand below
+    /// those of the row before.
+    package static func fingerprint(_ bytes: [UInt8], room: Int) -> [String] {
+        let label = "sha256 "
+        let count = [32, 16, 8, 4, 2].first { label.count + 3 * $0 - 1 <= room } ?? 1
+        return stride(from: 0, to: bytes.count, by: count).map { start in
+            let row = hex(Array(bytes[start..<min(start + count, bytes.count)]))
+            return (start == 0 ? label : String(repeating: " ", count: label.count)) + row
+        }
+    }
+
     package static func phase(_ phase: TLSSnapshot.Phase) -> String {
         switch phase {
         case .queued: "asked for"

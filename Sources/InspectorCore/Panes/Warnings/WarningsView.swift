@@ -16,26 +16,3 @@ package enum WarningsView {
         }
     }
 }
-
-extension DetailBuilder {
-    /// Every warning about the session, with what to do about it.
-    var warnings: [Row] {
-        let found = model.findings[socket.id]
-        guard !found.isEmpty else { return [] }
-        var rows = [rule("warnings \(found.count)")]
-        for finding in found {
-            var words = [Line(finding.lint, Style(.warn, [.bold]))]
-            words += finding.sentence.split(separator: " ").map { safe(String($0)) }
-            words.append(Line("-", Style(.dim)))
-            words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
-            var paragraph = wrapped(words, separator: " ", indent: 3)
-            if let first = paragraph.first {
-                var marked = Line(" ! ", Style(.warn, [.bold]))
-                marked.append(first.left.columns(3..<first.left.width))
-                paragraph[0].left = marked
-            }
-            rows += paragraph
-        }
-        return rows
-    }
-}

@@ -1,0 +1,146 @@
+import SocketCore
+
+/// Puts the rows of the detail together.
+struct DetailBuilder {
+    typealias Row = DetailDocument.Row
+
+    let model: Model
+    let socket: SocketSnapshot
+    let width: Int
+
+    func safe(_ text: String, _ role: Role = .plain) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, Style(role), to: &line)
+        return line
+    }
+
+    func rule(_ title: String, right: String = "") -> Row {
+        Row(left: Line(title, Style(.heading)), right: Line(right, Style(.dim)), isRule: true)
+    }
+
+    /// Words joined to as few rows as hold them. A word that is longer than a row goes on in the next one.
+    func wrapped(_ words: [Line], separator: String, indent: Int = 1) -> [Row] {
+        var rows: [Row] = []
+        let blank = Line(String(repeating: " ", count: indent))
+        let room = max(indent + 8, width - 1)
+        var line = blank
+        func end() {
+            rows.append(Row(left: line))
+            line = blank
+        }
+        for word in words {
+            if line.width > indent && line.width + separator.count + word.width > room { end() }
+            if line.width > indent { line.append(separator) }
+            var rest = word
+            while line.width + rest.width > room {
+                let part = room - line.width
+                line.append(rest.columns(0..<part))
+                rest = rest.columns(part..<rest.width)
+                end()
+            }
+            line.append(rest)
+        }
+        if line.width > indent { end() }
+        return rows
+    }
+
+    /// Rows with a mark in the indent of the first one.
+    func marked(_ mark: Line, _ rows: [Row]) -> [Row] {
+        guard let first = rows.first else { return rows }
+        var rows = rows
+        rows[0].left = mark
+        rows[0].left.append(first.left.columns(mark.width..<first.left.width))
+        return rows
+    }
+
+    var identity: [Row] {
+        var rows = wrapped(who, separator: "   ")
+        if let closed = socket.closed {
+            rows += wrapped(
+                [
+                    Line("closed \(model.shownClock.text(closed.time))", Style(.closed)),
+                    safe(socket.ending ?? "", .closed),
+                ], separator: "  ")
+        }
+        rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")
+        return rows
+    }
+
+    /// The local address and the peer's, each whole.
+    private var ends: [Line] {
+        var first = Line("\(socket.id) \(socket.role.rawValue) ", Style(.heading))
+        guard socket.role != .listener else {
+            first.append(safe(socket.local?.description ?? socket.target))
+            return [first]
+        }
+        let peer = safe(socket.peer?.description ?? (socket.role == .datagram ? "any" : socket.target))
+        guard let local = socket.local else {
+            first.append(peer)
+            return [first]
+        }
+        first.append(safe(local.description))
+        var second = Line("> ")
+        second.append(peer)
+        guard first.width + second.width + 3 <= width else { return [first, second] }
+        first.append(" ")
+        first.append(second)
+        return [first]
+    }
+
+    private var who: [Line] {
+        var words = ends
+        if !socket.target.isEmpty && socket.role == .client && socket.target != socket.peer?.description
+            && socket.peer != nil
+        {
+            words.append(safe("asked for \(socket.target)", .dim))
+        }
+        if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
+        if let linked = socket.linked {
+            let other = model.shown?.socket(linked)?.peerText
+            words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
+            if socket.relay?.isOtherGone == true, socket.isLive { words.append(Line("which is gone", Style(.warn))) }
+            if let lost = socket.lossWords, socket.isLive { words.append(Line(lost, Style(.warn))) }
+        }
+        if let program = model.peers[socket.id]?.program {
+            words.append(safe("peer \(program.title) fd \(program.descriptor)"))
+        }
+        if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
+        if socket.isLive {
+            let isTrying = socket.phase == .resolving || socket.phase == .connecting
+            let since = socket.connected ?? socket.opened
+            words.append(
+                Line(isTrying ? "for \(Format.duration(model.now - since))" : "up \(Format.age(model.now - since))"))
+        }
+        if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
+        return words
+    }
+
+    var flags: [Row] {
+        if let facts = socket.datagrams { return datagramFlags(facts) }
+        let lit = FlagWords.lit(socket.flags)
+        let reasons = FlagWords.reasons(socket, model.now)
+        guard !reasons.isEmpty else { return [] }
+        var rows = [rule("flags \(FlagWords.word(socket.flags))  \(lit.count) of \(SocketFlags.names.count) set")]
+        for (name, reason) in reasons {
+            var words = [Line(name + ":", Style(.lit))]
+            words += reason.split(separator: " ").map { Line($0, Style(.dim)) }
+            rows += wrapped(words, separator: " ")
+        }
+        return rows
+    }
+
+    /// Every warning about the session, with what to do about it.
+    var warnings: [Row] {
+        let found = model.findings[socket.id]
+        guard !found.isEmpty else { return [] }
+        var rows = [rule("warnings \(found.count)")]
+        for finding in found {
+            var words = [Line(finding.lint, Style(.warn, [.bold]))]
+            words += finding.sentence.split(separator: " ").map { safe(String($0)) }
+            words.append(Line("-", Style(.dim)))
+            words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
+            rows += marked(Line(" ! ", Style(.warn, [.bold])), wrapped(words, separator: " ", indent: 3))
+        }
+        return rows
+    }
+}
