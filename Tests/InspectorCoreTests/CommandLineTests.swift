@@ -172,7 +172,7 @@ struct CommandLineTests {
         #expect(text.contains("socktui        -    config read \\x1b[2J"))
         model.press(.character("f"))
         for character in "config" { model.press(.character(character)) }
-        #expect(model.shownEvents.count >= 1)
+        #expect(model.events.shown(in: model.shared).count >= 1)
     }
 
     @Test("a paste over a list is asked about, and goes into the line only then")

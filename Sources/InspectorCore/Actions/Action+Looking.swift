@@ -59,7 +59,7 @@ extension Action {
                 ["P"], in: KeyContext.connections, "pause reading, or a listener's accepting", hint: "pause",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "tls", .change { $0.openTLSForm() },
+            "tls", .change { $0.ask { dialogs, subject, _ in dialogs.openTLSForm(subject) } },
             .key(
                 ["T"], in: KeyContext.connections, "secure it with TLS", hint: "tls",
                 if: { model in

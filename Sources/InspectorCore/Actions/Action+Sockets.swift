@@ -19,7 +19,7 @@ extension Action {
             "expand", .change { $0.toggleExpanded() },
             .key([.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand")),
         Action(
-            "connect", .change { $0.openConnectForm() },
+            "connect", .change { $0.ask { $0.openConnectForm($1, in: $2) } },
             takes: .arguments(
                 "ADDRESS [timeout 10s] [no-read] [half-open] [TLS]", "connect to an address",
                 words: ["timeout", "no-read", "half-open"] + TLSChoices.words,
@@ -29,7 +29,7 @@ extension Action {
             .key(["c"], in: [.list, .events], "connect to an address", hint: "connect"),
             .key(["c"], in: [.talk, .detail], "connect to an address, or again")),
         Action(
-            "listen", .change { $0.openListenForm() },
+            "listen", .change { $0.ask { dialogs, _, shared in dialogs.openListenForm(in: shared) } },
             takes: .arguments(
                 "ADDRESS [no-read] [half-open] [TLS]", "listen on an address",
                 words: ["no-read", "half-open"] + TLSChoices.words, Instruction.listen
@@ -47,7 +47,7 @@ extension Action {
     /// What is done to the selected connection.
     static let operations: [Action] = [
         Action(
-            "read", .change { $0.openReadForm() },
+            "read", .change { $0.ask { $0.openReadForm($1, in: $2) } },
             takes: .arguments(
                 "\(ReadRequest.Kind.usage) [timeout 5s] [tag 7] [standing]", "queue a read",
                 words: ReadRequest.Kind.vocabulary + ["timeout", "tag", "standing"], Instruction.read
@@ -56,7 +56,7 @@ extension Action {
                 ["r"], in: KeyContext.connections, "queue a read", hint: "read",
                 if: { $0.selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false })),
         Action(
-            "close", .change { $0.openCloseMenu() },
+            "close", .change { $0.ask { dialogs, subject, _ in dialogs.openCloseMenu(subject) } },
             takes: .arguments(
                 Instruction.closings.map(\.word).joined(separator: "|"), "close; a WebSocket: CODE [REASON]",
                 words: Instruction.closings.map(\.word) + ["1000"], Instruction.closing
@@ -65,7 +65,7 @@ extension Action {
                 ["x"], in: KeyContext.connections, "close, at once or later", hint: "close",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "answer", .change { $0.openAnswer() },
+            "answer", .change { $0.ask { $0.openAnswer($1, in: $2) } },
             takes: .arguments(
                 "extend 30s|fail|close", "answer what timed out", words: ["extend", "fail", "close"],
                 Instruction.verdict
@@ -74,13 +74,13 @@ extension Action {
             .key(["A"], in: [.detail], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
-            "operations", .change { $0.openOperations() },
+            "operations", .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
             .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
         Action(
-            "replies", .change { $0.openReplies() },
+            "replies", .change { $0.ask { $0.openReplies($1, in: $2) } },
             .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),
         Action(
-            "watermarks", .change { $0.openWatermarks() },
+            "watermarks", .change { $0.ask { dialogs, subject, _ in dialogs.openWatermarks(subject) } },
             .key(["b"], in: KeyContext.connections, "bounds of the write queue: watermarks")),
     ]
 

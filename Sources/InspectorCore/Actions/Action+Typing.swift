@@ -82,11 +82,14 @@ extension Action {
     /// Dialogs, and leaving what is asked.
     static let dialogs: [Action] = [
         Action(
-            "next-field", .change { $0.stepField(1) },
+            "next-field", .change { $0.dialogs.stepField(1) },
             .key([.tab, .down], in: [.form], "next field", hint: "next field")),
-        Action("previous-field", .change { $0.stepField(-1) }, .key([.backTab, .up], in: [.form], "previous field")),
+        Action("previous-field", .change { $0.dialogs.stepField(-1) }, .key([.backTab, .up], in: [.form], "previous field")),
         Action(
-            "toggle", .pressed { $0.toggleField($1) },
+            "toggle", .pressed {
+                $0.dialogs.toggleField($1)
+                return []
+            },
             .key([" "], in: [.form], "choose, in a field with choices")),
         Action(
             "cancel", .change { $0.dialog = nil },

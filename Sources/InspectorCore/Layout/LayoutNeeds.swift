@@ -58,22 +58,17 @@ package struct WarningLines {
     private static func wrapped(_ finding: Finding, _ model: Model, width: Int) -> [Line] {
         var first = Line(" ! ", Style(.warn, [.bold]))
         first.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
-        var lines = [first]
-        func add(_ word: Line) {
-            let room = lines[lines.count - 1].width
-            if room > indent, room + 1 + word.width > width {
-                lines.append(Line(String(repeating: " ", count: indent)))
-            } else if room > indent {
-                lines[lines.count - 1].append(" ")
-            }
-            lines[lines.count - 1].append(word)
-        }
+        var words: [Line] = []
         for word in (finding.sentence + model.evidence(of: finding)).split(separator: " ") {
             var line = Line()
             model.sanitizer.append(String(word), to: &line)
-            add(line)
+            words.append(line)
         }
-        add(Line("(\(finding.lint))", Style(.dim)))
+        words.append(Line("(\(finding.lint))", Style(.dim)))
+        var lines = Wrapping.rows(words, separator: " ", indent: indent, width: width)
+        first.pad(to: indent)
+        first.append(lines[0].columns(indent..<lines[0].width))
+        lines[0] = first
         return lines
     }
 }

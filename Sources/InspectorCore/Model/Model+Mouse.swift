@@ -38,7 +38,7 @@ extension Model {
         } else if layout.detail.holds(event) {
             scrollDetail(step)
         } else if tab == .events {
-            moveEventCursor(step)
+            events.move(step, in: shared)
         }
     }
 }

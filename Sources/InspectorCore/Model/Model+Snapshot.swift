@@ -24,7 +24,7 @@ extension Model {
         noteTimeouts(snapshot)
         let seen = log.end
         shared.log.take(snapshot)
-        matchNewEvents(from: seen)
+        events.add(from: seen, in: shared)
         traffic.take(snapshot.traffic, of: snapshot.trafficOf)
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
@@ -122,7 +122,7 @@ extension Model {
 
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
-        lastOpened = request
+        dialogs.lastOpened = request
         if frozen != nil { thaw() }
         inheritComposer(id, target: request.target.description)
         start.editor.commit()

@@ -32,6 +32,9 @@ package struct Model: Sendable {
     package struct Notice: Hashable, Sendable {
         package var text: String
         package var isError: Bool
+
+        static func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
+        static func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     }
 
     /// A filter or search being typed.
@@ -70,15 +73,6 @@ package struct Model: Sendable {
         package var keyPressed: MonotonicTime?
     }
 
-    package struct EventsState: Hashable, Sendable {
-        package var filter = Filter()
-        /// Entry numbers that pass the filter; nil: all.
-        package var matching: [Int]?
-        /// Number of the entry with the cursor; nil while following.
-        package var cursor: Int?
-        package var search = ""
-    }
-
     package struct StartState: Hashable, Sendable {
         package var editor = LineEditor()
         package var offers = StartOffers()
@@ -102,7 +96,7 @@ package struct Model: Sendable {
     package internal(set) var tab = Tab.start
     /// Whether keys go to the composer of the selected connection.
     package internal(set) var isComposing = false
-    package internal(set) var dialog: Dialog?
+    package internal(set) var dialogs = DialogsState()
     package internal(set) var help: HelpState?
     package internal(set) var field: OpenField?
     package internal(set) var notice: Notice?
@@ -110,9 +104,6 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
-    /// What was opened last, for the next one to be opened like it.
-    var lastOpened: OpenRequest?
-
     package internal(set) var list = ListState()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
@@ -124,9 +115,6 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
-    package internal(set) var templates: [Template] = []
-    /// The file of the templates; what is wrong with it.
-    var templateSource: (path: String?, problem: String?)
     /// Lines sent in this run and others, by peer.
     var sentLines: [String: [SentLine]] = [:]
     /// What is looked for in payloads, and where it was found last.

@@ -7,6 +7,25 @@ package struct PeerEnd: Hashable, Sendable {
     /// Bytes that it has not read; nil: the kernel does not say.
     package var unread: Int?
 
+    /// Of a listener, those whose connections wait to be accepted, as far as they can be seen.
+    package var waiting: [Waiting] = []
+
+    /// A connection that waits to be accepted.
+    package struct Waiting: Hashable, Sendable {
+        /// Where it comes from.
+        package var peer: SocketAddress
+        /// The program there, where it is on this host.
+        package var program: Program?
+
+        package init(peer: SocketAddress, program: Program? = nil) {
+            self.peer = peer
+            self.program = program
+        }
+
+        /// `127.0.0.1:47256  curl[24697]`. Not sanitized yet.
+        package var words: String { peer.description + (program.map { "  \($0.title)" } ?? "") }
+    }
+
     /// Who has a socket open, and as what.
     package struct Program: Hashable, Sendable {
         package var process: Int

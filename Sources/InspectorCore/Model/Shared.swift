@@ -69,6 +69,19 @@ package struct Shared: Sendable {
 
     /// The clock by which times are shown.
     package var shownClock: WallClock { frozen?.clock ?? clock }
+
+    /// Number of the entry after the last event that is shown.
+    package var eventsEnd: Int {
+        guard let frozen else { return log.end }
+        var end = log.end
+        while end > log.first, let entry = log[end - 1], entry.sequence >= frozen.nextEvent { end -= 1 }
+        return end
+    }
+
+    /// The session of an event, listed or not, as far as it is remembered.
+    package func socket(of event: SocketEvent) -> SocketSnapshot? {
+        shown?.socket(event.socket) ?? vanished[event.socket]
+    }
 }
 
 /// The facts by their short names, to be read.

@@ -196,4 +196,11 @@ extension DetailBuilder {
                 row("last bytes  rx", tail(.received), .received), row("tx", tail(.sent), .sent),
             ], separator: "   ")
     }
+
+    /// The marks of the write queue, where some are set.
+    var marks: String {
+        guard let marks = socket.watermarks else { return "" }
+        let bounds = "   marks \(Format.bytes(marks.low)) to \(Format.bytes(marks.high))"
+        return socket.isAboveHighMark ? bounds + ", above" : bounds
+    }
 }

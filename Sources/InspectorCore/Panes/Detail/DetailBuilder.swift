@@ -20,28 +20,7 @@ struct DetailBuilder {
 
     /// Words joined to as few rows as hold them. A word that is longer than a row goes on in the next one.
     func wrapped(_ words: [Line], separator: String, indent: Int = 1) -> [Row] {
-        var rows: [Row] = []
-        let blank = Line(String(repeating: " ", count: indent))
-        let room = max(indent + 8, width - 1)
-        var line = blank
-        func end() {
-            rows.append(Row(left: line))
-            line = blank
-        }
-        for word in words {
-            if line.width > indent && line.width + separator.count + word.width > room { end() }
-            if line.width > indent { line.append(separator) }
-            var rest = word
-            while line.width + rest.width > room {
-                let part = room - line.width
-                line.append(rest.columns(0..<part))
-                rest = rest.columns(part..<rest.width)
-                end()
-            }
-            line.append(rest)
-        }
-        if line.width > indent { end() }
-        return rows
+        Wrapping.rows(words, separator: separator, indent: indent, width: width - 1).map { Row(left: $0) }
     }
 
     /// Rows with a mark in the indent of the first one.

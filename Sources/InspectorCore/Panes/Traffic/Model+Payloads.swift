@@ -118,7 +118,7 @@ extension Model {
         guard case .save(_, let sequence, _) = form.purpose else { return [] }
         let path = form.text(.path)
         guard !path.isEmpty else {
-            refuse(form, Form.Problem(field: .path, message: "a path is missing"))
+            dialogs.refuse(form, Form.Problem(field: .path, message: "a path is missing"))
             return []
         }
         let items = shownTraffic.items.filter { item in

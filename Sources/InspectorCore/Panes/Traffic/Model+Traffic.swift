@@ -35,7 +35,7 @@ extension Model {
     }
 
     mutating func toggleFollow() {
-        if tab == .events { return followEvents() }
+        if tab == .events { return events.toggleFollow(in: shared) }
         if tab == .list { return followInList() }
         guard let id = list.selected else { return }
         if talks[id]?.isFollowing ?? true {
