@@ -154,7 +154,7 @@ struct WebSocketPassingPictures {
         return model
     }
 
-    @Test("its rows, its messages and its detail, on either leg", arguments: [Size(80, 24), Size(120, 35)])
+    @Test("its rows, its messages and its detail, on either leg", arguments: PictureTests.sizes)
     func pictures(_ size: Size) throws {
         try Pictures.check(Self.model(Self.legs, 3, size, []), "ws-passing-list", size)
         try Pictures.check(Self.model(Self.legs, 2, size, [.character("2")]), "ws-passing-talk", size)

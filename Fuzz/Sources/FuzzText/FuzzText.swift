@@ -52,7 +52,8 @@ private func instruction(_ text: String) {
     guard case .success(let again) = Instruction.parse(text), again.verb == instruction.verb else {
         return require(false, "read twice, it is two things: \(text)")
     }
-    guard instruction.verb == "read", let kind = try? ReadRequest.Kind.parse(String(text.drop { $0 == " " }.dropFirst(5)))
+    guard instruction.verb == "read",
+        let kind = try? ReadRequest.Kind.parse(String(text.drop { $0 == " " }.dropFirst(5)))
     else { return }
     require((try? ReadRequest.Kind.parse(kind.text)) == kind, "another read: \(kind.text)")
 }

@@ -104,15 +104,3 @@ extension Action {
             }),
     ]
 }
-
-extension Model {
-    /// Whether something can be written to the selected connection.
-    fileprivate var acceptsText: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? false }
-
-    /// Whether the selected connection, or a connection that waits at the selected listener, needs an answer.
-    fileprivate var awaitsAnswer: Bool {
-        guard let selected else { return false }
-        let isAwaited = selected.role == .listener && (selected.kernel?.receiveQueue ?? 0) > 0
-        return selected.asking != nil || selected.tls?.question != nil || isAwaited
-    }
-}

@@ -52,7 +52,8 @@ extension Action {
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
         Action("pace", .effects { $0.openPace() }, .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
         Action(
-            "destination", .change { $0.openDestination() }, .key([.alt("d")], in: [.composer], "where datagrams are sent")),
+            "destination", .change { $0.openDestination() },
+            .key([.alt("d")], in: [.composer], "where datagrams are sent")),
     ]
 
     /// The names of the actions that edit a line, which the help lists by themselves.
@@ -84,9 +85,12 @@ extension Action {
         Action(
             "next-field", .change { $0.dialogs.stepField(1) },
             .key([.tab, .down], in: [.form], "next field", hint: "next field")),
-        Action("previous-field", .change { $0.dialogs.stepField(-1) }, .key([.backTab, .up], in: [.form], "previous field")),
         Action(
-            "toggle", .pressed {
+            "previous-field", .change { $0.dialogs.stepField(-1) },
+            .key([.backTab, .up], in: [.form], "previous field")),
+        Action(
+            "toggle",
+            .pressed {
                 $0.dialogs.toggleField($1)
                 return []
             },

@@ -101,7 +101,8 @@ package struct Action: Sendable {
 extension Action {
     /// All actions. Help and hint line keep this order.
     package static let all: [Action] =
-        sockets + moving + prompts + screens + composer + operations + webSockets + looking + dialogs + editing + program
+        sockets + moving + prompts + screens + composer + operations + webSockets + looking + dialogs + editing
+        + program
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

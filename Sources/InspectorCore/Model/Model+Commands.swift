@@ -51,7 +51,9 @@ extension Model {
         case .stream(let mode):
             onSelected { model, socket in
                 if mode == nil, socket.ownWebSocket != nil { return model.refuse(model.naming(Self.webSocketCloses)) }
-                return [.send(mode.map { .close(socket.id, $0) } ?? .halfClose(socket.id))]
+                let action = mode.map { SocketCommand.Action.close($0) } ?? .halfClose
+                if let reason = action.refusal(of: socket.id, socket.role) { return model.refuse(reason) }
+                return [.send(SocketCommand(socket.id, action))]
             }
         }
     }

@@ -55,6 +55,7 @@ extension Model {
             fileFacts = facts
             effects = []
         }
+        measureWarnings()
         keepInSight()
         return allowed(effects)
     }
@@ -64,7 +65,7 @@ extension Model {
         switch message {
         case .sentLines(let lines): sentLines = lines
         case .replies(let id, let rules): shared.replies[id] = rules.isEmpty ? nil : rules
-        case .templates(let found, let path, let problem): 
+        case .templates(let found, let path, let problem):
             dialogs.templates = found
             dialogs.templateSource = (path, problem)
         case .told(let sentence): notice = hint(sentence)
@@ -76,7 +77,7 @@ extension Model {
 
     private mutating func press(_ key: Key) -> [Effect] {
         list.keyPressed = latest?.time
-        guard !layout.isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
+        guard !isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
         if let effects = pressBeforeTable(key, in: context) { return effects }

@@ -130,6 +130,7 @@ package struct Model: Sendable {
     /// Lines typed after `:`, oldest first.
     var commandHistory: [String] = []
     package internal(set) var detail = DetailState()
+    package internal(set) var warnings = WarningsState()
     /// A socket that was opened for this person and is in no snapshot yet.
     package internal(set) var expected: SocketID?
     /// A listener whose first connection is to be shown as soon as it comes.

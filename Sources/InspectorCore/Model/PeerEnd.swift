@@ -13,17 +13,17 @@ package struct PeerEnd: Hashable, Sendable {
     /// A connection that waits to be accepted.
     package struct Waiting: Hashable, Sendable {
         /// Where it comes from.
-        package var peer: SocketAddress
+        package var peer: String
         /// The program there, where it is on this host.
         package var program: Program?
 
-        package init(peer: SocketAddress, program: Program? = nil) {
+        package init(peer: String, program: Program? = nil) {
             self.peer = peer
             self.program = program
         }
 
         /// `127.0.0.1:47256  curl[24697]`. Not sanitized yet.
-        package var words: String { peer.description + (program.map { "  \($0.title)" } ?? "") }
+        package var words: String { peer + (program.map { "  \($0.title)" } ?? "") }
     }
 
     /// Who has a socket open, and as what.
@@ -42,8 +42,9 @@ package struct PeerEnd: Hashable, Sendable {
         package var title: String { "\(name)[\(process)]" }
     }
 
-    package init(program: Program? = nil, unread: Int? = nil) {
+    package init(program: Program? = nil, unread: Int? = nil, waiting: [Waiting] = []) {
         self.program = program
         self.unread = unread
+        self.waiting = waiting
     }
 }

@@ -77,7 +77,11 @@ extension DetailBuilder {
         let dates = dates(certificate)
         let isOneRow = first.width + dates.width + 2 <= width
         var rows = wrapped([first], separator: "", indent: 0)
-        if isOneRow { rows[0].right = dates } else { rows += wrapped([dates], separator: "", indent: Self.certificateIndent) }
+        if isOneRow {
+            rows[0].right = dates
+        } else {
+            rows += wrapped([dates], separator: "", indent: Self.certificateIndent)
+        }
         var parts = [word("by", certificate.issuer == certificate.subject ? "itself" : certificate.issuer)]
         parts += certificate.names.prefix(8).map { safe($0, .dim) }
         if certificate.names.count > 8 { parts.append(Line("+\(certificate.names.count - 8)", Style(.dim))) }

@@ -38,7 +38,9 @@ struct EventLine {
                 " -- lost \(count) --   overwritten before they were read: \(next - count)..\(next - 1)", Style(.warn))
         case .note(let text, let time, _):
             var line = begin(time, "-", model)
-            line.append(room == .wide ? "socktui        -    " : room == .medium ? "socktui        " : "socktui ", Style(.heading))
+            line.append(
+                room == .wide ? "socktui        -    " : room == .medium ? "socktui        " : "socktui ",
+                Style(.heading))
             model.sanitizer.append(text, Style(.plain), to: &line)
             return line
         case .event(let event): return self.line(event, model)

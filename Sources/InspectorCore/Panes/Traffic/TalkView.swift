@@ -8,7 +8,6 @@ package enum TalkView {
         }
         drawRule(model, layout.rule, on: &canvas)
         drawTraffic(model, layout.traffic, on: &canvas)
-        ComposerView.draw(model, layout.composer, on: &canvas)
     }
 
     private static func talk(_ model: Model) -> TalkState {

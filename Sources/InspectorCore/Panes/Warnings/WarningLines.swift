@@ -1,0 +1,52 @@
+import SocketCore
+
+/// The warnings as rows, wrapped: those about the selected connection first.
+package struct WarningLines: Hashable, Sendable {
+    /// More than these are only counted.
+    static let most = 8
+    /// Columns before the sentence.
+    private static let indent = 8
+
+    package private(set) var lines: [Line] = []
+    /// The warning that each of the lines is about.
+    private var owners: [Int] = []
+
+    init(_ shared: Shared, selected: SocketID?, width: Int) {
+        for (index, finding) in shared.findings.first(Self.most, selected: selected).enumerated() {
+            let wrapped = Self.wrapped(finding, shared, width: width - 1)
+            lines += wrapped
+            owners += Array(repeating: index, count: wrapped.count)
+        }
+    }
+
+    /// How many warnings stand whole in the first so many lines.
+    package func count(in rows: Int) -> Int {
+        guard rows < owners.count else { return (owners.last ?? -1) + 1 }
+        return owners[max(0, rows)]
+    }
+
+    private static func wrapped(_ finding: Finding, _ shared: Shared, width: Int) -> [Line] {
+        var first = Line(" ! ", Style(.warn, [.bold]))
+        first.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
+        var words: [Line] = []
+        for word in (finding.sentence + evidence(of: finding, shared)).split(separator: " ") {
+            var line = Line()
+            shared.sanitizer.append(String(word), to: &line)
+            words.append(line)
+        }
+        words.append(Line("(\(finding.lint))", Style(.dim)))
+        var lines = Wrapping.rows(words, separator: " ", indent: indent, width: width)
+        first.pad(to: indent)
+        first.append(lines[0].columns(indent..<lines[0].width))
+        lines[0] = first
+        return lines
+    }
+
+    /// What the other end's own kernel queue says of it, where that is on this host: `; 4.0M unread in python3[77]`.
+    private static func evidence(of finding: Finding, _ shared: Shared) -> String {
+        guard finding.lint == "write-stalled", let id = finding.socket, let end = shared.peers[id],
+            let unread = end.unread, unread > 0, let program = end.program
+        else { return "" }
+        return "; \(Format.size(unread)) unread in \(program.title)"
+    }
+}

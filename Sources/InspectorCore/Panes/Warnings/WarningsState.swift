@@ -1,0 +1,30 @@
+import SocketCore
+
+/// The warnings as they are shown, measured once for all that ask for the layout.
+package struct WarningsState: Sendable {
+    private struct Subject: Hashable {
+        var findings: [Finding]
+        var ends: [PeerEnd?]
+        var selected: SocketID?
+        var width: Int
+    }
+
+    private var subject: Subject?
+    private var lines: WarningLines?
+
+    /// The rows at a width: those that were measured, if they are of that width.
+    package func lines(_ shared: Shared, selected: SocketID?, width: Int) -> WarningLines {
+        if let lines, let subject, subject.width == width, subject.selected == selected { return lines }
+        return WarningLines(shared, selected: selected, width: width)
+    }
+
+    /// Measures anew if something that they are made of has changed.
+    mutating func measure(_ shared: Shared, selected: SocketID?, width: Int) {
+        let findings = shared.findings.first(WarningLines.most, selected: selected)
+        let ends = findings.map { $0.socket.flatMap { shared.peers[$0] } }
+        let subject = Subject(findings: findings, ends: ends, selected: selected, width: width)
+        guard subject != self.subject else { return }
+        self.subject = subject
+        lines = WarningLines(shared, selected: selected, width: width)
+    }
+}
