@@ -35,8 +35,9 @@ package struct WarningLines: Hashable, Sendable {
             words.append(line)
         }
         words.append(Line("(\(finding.lint))", Style(.dim)))
-        var lines = Wrapping.rows(words, separator: " ", indent: indent, width: width)
         first.pad(to: indent)
+        let indent = first.width
+        var lines = Wrapping.rows(words, separator: " ", indent: indent, width: width)
         first.append(lines[0].columns(indent..<lines[0].width))
         lines[0] = first
         return lines
