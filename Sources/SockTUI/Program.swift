@@ -30,8 +30,7 @@ enum Program {
         var configuration = Configuration()
         do {
             if case .script = invocation.mode, invocation.configuration == nil {
-                configuration.isASCII = invocation.isASCII ?? false
-                configuration.log = invocation.log ?? ""
+                configuration = ConfigFile.withoutFile(invocation)
             } else {
                 configuration = try ConfigFile.configuration(invocation)
             }
@@ -41,7 +40,7 @@ enum Program {
         switch invocation.mode {
         case .configuration:
             return show(configuration.text(colour: Palette.standard))
-        case .script(let path): return with { ScriptRun.run(path, invocation, configuration, sources: $0) }
+        case .script(let path): return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
@@ -67,7 +66,7 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
-        let sources = SourceList(asks: false)
+        let sources = SourceList(asks: false, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)))
         let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, sources: sources)
         let ending = run.run(invocation.opening)
         sources.close()
@@ -77,8 +76,8 @@ enum Program {
         }
     }
 
-    private static func with(_ run: (SourceList) -> Int32) -> Int32 {
-        let sources = SourceList()
+    private static func with(_ configuration: Configuration, _ run: (SourceList) -> Int32) -> Int32 {
+        let sources = SourceList(keeping: TrafficLimits(configuration))
         defer { sources.close() }
         return run(sources)
     }

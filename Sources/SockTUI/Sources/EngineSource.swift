@@ -13,11 +13,12 @@ final class EngineSource: OpeningSource {
     let webSockets = WebSocketKeeper()
 
     /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
+    init(asks: Bool = true, keeping limits: TrafficLimits = TrafficLimits()) {
         keeper = StreamKeeper(asksAboutTrust: asks)
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true
+        (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
         // Why a connection ended is what a person comes back for; 512 of them are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
@@ -186,4 +187,17 @@ final class EngineSource: OpeningSource {
 extension ReadRequest {
     /// The read that takes whatever comes.
     static let standing = ReadRequest(.available(limit: nil), isStanding: true)
+}
+
+/// How much traffic is kept, in bytes.
+struct TrafficLimits {
+    /// Of one connection.
+    var each: Int
+    /// Of all of them together.
+    var all: Int
+
+    /// What the configuration says, or what it says where nothing is set.
+    init(_ configuration: Configuration = Configuration()) {
+        (each, all) = (configuration.keep, configuration.keepTotal)
+    }
 }

@@ -35,10 +35,10 @@ final class SourceList: Sendable {
         }
     }
 
-    /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
+    /// `asks`: a person is there who can judge a certificate. `limits`: how much traffic the own engine keeps.
+    init(asks: Bool = true, keeping limits: TrafficLimits = TrafficLimits()) {
         state = Lock(State())
-        makeOwn = { EngineSource(asks: asks) }
+        makeOwn = { EngineSource(asks: asks, keeping: limits) }
     }
 
     /// A list with this source as the program's own.

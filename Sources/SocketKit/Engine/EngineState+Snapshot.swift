@@ -13,8 +13,7 @@ extension EngineState {
         }
         if let id = request.traffic {
             snapshot.trafficOf = id
-            snapshot.traffic =
-                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+            snapshot.traffic = traffic(of: id)
         }
         return snapshot
     }

@@ -86,8 +86,7 @@ extension EngineState {
         publishEndings(in: &publication)
         tap(request.traffic)
         for id in request.traffic {
-            publication.traffic[id] =
-                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+            publication.traffic[id] = traffic(of: id)
         }
         publication.oldestClosed = closed.list(now: now).first?.id
         // Of more events than one update tells, the latest.
@@ -189,8 +188,8 @@ extension EngineState {
             datagrams[id]?.traffic = nil
         }
         for id in wanted {
-            if let connection = connections[id], connection.traffic == nil { connection.traffic = TrafficLog() }
-            if let session = datagrams[id], session.traffic == nil { session.traffic = TrafficLog() }
+            if let connection = connections[id], connection.traffic == nil { connection.traffic = newTrafficLog() }
+            if let session = datagrams[id], session.traffic == nil { session.traffic = newTrafficLog() }
         }
         notes?.tapped = wanted
     }

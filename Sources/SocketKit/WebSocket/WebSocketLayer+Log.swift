@@ -27,7 +27,7 @@ extension WebSocketLayer {
         connection.traffic?.record(
             operation, direction: .sent, tag: 0, kind: .write, done: bytes.count, total: bytes.count,
             state: .inProgress, now: connection.engine.now, webSocket: traffic
-        ) { Array(bytes.prefix($0)) }
+        ) { bytes.part($0) }
     }
 
     /// A part of a message that is streamed was queued.
@@ -110,7 +110,7 @@ extension WebSocketLayer {
             connection.engine.names.nextOperation(), direction: direction, tag: 0,
             kind: direction == .sent ? .write : .read(.available(limit: nil)), done: bytes.count, total: bytes.count,
             state: .complete(after: .zero), now: connection.engine.now, webSocket: traffic
-        ) { Array(bytes.prefix($0)) }
+        ) { bytes.part($0) }
     }
 }
 
