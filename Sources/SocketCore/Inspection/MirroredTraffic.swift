@@ -3,6 +3,8 @@
 struct MirroredTraffic: Sendable {
     private var store = TrafficStore()
     private var dropped: UInt64 = 0
+    /// Whether anything was told.
+    private(set) var wasTold = false
 
     /// The items kept, oldest first.
     var snapshot: TrafficSnapshot {
@@ -14,6 +16,7 @@ struct MirroredTraffic: Sendable {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {
             throw .malformed("items of traffic that do not ascend")
         }
+        wasTold = true
         dropped = change.dropped
         merge(change.items, from: change.first)
         store.makeRoom(TrafficLog.standardTotal)

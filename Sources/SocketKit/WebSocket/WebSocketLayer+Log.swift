@@ -22,6 +22,7 @@ extension WebSocketLayer {
         _ type: WebSocketMessageType, _ bytes: [UInt8], isPart: Bool = false, as operation: OperationID,
         on connection: Connection
     ) {
+        guard connection.keepsTraffic else { return }
         var traffic = WebSocketTraffic(.init(type))
         traffic.isPart = isPart
         connection.traffic?.record(
@@ -50,6 +51,7 @@ extension WebSocketLayer {
 
     /// A message is wholly with the kernel, or will not be sent: `error` says why.
     func logSent(_ operation: OperationID, _ error: String?, on connection: Connection) {
+        guard connection.keepsTraffic || !streamed.isEmpty else { return }
         for part in [operation] + (streamed.removeValue(forKey: operation)?.parts ?? []) {
             connection.traffic?.settle(part, error: error, now: connection.engine.now)
         }
