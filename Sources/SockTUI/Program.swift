@@ -40,7 +40,8 @@ enum Program {
         switch invocation.mode {
         case .configuration:
             return show(configuration.text(colour: Palette.standard))
-        case .script(let path): return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
+        case .script(let path):
+            return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)

@@ -28,7 +28,8 @@ import Testing
         for _ in 1...30 { try pair.peerSends(Array("small\n".utf8)) }
         let large = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try pair.peerSends(large)
-        #expect(eventually { kept(engine, pair.socket.session)?.items.last.map { $0.tag == 31 && $0.state.isOver } == true })
+        let isOver: (TrafficItem) -> Bool = { $0.tag == 31 && $0.state.isOver }
+        #expect(eventually { kept(engine, pair.socket.session)?.items.last.map(isOver) == true })
         let items = try #require(kept(engine, pair.socket.session)).items
         #expect(items.map(\.tag) == Array(1...31))
         let item = try #require(items.last)

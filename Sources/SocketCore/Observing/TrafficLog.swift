@@ -45,7 +45,8 @@ package struct TrafficLog: Sendable {
             store.append(item)
         }
         if state != .inProgress { inProgress -= 1 }
-        let room = max(0, limit - store.cost)
+        // A quarter can always be had: of others, or of this one again, where it is the longest.
+        let room = max(limit / 4, limit - store.cost)
         let edge = TrafficStore.edge(limit)
         store.change(index) { item in
             item.done = done

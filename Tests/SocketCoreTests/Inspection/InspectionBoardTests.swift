@@ -39,22 +39,24 @@ struct InspectionBoardTests {
 
     /// The frames of one update, those of each piece by themselves.
     private func allPieces(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> [[InspectionFrame]] {
         var pieces: [[InspectionFrame]] = []
         while true {
-            let (frames, isLast) = try piece(&board, &viewer)
+            let (frames, isLast) = try piece(&board, &viewer, limit)
             pieces.append(frames)
             if isLast { return pieces }
         }
     }
 
     private func piece(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        _ limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> (frames: [InspectionFrame], isLast: Bool) {
         var writer = WireWriter()
         let hasMore = board.update(&viewer, to: &writer)
-        #expect(writer.bytes.count <= InspectionBoard.chunk + 1_024)
+        #expect(writer.bytes.count <= limit)
         var decoder = InspectionFrameDecoder()
         decoder.append(writer.bytes)
         var frames: [InspectionFrame] = []
@@ -264,9 +266,11 @@ struct InspectionBoardTests {
         var news = publication([])
         news.traffic = [SocketID(1): TrafficSnapshot(items: items)]
         board.take(news)
-        let pieces = try allPieces(&board, &viewer)
+        let pieces = try allPieces(&board, &viewer, limit: 300_000)
         let changes = pieces.map { frames in
-            frames.flatMap { frame -> [TrafficItem] in if case .traffic(let change) = frame { change.items } else { [] } }
+            frames.flatMap { frame -> [TrafficItem] in
+                if case .traffic(let change) = frame { change.items } else { [] }
+            }
         }
         #expect(changes.allSatisfy { $0.reduce(0) { $0 + $1.keptBytes } <= 256 << 10 })
         let told = changes.flatMap { $0 }

@@ -196,7 +196,7 @@ struct InspectionWireTests {
         #expect(count(DatagramSnapshot.blank) == 9)
         #expect(count(DatagramCounters.blank) == 9)
         #expect(count(DatagramPeer.blank) == 6)
-        #expect(count(Self.item) == 12)
+        #expect(count(Self.item) == 14)
         #expect(count(TLSCertificate.blank) == 7)
         #expect(count(TLSTrust.blank) == 5)
     }

@@ -11,7 +11,9 @@ extension Model {
 
     /// What the item at the cursor, or the last one, is shown as where nothing else is asked for.
     func automaticView(in document: TrafficDocument) -> ViewMode {
-        itemAtCursor(in: document).map { ViewMode.automatic($0.bytes) } ?? .text
+        guard let item = itemAtCursor(in: document) else { return .text }
+        let isClose = item.webSocket?.kind == .close
+        return ViewMode.automatic(isClose ? item.bytes.dropFirst(2) : item.bytes[...])
     }
 
     mutating func editTalk(_ change: (inout TalkState) -> Void) {
@@ -74,7 +76,8 @@ extension Model {
             editTalk { talk in
                 if talk.expanded.remove(sequence) == nil { talk.expanded.insert(sequence) }
                 // Its parts come and go.
-                if talk.cursor != nil { (talk.cursor, talk.top) = (TrafficPosition(block.key), TrafficPosition(block.key)) }
+                guard talk.cursor != nil else { return }
+                (talk.cursor, talk.top) = (TrafficPosition(block.key), TrafficPosition(block.key))
             }
             return
         }

@@ -29,16 +29,17 @@ package enum ViewMode: String, Hashable, Sendable, CaseIterable {
             let length = sample.count - index
             switch Sanitizer.nextPiece(sample, &index) {
             case .scalar("\0"): return true
-            case .scalar(let scalar): strange += scalar.value < 0x20 && !isOfText(scalar) || scalar.value == 0x7F ? 1 : 0
+            case .scalar(let scalar): strange += isControl(scalar) ? 1 : 0
             case .invalid: strange += length < 4 && length < sample.count ? 0 : 1
             }
         }
         return strange * 8 >= max(1, end) && strange > 0
     }
 
-    /// BEL, backspace, TAB, LF, FF, CR and ESC.
-    private static func isOfText(_ scalar: Unicode.Scalar) -> Bool {
-        (0x07...0x0D).contains(scalar.value) || scalar == "\u{1B}"
+    /// BEL, backspace, TAB, LF, FF, CR and ESC are part of text.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value < 0x20 else { return scalar.value == 0x7F }
+        return !(0x07...0x0D).contains(scalar.value) && scalar != "\u{1B}"
     }
 }
 
@@ -136,7 +137,9 @@ extension TrafficState {
         guard socket.tls == nil, socket.webSocket == nil, !traffic.items.isEmpty else {
             return traffic.items.isEmpty ? passed - min(passed, UInt64(max(0, socket.prebuffered))) : 0
         }
-        let told = traffic.items.reduce(UInt64(max(0, socket.prebuffered))) { $0.saturatingAdd(UInt64(max(0, $1.done))) }
+        let told = traffic.items.reduce(UInt64(max(0, socket.prebuffered))) {
+            $0.saturatingAdd(UInt64(max(0, $1.done)))
+        }
         return passed - min(passed, told)
     }
 }
