@@ -5,9 +5,9 @@ extension Action {
     static let looking: [Action] =
         finding + sorting + [
             Action(
-                "cycle-view", .change { $0.viewMode = $0.viewMode.next },
-                .key(["v"], in: [.talk], "view as text, hex and text, or escapes", hint: "view"),
-                .key([.alt("v")], in: [.composer], "view as text, hex and text, or escapes")),
+                "cycle-view", .change { $0.cycleView() },
+                .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view"),
+                .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "let the cursor go to each new connection"),

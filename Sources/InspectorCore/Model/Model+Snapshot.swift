@@ -25,7 +25,9 @@ extension Model {
         let seen = log.end
         shared.log.take(snapshot)
         events.add(from: seen, in: shared)
-        traffic.take(snapshot.traffic, of: snapshot.trafficOf)
+        traffic.take(
+            snapshot.traffic, of: snapshot.trafficOf,
+            facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
@@ -64,6 +66,7 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(sentFiles.keys) where isGone(id) { sentFiles[id] = nil }
         for id in Array(shared.replies.keys) where isGone(id) { shared.replies[id] = nil }
         for id in Array(shared.transmissions.keys) where isGone(id) { shared.transmissions[id] = nil }
         for id in Array(shared.timeouts.keys) where isGone(id) { shared.timeouts[id] = nil }

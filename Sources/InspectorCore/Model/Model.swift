@@ -124,7 +124,9 @@ package struct Model: Sendable {
     var awaitsChord = false
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
-    package internal(set) var viewMode = ViewMode.text
+    package internal(set) var viewMode = ViewMode.auto
+    /// The files that were sent whole, by socket.
+    package internal(set) var sentFiles: [SocketID: [SentFile]] = [:]
     /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
     package internal(set) var hidesControlFrames = false
     /// Lines typed after `:`, oldest first.

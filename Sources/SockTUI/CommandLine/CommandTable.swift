@@ -176,6 +176,14 @@ enum CommandTable {
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
+        Option(name: "--keep", value: "SIZE", help: "keep so much traffic of each connection; 4M by default") {
+            (text, request) throws(UsageError) in
+            request.invocation.keep = try size(text, "--keep")
+        },
+        Option(name: "--keep-total", value: "SIZE", help: "and so much of all together; 64M by default") {
+            (text, request) throws(UsageError) in
+            request.invocation.keepTotal = try size(text, "--keep-total")
+        },
         Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
@@ -217,6 +225,13 @@ enum CommandTable {
             request.invocation.trap = trap
         },
     ]
+
+    private static func size(_ text: String, _ option: String) throws(UsageError) -> Int {
+        guard let size = SizeText.parse(text) else {
+            throw UsageError(option, "\(text) is not a size; write 4M or 512K")
+        }
+        return size
+    }
 
     private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
         Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in

@@ -30,6 +30,9 @@ struct Invocation: Equatable {
     var isASCII: Bool?
     /// How many colours are used; nil: as the configuration says.
     var depth: Configuration.Depth?
+    /// Bytes of traffic that are kept of one connection, and of all of them; nil: as the configuration says.
+    var keep: Int?
+    var keepTotal: Int?
     /// The file of the program's own log; nil: as the configuration says.
     var log: String?
     /// The file of the configuration; nil: the user's own.

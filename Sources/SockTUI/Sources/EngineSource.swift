@@ -12,14 +12,16 @@ final class EngineSource: OpeningSource {
     private let datagrams: DatagramKeeper
     let webSockets: WebSocketKeeper
 
-    /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive.
-    init(asks: Bool = true, received: ReceivedBytes? = nil) {
+    /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive. `limits`: how
+    /// much traffic is kept.
+    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
         keeper = StreamKeeper(asksAboutTrust: asks, received)
         datagrams = DatagramKeeper(received)
         webSockets = WebSocketKeeper(received)
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true
+        (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
         // Why a connection ended is what a person comes back for; 512 of them are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
@@ -188,4 +190,17 @@ final class EngineSource: OpeningSource {
 extension ReadRequest {
     /// The read that takes whatever comes.
     static let standing = ReadRequest(.available(limit: nil), isStanding: true)
+}
+
+/// How much traffic is kept, in bytes.
+struct TrafficLimits {
+    /// Of one connection.
+    var each: Int
+    /// Of all of them together.
+    var all: Int
+
+    /// What the configuration says, or what it says where nothing is set.
+    init(_ configuration: Configuration = Configuration()) {
+        (each, all) = (configuration.keep, configuration.keepTotal)
+    }
 }

@@ -36,9 +36,10 @@ final class SourceList: Sendable {
     }
 
     /// `asks`: a person is there who can judge a certificate. `received` gets what the program's own sockets receive.
-    init(asks: Bool = true, received: ReceivedBytes? = nil) {
+    /// `limits`: how much traffic the own engine keeps.
+    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
         state = Lock(State())
-        makeOwn = { EngineSource(asks: asks, received: received) }
+        makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
 
     /// A list with this source as the program's own.

@@ -12,7 +12,7 @@ package struct InspectionBoard: Sendable {
         fileprivate var removals: UInt64 = 0
         fileprivate var nextEvent: UInt64?
         fileprivate var trafficOf: SocketID?
-        fileprivate var traffic = TrafficSnapshot()
+        fileprivate var traffic = ToldTraffic()
         fileprivate var underWay: Update?
         package var watch = InspectionWatch()
 
@@ -139,7 +139,7 @@ package struct InspectionBoard: Sendable {
         if viewer.underWay == nil { begin(&viewer, &writer) }
         guard appendSockets(&viewer, to: &writer) else { return true }
         appendEvents(&viewer, to: &writer)
-        if showsPayload { appendTraffic(&viewer, to: &writer) }
+        if showsPayload, !appendTraffic(&viewer, to: &writer) { return true }
         var tick = InspectionTick(last)
         tick.interval = interval
         if viewer.removals >= forgotten {
@@ -220,31 +220,19 @@ package struct InspectionBoard: Sendable {
         if !new.values.isEmpty { writer.frame(.events) { new.encode(to: &$0) } }
     }
 
-    private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) {
-        guard let id = viewer.watch.traffic, let traffic = lastChanges.traffic[id] else { return }
+    /// Tells the next piece of the traffic that the viewer watches; whether that was the last.
+    private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
+        guard let id = viewer.watch.traffic, let traffic = lastChanges.traffic[id] else { return true }
+        let isFirst = viewer.trafficOf != id
+        if isFirst { (viewer.trafficOf, viewer.traffic) = (id, ToldTraffic()) }
+        let wasDropped = viewer.traffic.dropped
         var change = InspectionTraffic()
         change.socket = id
         change.dropped = traffic.dropped
         change.first = traffic.items.first?.sequence ?? 0
-        let known = viewer.trafficOf == id ? viewer.traffic : TrafficSnapshot()
-        change.items = traffic.changes(since: known)
-        guard viewer.trafficOf != id || !change.items.isEmpty || traffic.dropped != known.dropped else { return }
-        viewer.trafficOf = id
-        viewer.traffic = traffic
+        let isLast = viewer.traffic.takeNews(of: traffic, into: &change.items, most: Self.chunk)
+        guard isFirst || !change.items.isEmpty || traffic.dropped != wasDropped else { return true }
         writer.frame(.traffic) { change.encode(to: &$0) }
-    }
-}
-
-extension TrafficSnapshot {
-    /// Items that are not in `known`, or stand otherwise there. Both lists ascend; an item changes only while it is in
-    /// progress.
-    fileprivate func changes(since known: TrafficSnapshot) -> [TrafficItem] {
-        guard let firstOpen = known.items.first(where: { $0.state == .inProgress })?.sequence else {
-            guard let last = known.items.last?.sequence else { return items }
-            return Array(items.drop { $0.sequence <= last })
-        }
-        return items.drop { $0.sequence < firstOpen }.filter { item in
-            !known.items.contains { $0.sequence == item.sequence && $0.done == item.done && $0.state == item.state }
-        }
+        return isLast
     }
 }

@@ -86,7 +86,15 @@ final class DatagramSession {
     var sent: UInt64 = 0
     /// Measured from the first snapshot on; nil: there was none.
     var rates: (receive: RateWindow, send: RateWindow)?
-    var traffic: TrafficLog?
+    var traffic: TrafficLog? {
+        didSet {
+            let change = (traffic?.cost ?? 0) - chargedTraffic
+            chargedTraffic += change
+            if change != 0 { engine.charge(change) }
+        }
+    }
+    /// What of it is counted among the engine's.
+    private var chargedTraffic = 0
 
     init(
         id: SocketID, engine: EngineState, handle: DatagramSocket, target: String, configuration: DatagramConfiguration
@@ -99,7 +107,7 @@ final class DatagramSession {
         self.configuration = configuration
         opened = engine.now
         mayLiveOn = configuration.prepareDescriptor != nil
-        if engine.capturesTraffic { traffic = TrafficLog() }
+        if engine.capturesTraffic { traffic = engine.newTrafficLog() }
     }
 
     // MARK: From the reactor and the clock

@@ -11,7 +11,7 @@ extension EngineState {
             snapshot.sockets = pictures(request.kernel)
             complete(&snapshot, eventsFrom: request.eventsFrom)
             snapshot.trafficOf = request.traffic
-            snapshot.traffic = request.traffic.flatMap(traffic)
+            snapshot.traffic = request.traffic.flatMap(traffic(of:))
         }
         return snapshot
     }
@@ -22,11 +22,6 @@ extension EngineState {
         snapshot.times = meter.times(now)
         guard let first else { return }
         (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
-    }
-
-    /// What was kept of a session's traffic.
-    func traffic(of id: SocketID) -> TrafficSnapshot? {
-        connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
     }
 
     /// The counters, with what is summed elsewhere.

@@ -168,8 +168,8 @@ extension EngineState {
             datagrams[id]?.traffic = nil
         }
         for id in wanted {
-            if let connection = connections[id], connection.traffic == nil { connection.traffic = TrafficLog() }
-            if let session = datagrams[id], session.traffic == nil { session.traffic = TrafficLog() }
+            if let connection = connections[id], connection.traffic == nil { connection.traffic = newTrafficLog() }
+            if let session = datagrams[id], session.traffic == nil { session.traffic = newTrafficLog() }
         }
         notes?.tapped = wanted
     }

@@ -40,22 +40,24 @@ struct InspectionBoardTests {
 
     /// The frames of one update, those of each piece by themselves.
     private func allPieces(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> [[InspectionFrame]] {
         var pieces: [[InspectionFrame]] = []
         while true {
-            let (frames, isLast) = try piece(&board, &viewer)
+            let (frames, isLast) = try piece(&board, &viewer, limit)
             pieces.append(frames)
             if isLast { return pieces }
         }
     }
 
     private func piece(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        _ limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> (frames: [InspectionFrame], isLast: Bool) {
         var writer = WireWriter()
         let hasMore = board.update(&viewer, to: &writer)
-        #expect(writer.bytes.count <= InspectionBoard.chunk + 1_024)
+        #expect(writer.bytes.count <= limit)
         var decoder = InspectionFrameDecoder()
         decoder.append(writer.bytes)
         var frames: [InspectionFrame] = []
@@ -248,6 +250,33 @@ struct InspectionBoardTests {
         try tell(&board, &viewer, &mirror)
         let told = try #require(mirror.seen).events.map(\.sequence)
         #expect(told == Array(2_976..<4_000))
+    }
+
+    @Test("megabytes of traffic come in pieces, each once, and of a message its beginning and its end")
+    func muchTraffic() throws {
+        func item(_ sequence: UInt64, _ count: Int) -> TrafficItem {
+            TrafficItem(
+                sequence: sequence, operation: OperationID(sequence), time: .zero, direction: .sent, tag: 0,
+                kind: .write, done: count, total: count, state: .complete(after: .zero),
+                bytes: [UInt8](repeating: 1, count: count))
+        }
+        let items = (0..<60).map { item($0, 50_000) } + [item(60, 3_000_000)]
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        viewer.watch.traffic = SocketID(1)
+        var news = publication([])
+        news.traffic = [SocketID(1): TrafficSnapshot(items: items)]
+        board.take(news)
+        let pieces = try allPieces(&board, &viewer, limit: 300_000)
+        let changes = pieces.map { frames in
+            frames.flatMap { frame -> [TrafficItem] in
+                if case .traffic(let change) = frame { change.items } else { [] }
+            }
+        }
+        #expect(changes.allSatisfy { $0.reduce(0) { $0 + $1.keptBytes } <= 256 << 10 })
+        let told = changes.flatMap { $0 }
+        #expect(pieces.count > 30 && told.map(\.sequence) == Array(0...60))
+        #expect(told.last?.bytes.count == 128 << 10 && told.last?.tail.count == 128 << 10)
     }
 
     @Test("of traffic only what is new or has grown is told again")

@@ -54,7 +54,13 @@ extension DetailBuilder {
             line.append(safe(kind.words))
             if operation.isStanding { line.append(" (standing)", Style(.dim)) }
             if let limit = kind.values.limit { line.append(" max \(SizeText.show(limit))", Style(.dim)) }
-        case .write: line.append("data \(operation.total.map(String.init) ?? "")")
+        case .write:
+            line.append("data \(operation.total.map(String.init) ?? "")")
+            if operation == socket.writing.current, let file = model.file(on: socket) {
+                line.append(" of ")
+                line.append(safe(file.name))
+                line.append(", \(Format.percent(done: file.done, total: file.total)) of it")
+            }
         }
         return line
     }
@@ -179,7 +185,8 @@ extension DetailBuilder {
         let items = model.shownTraffic.items
         let room = max(8, min(32, (width - 28) / 2))
         func tail(_ direction: TrafficItem.Direction) -> String {
-            let bytes = items.last { $0.direction == direction && !$0.bytes.isEmpty }?.bytes.suffix(room) ?? []
+            let item = items.last { $0.direction == direction && !$0.bytes.isEmpty }
+            let bytes = item.map { $0.tail.isEmpty ? $0.bytes : $0.tail }?.suffix(room) ?? []
             var text = ""
             for byte in bytes { text.unicodeScalars.append(Sanitizer.hexColumn(byte)) }
             return text

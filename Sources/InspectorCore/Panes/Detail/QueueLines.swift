@@ -156,14 +156,28 @@ package struct QueueLines {
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
         guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
+        if operation.kind == .write, let file = model.file(on: socket) {
+            var words = words
+            words.append(safe(file.name))
+            words.append(" \(Format.size(file.done)) of ")
+            return progress(operation, file.done, file.total, Format.size(file.total), note, after: words, room: room)
+        }
+        return progress(
+            operation, operation.done, total, "\(operation.done)/\(total)", note, after: words, room: room)
+    }
+
+    private func progress(
+        _ operation: OperationSnapshot, _ done: Int, _ total: Int, _ numbers: String, _ note: Line, after words: Line,
+        room: Int
+    ) -> Line {
         var line = words
-        line.append("\(operation.done)/\(total) ")
+        line.append(numbers + " ")
         var withBar = line
         withBar.pad(to: barColumn)
         withBar.append(
-            model.glyphs.bar(done: operation.done, total: total, width: barWidth),
+            model.glyphs.bar(done: done, total: total, width: barWidth),
             Style(operation.kind == .write ? .sent : .received))
-        let percent = Format.percent(done: operation.done, total: total)
+        let percent = Format.percent(done: done, total: total)
         withBar.append(" " + percent)
         withBar = joined(withBar, note, room: .max)
         if withBar.width <= room { return withBar }

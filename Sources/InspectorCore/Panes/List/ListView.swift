@@ -86,7 +86,7 @@ private struct ListRow {
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
         } else {
             put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
-            put(columns.writing, ListWords.writing(socket))
+            put(columns.writing, ListWords.writing(socket, file: model.file(on: socket)))
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
         }
@@ -188,7 +188,8 @@ package enum ListWords {
         }
     }
 
-    package static func writing(_ socket: SocketSnapshot) -> Line {
+    /// Of a file, its percentage and what is left of it.
+    package static func writing(_ socket: SocketSnapshot, file: (name: String, done: Int, total: Int)? = nil) -> Line {
         guard let operation = socket.writing.current else {
             if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {
                 let percent = Format.percent(done: frame.done, total: frame.total)
@@ -202,6 +203,11 @@ package enum ListWords {
             return Line(socket.datagrams.map { "\(Format.number($0.counters.sent)) out" } ?? "-", Style(.dim))
         }
         var line = Line()
+        if let file {
+            line.append(Format.percent(done: file.done, total: file.total))
+            line.append(" \(Format.bytes(file.total - file.done))", Style(.sent))
+            return line
+        }
         if let total = operation.total, total > 0 {
             line.append(Format.percent(done: operation.done, total: total))
         } else {
