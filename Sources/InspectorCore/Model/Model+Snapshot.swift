@@ -28,6 +28,7 @@ extension Model {
         traffic.take(
             snapshot.traffic, of: snapshot.trafficOf,
             facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
+        placeSentFiles(snapshot)
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)

@@ -265,7 +265,7 @@ struct InspectionBoardTests {
         var viewer = InspectionBoard.Progress()
         viewer.watch.traffic = SocketID(1)
         var news = publication([])
-        news.traffic = [SocketID(1): TrafficSnapshot(items: items)]
+        news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: items)]
         board.take(news)
         let pieces = try allPieces(&board, &viewer, limit: 300_000)
         let changes = pieces.map { frames in

@@ -72,12 +72,13 @@ package struct ByteRows {
     }
 
     private func hexRow(_ bytes: ArraySlice<UInt8>, offset: Int, perRow: Int) -> Line {
-        var line = Line("  " + Self.hex(offset, digits: 4) + " ", Style(.dim))
+        let place = Self.hex(offset, digits: 4)
+        var line = Line("  " + place + " ", Style(.dim))
         for (index, byte) in bytes.enumerated() {
             if index % 8 == 0 { line.append(" ") }
             line.append(Self.hex(Int(byte), digits: 2) + " ", style)
         }
-        line.pad(to: 8 + perRow * 3 + perRow / 8)
+        line.pad(to: 4 + place.count + perRow * 3 + perRow / 8)
         line.append("|", Style(.dim))
         for byte in bytes { line.append(Sanitizer.hexColumn(byte), width: 1, style) }
         line.append("|", Style(.dim))

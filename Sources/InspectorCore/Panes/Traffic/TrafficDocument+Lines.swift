@@ -10,8 +10,20 @@ extension TrafficDocument {
         }
     }
 
-    /// The lines of a block.
+    /// The lines of a block. A key asks for those in sight several times, so they are laid out once.
     package func lines(_ block: Block) -> [Line] {
+        if let lines = laidOut.lines[block.key] { return lines }
+        let lines = layOut(block)
+        laidOut.lines[block.key] = lines
+        return lines
+    }
+
+    /// What was laid out of a document.
+    final class LaidOut {
+        var lines: [BlockKey: [Line]] = [:]
+    }
+
+    private func layOut(_ block: Block) -> [Line] {
         switch block.content {
         case .item(let item, let gap): itemLines(item, gap)
         case .note(let event): [noteLine(event)]

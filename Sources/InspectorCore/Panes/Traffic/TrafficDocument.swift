@@ -36,6 +36,7 @@ package struct TrafficDocument {
     }
 
     package private(set) var blocks: [Block]
+    let laidOut = LaidOut()
     package let mode: ViewMode
     package let width: Int
     package let clock: WallClock
