@@ -66,9 +66,13 @@ package struct LintSettings: Hashable, Sendable {
     /// How long it must last.
     package func time(_ lint: Lint) -> Duration { times[lint.name] ?? lint.time ?? .zero }
 
-    /// `on`, `off` or `10s`: the value of its line in `[warnings]`.
+    /// Whether something else than the table is in force for it.
+    package func changes(_ lint: Lint) -> Bool { shown[lint.name] != nil || times[lint.name] != nil }
+
+    /// `on`, `off` or `500ms`: the value of its line in `[warnings]`.
     package func text(_ lint: Lint) -> String {
         guard shows(lint) else { return "off" }
-        return lint.time == nil ? "on" : "\(time(lint).wholeNanoseconds / 1_000_000)ms"
+        guard let time = times[lint.name] ?? (shown[lint.name] == nil ? lint.time : nil) else { return "on" }
+        return "\(time.wholeNanoseconds / 1_000_000)ms"
     }
 }
