@@ -43,7 +43,7 @@ enum TerminalRun {
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
         var options = Model.Options(
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
-            lints: invocation.lints)
+            lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")

@@ -29,6 +29,8 @@ package struct Configuration: Hashable, Sendable {
     package var log = ""
     package var keys = KeyTable.standard
     package var colours: [Role: ColourText] = [:]
+    /// Which warnings are told, and after how long.
+    package var lints = LintSettings()
 
     package init() {}
 

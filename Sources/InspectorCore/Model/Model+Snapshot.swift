@@ -86,15 +86,19 @@ extension Model {
         guard passed < due else { return refresh() }
         let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
         shared.findings.glance(
-            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
+            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), among: surroundings,
+            lost: log.lostLately(snapshot.time))
     }
+
+    /// What is known around the sessions.
+    private var surroundings: Surroundings { Surroundings(programs: programs, peers: peers) }
 
     /// Computes sums and rows again from the snapshot that is shown.
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
         shared.summary = Shared.Summary(snapshot.sockets)
-        shared.findings.take(snapshot, lost: log.lostLately(snapshot.time))
+        shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
 

@@ -174,6 +174,7 @@ package struct Model: Sendable {
         let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
+        asked = findings.looking(at: asked, in: latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected

@@ -81,13 +81,13 @@ package struct JSONLines: Sendable {
         lines += programLines(others.programs, snapshot.time)
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
-        findings.take(snapshot, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
+        findings.take(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
             let told = Told(socket, found.map(\.lint), others.peers[socket.id], snapshot.time)
             var before = known[socket.id]
-            for finding in found where before?.lints.contains(finding.lint) != true {
+            for finding in found where finding.socket == socket.id && before?.lints.contains(finding.lint) != true {
                 lines.append(warning(finding, snapshot.time))
             }
             let isNews = before?.isNews(told, every) ?? true
@@ -161,7 +161,11 @@ package struct JSONLines: Sendable {
             "warning", time,
             [
                 JSON.Member("id", JSON(finding.socket?.number)), JSON.Member("lint", JSON(finding.lint)),
+                JSON.Member("severity", JSON(finding.severity.name)), JSON.Member("evidence", JSON(finding.evidence.rawValue)),
+                JSON.Member("subject", JSON(finding.subject)),
+                JSON.Member("for_seconds", JSON(seconds: finding.lasting)),
                 JSON.Member("sentence", JSON(finding.sentence)), JSON.Member("remedy", JSON(remedy)),
+                JSON.Member("next", JSON(finding.next ?? remedy)),
             ])
     }
 

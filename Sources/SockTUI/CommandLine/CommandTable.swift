@@ -188,9 +188,13 @@ enum CommandTable {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; all: each") {
+        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; idle=5m: after that long; all: each") {
             (name, request) throws(UsageError) in
-            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
+            do throws(LintSettings.Problem) {
+                try request.invocation.lints.warn(reading: name)
+            } catch {
+                throw UsageError("-W", error.message)
+            }
         },
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
@@ -240,8 +244,7 @@ enum CommandTable {
     }
 
     private static func noWarning(_ option: String, _ name: String) -> UsageError {
-        UsageError(
-            option, "no such warning: \(name)" + ArgumentParser.suggestion(for: name, among: Lint.all.map(\.name)))
+        UsageError(option, Lint.whyUnknown(name))
     }
 
     /// What --help prints.

@@ -104,7 +104,13 @@ final class PeerFinder: Sendable {
         }
         learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.inode)))
         let owners = state.withLock { $0.owners }
-        let ends = answers.mapValues { PeerEnd(program: owners[$0.inode], unread: $0.unread) }
+        let ends = answers.mapValues { answer in
+            var program = owners[answer.inode]
+            if let process = program?.process, answer.unread ?? 0 > 0 {
+                program?.isStopped = DescriptorScan.isStopped(process)
+            }
+            return PeerEnd(answer, program)
+        }
         return waiting.reduce(into: ends) { ends, listener in
             let named = listener.value.map { peer, inode in
                 PeerEnd.Waiting(peer: peer.description, program: inode.flatMap { owners[$0] })
@@ -152,6 +158,15 @@ final class PeerFinder: Sendable {
     }
 }
 
+extension PeerEnd {
+    /// What the kernel said of a socket, and who has it open.
+    init(_ answer: SocketDiagnosis.Answer, _ program: Program?) {
+        self.init(
+            program: program, unread: answer.unread, unsent: answer.unsent, isClosing: answer.isClosing,
+            hasReadEnd: answer.isClosing ? answer.hasReadEnd : nil)
+    }
+}
+
 /// Looks through /proc for who has which socket open.
 enum DescriptorScan {
     /// A descriptor of a process.
@@ -170,6 +185,15 @@ enum DescriptorScan {
             let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
             return PeerEnd.Program(process: process, name: String(name.prefix { $0 != "\n" }), descriptor: descriptor)
         }
+    }
+
+    /// Whether a process is stopped by a signal, or by a debugger.
+    static func isStopped(_ process: Int) -> Bool {
+        // The state stands after the name, which may contain anything.
+        guard let text = TextFile.read("/proc/\(process)/stat", limit: 512), let name = text.lastIndex(of: ")") else {
+            return false
+        }
+        return text[name...].dropFirst(2).first.map { $0 == "T" || $0 == "t" } ?? false
     }
 
     /// Of each of these sockets, one program that has it open, as far as this user may see, and so many descriptors reach.

@@ -111,15 +111,25 @@ struct DetailBuilder {
     /// Every warning about the session, with what to do about it.
     var warnings: [Row] {
         let found = model.findings[socket.id]
-        guard !found.isEmpty else { return [] }
+        guard !found.isEmpty else { return quiet }
         var rows = [rule("warnings \(found.count)")]
         for finding in found {
-            var words = [Line(finding.lint, Style(.warn, [.bold]))]
+            var words = [Line(finding.lint, finding.severity == .note ? Style(.heading) : Style(.warn, [.bold]))]
             words += finding.sentence.split(separator: " ").map { safe(String($0)) }
             words.append(Line("-", Style(.dim)))
             words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
-            rows += marked(Line(" ! ", Style(.warn, [.bold])), wrapped(words, separator: " ", indent: 3))
+            rows += marked(finding.severity.mark, wrapped(words, separator: " ", indent: 3))
+            guard let next = finding.next else { continue }
+            rows += wrapped([Line("Next:", Style(.dim)), safe(next)], separator: " ", indent: 3)
         }
         return rows
+    }
+
+    /// That nothing is under way, where that is so: what one wants to know of a connection that seems to hang.
+    private var quiet: [Row] {
+        guard let snapshot = model.shown else { return [] }
+        let situation = model.findings.situation(socket, in: snapshot, model.peers)
+        guard let sentence = situation.quiet(last: model.shownTraffic.items.last { $0.done > 0 }) else { return [] }
+        return wrapped(sentence.split(separator: " ").map { safe(String($0), .dim) }, separator: " ")
     }
 }

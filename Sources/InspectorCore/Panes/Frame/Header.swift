@@ -4,8 +4,9 @@ import SocketCore
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let isNarrow = layout.header.width < 76
-        let found = model.findings.count
-        let warnings = found > 0 ? Line("!\(found)", Style(.warn, [.bold])) : Line()
+        let (found, critical) = (model.findings.urgent, model.findings.count(.critical))
+        let style = Style(critical > 0 ? .bad : .warn, [.bold])
+        let warnings = found > 0 ? Line("\(critical > 0 ? "!!" : "!")\(found)", style) : Line()
         canvas.draw(
             left: first(model, isNarrow: isNarrow), right: warnings, row: 0,
             in: layout.header.left(layout.header.width - 1), model.glyphs)

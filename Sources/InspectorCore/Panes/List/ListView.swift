@@ -91,8 +91,13 @@ private struct ListRow {
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
-        let found = model.findings[socket.id].count
-        if found > 0 { put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold]))) }
+        let findings = model.findings[socket.id]
+        let found = findings.count { $0.severity > .note }
+        if findings.first?.severity == .critical {
+            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
+        } else if found > 0 {
+            put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
+        }
         if isSelected {
             canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
         }

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The warnings as rows, wrapped: those about the selected connection first.
+/// The warnings as rows, wrapped: the worst first, and among those that are as bad the ones about the selected connection.
 package struct WarningLines: Hashable, Sendable {
     /// More than these are only counted.
     static let most = 8
@@ -26,10 +26,11 @@ package struct WarningLines: Hashable, Sendable {
     }
 
     private static func wrapped(_ finding: Finding, _ shared: Shared, width: Int) -> [Line] {
-        var first = Line(" ! ", Style(.warn, [.bold]))
+        var first = finding.severity.mark
         first.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
         var words: [Line] = []
-        for word in (finding.sentence + evidence(of: finding, shared)).split(separator: " ") {
+        let more = finding.more > 0 ? "; the same on \(finding.more) more" : ""
+        for word in (finding.sentence + more).split(separator: " ") {
             var line = Line()
             shared.sanitizer.append(String(word), to: &line)
             words.append(line)
@@ -42,12 +43,15 @@ package struct WarningLines: Hashable, Sendable {
         lines[0] = first
         return lines
     }
+}
 
-    /// What the other end's own kernel queue says of it, where that is on this host: `; 4.0M unread in python3[77]`.
-    private static func evidence(of finding: Finding, _ shared: Shared) -> String {
-        guard finding.lint == "write-stalled", let id = finding.socket, let end = shared.peers[id],
-            let unread = end.unread, unread > 0, let program = end.program
-        else { return "" }
-        return "; \(Format.size(unread)) unread in \(program.title)"
+extension Severity {
+    /// What stands before a finding: ` ! `, ` !!` or, of a note, ` - `.
+    var mark: Line {
+        switch self {
+        case .note: Line(" - ", Style(.dim))
+        case .warning: Line(" ! ", Style(.warn, [.bold]))
+        case .critical: Line(" !!", Style(.bad, [.bold]))
+        }
     }
 }

@@ -4,7 +4,6 @@ import SocketCore
 package struct WarningsState: Sendable {
     private struct Subject: Hashable {
         var findings: [Finding]
-        var ends: [PeerEnd?]
         var selected: SocketID?
         var width: Int
     }
@@ -21,8 +20,7 @@ package struct WarningsState: Sendable {
     /// Measures anew if something that they are made of has changed.
     mutating func measure(_ shared: Shared, selected: SocketID?, width: Int) {
         let findings = shared.findings.first(WarningLines.most, selected: selected)
-        let ends = findings.map { $0.socket.flatMap { shared.peers[$0] } }
-        let subject = Subject(findings: findings, ends: ends, selected: selected, width: width)
+        let subject = Subject(findings: findings, selected: selected, width: width)
         guard subject != self.subject else { return }
         self.subject = subject
         lines = WarningLines(shared, selected: selected, width: width)

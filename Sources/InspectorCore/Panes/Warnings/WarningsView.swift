@@ -13,9 +13,26 @@ package enum WarningsView {
                 model.naming(
                     "\(count - shown) more: \(model.tab == .list ? "" : "{list} "){filter} lint:any", in: .list),
                 Style(.dim)) : Line()
-        canvas.rule(row: 0, in: rect, title: Line("warnings \(count)", Style(.warn)), right: right, model.glyphs)
+        canvas.rule(row: 0, in: rect, title: title(model.findings), right: right, model.glyphs)
         for (row, line) in warnings.lines.prefix(rect.height - 1).enumerated() {
             canvas.draw(line, row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
         }
+    }
+}
+
+extension WarningsView {
+    /// `critical 1  warnings 2  notes 1`, without those of which there are none.
+    private static func title(_ findings: Findings) -> Line {
+        var title = Line()
+        let words: [(Severity, String, Role)] = [
+            (.critical, "critical", .bad), (.warning, "warnings", .warn), (.note, "notes", .dim),
+        ]
+        for (severity, word, role) in words {
+            let count = findings.count(severity)
+            guard count > 0 else { continue }
+            if title.width > 0 { title.append("  ") }
+            title.append("\(word) \(count)", Style(role))
+        }
+        return title
     }
 }
