@@ -64,7 +64,7 @@ struct KeyCase {
         "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter keep"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"),
+        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "other-leg": .shows("only a relayed connection"),
     ]
 
     private static let list: [String: KeyCase] = [
@@ -76,7 +76,9 @@ struct KeyCase {
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "follow": .shows("following (F)"),
+        "search-previous": .shows("nothing is searched"), "follow": .shows("keeps its place (F)"),
+        "mark-all": .shows("marked; x closes them"), "legs": .shows("one row for each leg"),
+        "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: do what?"]),
         "back": KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
     ]
 

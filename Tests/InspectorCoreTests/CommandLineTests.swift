@@ -191,7 +191,7 @@ struct CommandLineTests {
     func mouse() {
         var model = World.model()
         let row = model.layout(model.size, .list).list.y + 1
-        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 2)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 5)))
         #expect(model.list.selected == SocketID(9) && model.tab == .list)
         _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row)))
         #expect(model.list.selected == SocketID(10))

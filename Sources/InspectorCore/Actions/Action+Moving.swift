@@ -48,6 +48,11 @@ extension Action {
             "previous-pane", .change { $0.stepPane(-1) },
             .key([.backTab], in: KeyContext.views + [.composer], "previous pane")),
         Action(
+            "other-leg", .change { $0.goToOtherLeg() },
+            .key(
+                ["L"], in: KeyContext.connections, "the other leg of a relayed connection", hint: "other leg",
+                if: { $0.selected?.linked != nil })),
+        Action(
             "previous", .change { $0.stepConnection(-1) },
             .key(["["], in: [.talk, .detail], "the connection above in the list")),
         Action(

@@ -68,6 +68,11 @@ package enum Effect: Hashable, Sendable {
     case copy([UInt8])
     /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
     case save(String, [UInt8], missing: UInt64, droppedItems: UInt64)
+    /// Save what was kept of these connections' traffic to a folder, two files for each.
+    case saveTraffic([SocketID], folder: String)
+    /// Search the payloads of many connections in the background; another search takes its place.
+    case find(FindRequest)
+    case stopFind
     /// Open bytes in the person's editor.
     case edit(EditSubject, [UInt8])
     /// From now on reply by these rules.
@@ -111,6 +116,8 @@ package enum Message: Sendable {
     case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
+    /// How far a search through payloads is, and what it has found since the last time.
+    case found(FindProgress)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.

@@ -22,6 +22,10 @@ extension Model {
 
     private mutating func press(at event: MouseEvent, _ layout: ScreenLayout) {
         let row = event.y - layout.list.y - 1
+        if let found = list.found, layout.list.holds(event), row >= 0 {
+            let step = found.top + row - found.cursor
+            return step == 0 && tab == .list ? jumpToFound() : moveInFound(step)
+        }
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             let id = list.rows[list.top + row]
             if id == list.selected, tab == .list { showTalk(composing: true) } else { select(id) }

@@ -73,14 +73,20 @@ extension Model {
     }
 
     mutating func openSelected() {
+        if tab == .list, list.found != nil { return jumpToFound() }
         guard list.selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
-        showTalk(composing: true)
+        // A line that is typed there would be injected into what others say.
+        showTalk(composing: selected?.linked == nil)
     }
 
     mutating func togglePause() -> [Effect] {
+        if tab == .list, !list.marked.isEmpty {
+            openMarkedMenu()
+            return []
+        }
         guard let selected, selected.isLive else {
             notice = hint("only what is live can be paused")
             return []

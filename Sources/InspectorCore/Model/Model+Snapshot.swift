@@ -29,6 +29,7 @@ extension Model {
             snapshot.traffic, of: snapshot.trafficOf,
             facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
         placeSentFiles(snapshot)
+        showAwaitedMatch()
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
@@ -85,8 +86,9 @@ extension Model {
         let due: Duration = mark == SessionsMark(snapshot) ? .seconds(1) : .milliseconds(300)
         guard passed < due else { return refresh() }
         let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
+        let seen = Array(rows) + (list.selected.map { [$0] } ?? [])
         shared.findings.glance(
-            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), among: surroundings,
+            snapshot, at: seen + seen.compactMap { snapshot.pair(of: $0)?.server.id }, among: surroundings,
             lost: log.lostLately(snapshot.time))
     }
 
@@ -106,7 +108,7 @@ extension Model {
     /// the cursor, lest the rest of the line turns into commands.
     private mutating func leaveClosedComposer(_ snapshot: EngineSnapshot) {
         guard isComposing, let selected, !selected.isLive, composer.editor.isEmpty else { return }
-        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests { return }
+        if let pressed = list.keyPressed, snapshot.time - pressed < ListPane.orderRests { return }
         isComposing = false
     }
 
@@ -149,7 +151,11 @@ extension Model {
         start.error = nil
         notice = nil
         if tab == .start { tab = .list }
-        if !list.isChosen { select(listener) }
+        if !list.isChosen {
+            select(listener)
+            // The first connection is more worth a look.
+            list.isChosen = false
+        }
     }
 
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.

@@ -45,6 +45,9 @@ extension Model {
         case .transmissionEnded(let progress, let ending):
             transmissionEnded(progress, ending)
             effects = []
+        case .found(let news):
+            found(news)
+            effects = []
         case .sentLines, .replies, .templates, .told, .peers, .programs:
             learn(message)
             effects = []

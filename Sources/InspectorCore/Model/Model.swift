@@ -15,6 +15,8 @@ package struct Model: Sendable {
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
+        /// Whether the list begins with a row for each leg of a relayed connection.
+        package var showsLegs = false
 
         package init(ascii: Bool, version: String, lints: LintSettings = LintSettings()) {
             self.ascii = ascii
@@ -51,28 +53,6 @@ package struct Model: Sendable {
         package var wrong: Range<Int>?
     }
 
-    package struct ListState: Hashable, Sendable {
-        /// The sessions listed, in order.
-        package var rows: [SocketID] = []
-        package var selected: SocketID?
-        /// Whether the person has put the cursor where it is.
-        package var isChosen = false
-        /// Index of the first row in sight.
-        package var top = 0
-        package var sorting = Sorting()
-        package var filter = Filter()
-        /// The optional columns that are wanted.
-        package var columns = Set(ListColumn.optional.filter(\.isOn).map(\.name))
-        package var marked: Set<SocketID> = []
-        /// Whether only marked sessions are listed.
-        package var showsMarked = false
-        /// Whether the cursor goes to what is new.
-        package var follows = false
-        package var search = ""
-        /// When a key was last pressed, by the time of the snapshot then shown: the order rests for a second.
-        package var keyPressed: MonotonicTime?
-    }
-
     package struct StartState: Hashable, Sendable {
         package var editor = LineEditor()
         package var offers = StartOffers()
@@ -104,7 +84,7 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
-    package internal(set) var list = ListState()
+    package internal(set) var list = ListPane()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
     package internal(set) var events = EventsState()
@@ -120,6 +100,10 @@ package struct Model: Sendable {
     /// What is looked for in payloads, and where it was found last.
     package internal(set) var payloadSearch: PayloadSearch?
     package internal(set) var talkMatch: TalkMatch?
+    /// The place to show once the traffic of the selected connection is known.
+    var awaitedMatch: TalkMatch?
+    /// How many searches over all connections were begun.
+    var findsBegun = 0
     /// Whether ^X was pressed in the composer and its second key is awaited.
     var awaitsChord = false
     /// What is at the path in the composer, as far as it is known.
@@ -140,6 +124,7 @@ package struct Model: Sendable {
 
     package init(options: Options) {
         shared = Shared(options: options)
+        list.showsLegs = options.showsLegs
     }
 
     /// The connection that the cursor is on, while it is listed.
@@ -174,6 +159,8 @@ package struct Model: Sendable {
         let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
+        // Both legs of a relayed pair are in its row.
+        if let shown { asked.formUnion(asked.compactMap { shown.pair(of: $0) }.flatMap { $0.legs.map(\.id) }) }
         asked = findings.looking(at: asked, in: latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(

@@ -26,12 +26,21 @@ package protocol SocketSource: AnyObject, Sendable {
     var isAwaited: Bool { get }
     /// Whether the last snapshot had all that was requested, as far as it will come.
     var hasAnswered: Bool { get }
+    /// Answers with what was kept of the traffic of these sockets, on any thread: nil if only the traffic of the socket
+    /// in a snapshot request is known.
+    func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void)
     /// Carries out a command; later snapshots show what it did.
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
     func takeNotices() -> [String]
     /// Removes what others could see, such as socket files; this program is about to end.
     func close()
+}
+
+extension SocketSource {
+    package func requestTraffic(
+        of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void
+    ) { then(nil) }
 }
 
 extension ProgramInfo {
@@ -60,7 +69,7 @@ extension Effect {
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
         case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .save, .copy, .repaint,
-            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
+            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind, .saveTraffic:
             nil
         }
     }

@@ -173,6 +173,9 @@ enum CommandTable {
     ]
 
     private static let generalOptions: [Option] = [
+        Option(name: "--legs", help: "list each leg of a relayed connection as a row of its own") {
+            (_, request) throws(UsageError) in request.invocation.showsLegs = true
+        },
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },

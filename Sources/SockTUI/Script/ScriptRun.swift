@@ -30,6 +30,7 @@ enum ScriptRun {
         var options = Model.Options(
             ascii: configuration.isASCII, version: CommandTable.version, lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
+        options.showsLegs = invocation.showsLegs
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)

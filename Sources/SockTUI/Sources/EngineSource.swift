@@ -44,6 +44,10 @@ final class EngineSource: OpeningSource {
 
     func perform(_ command: SocketCommand) { engine.post(command) }
 
+    func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void) {
+        engine.requestTraffic(of: sockets) { @Sendable in then($0) }
+    }
+
     func takeNotices() -> [String] { [] }
 
     // MARK: Sending and opening

@@ -88,7 +88,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .tls, .read, .answer, .timeout, .watermarks, .pace, .save, .reply, .destination: false
+        case .tls, .read, .answer, .timeout, .watermarks, .pace, .save, .saveMarked, .reply, .destination: false
         }
     }
 
@@ -100,7 +100,7 @@ package enum DialogView {
         case .tls: "secure"
         case .answer: "answer"
         case .timeout, .watermarks, .pace, .reply, .destination: "set it"
-        case .save: "save"
+        case .save, .saveMarked: "save"
         }
     }
 

@@ -62,8 +62,9 @@ package enum Footer {
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
+            if let found = model.list.found { return found.words }
             let rows = model.list.rows.count
-            let all = model.summary.live + model.summary.closed
+            let all = model.list.total
             let counts =
                 model.list.filter.isEmpty
                 ? "\(model.summary.live) live, \(model.summary.closed) closed"
