@@ -127,7 +127,7 @@ extension DatagramSession {
         // Several programs may listen to one group.
         if address.isGroup { _ = engine.kernel.set(.reuseAddress, on: number) }
         var failure = engine.kernel.bind(number, to: address)
-        if failure == EADDRINUSE, case .unix(let path) = address, try engine.removeStale(path, isStream: false) {
+        if failure == EADDRINUSE, let path = address.path, try engine.removeStale(path, isStream: false) {
             failure = engine.kernel.bind(number, to: address)
         }
         guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
@@ -252,7 +252,7 @@ extension DatagramSession {
         engine.retire(self.configuration)
         self.configuration = configuration
         for link in links where !link.family.isUnix {
-            let isIPv6 = if case .v6 = link.family { true } else { false }
+            let isIPv6 = link.family.family == .v6
             guard let option = option(isIPv6) else { continue }
             let failure = engine.kernel.set(option, on: link.socket.descriptor)
             guard failure == 0 else { throw .system(failure, operation: "setsockopt", subject: "\(option)") }

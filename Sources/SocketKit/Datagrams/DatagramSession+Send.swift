@@ -91,7 +91,7 @@ extension DatagramSession {
                 && (!isSettled || links.contains { $0.family.isSameFamily(as: address) })
         }
         let preferred = configuration.prefersIPv6.flatMap { prefersIPv6 in
-            usable.first { if case .v6 = $0 { prefersIPv6 } else { !prefersIPv6 } }
+            usable.first { ($0.family == .v6) == prefersIPv6 }
         }
         if let address = preferred ?? usable.first { return .success(address) }
         let found = addresses.map(\.description).joined(separator: ", ")
@@ -247,7 +247,7 @@ extension DatagramSession {
         var subject = address?.description ?? "the peer"
         if errno == EMSGSIZE {
             let most =
-                switch address {
+                switch address?.family {
                 case .v4: "; UDP over IPv4 carries at most 65507"
                 case .v6: "; UDP over IPv6 carries at most 65527"
                 case .unix, .abstract, .unnamed, nil: ""
