@@ -244,17 +244,16 @@ extension DatagramSession {
 
     /// A refusal in words that name the datagram's size and destination.
     private func describe(_ errno: Int32, _ datagram: QueuedDatagram, to address: SocketAddress?) -> SocketError {
-        var subject = address?.description ?? "the peer"
-        if errno == EMSGSIZE {
-            let most =
-                switch address?.family {
-                case .v4: "; UDP over IPv4 carries at most 65507"
-                case .v6: "; UDP over IPv6 carries at most 65527"
-                case .unix, .abstract, .unnamed, nil: ""
-                }
-            subject = "\(datagram.bytes.count) bytes to \(subject)\(most)"
-        }
-        return .system(errno, operation: "send", subject: subject)
+        let subject = address.map { SocketError.Subject.address($0) } ?? .name("the peer")
+        guard errno == EMSGSIZE else { return .system(errno, operation: "send", subject: subject) }
+        let most =
+            switch address?.family {
+            case .v4: "; UDP over IPv4 carries at most 65507"
+            case .v6: "; UDP over IPv6 carries at most 65527"
+            case .unix, .abstract, .unnamed, nil: ""
+            }
+        let whom = address?.description ?? "the peer"
+        return .system(errno, operation: "send", subject: "\(datagram.bytes.count) bytes to \(whom)\(most)")
     }
 
     // MARK: The filter

@@ -158,7 +158,7 @@ extension EngineState {
         let opened = openStream(for: address)
         guard case .bytes(let descriptor) = opened else {
             guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
-            throw .system(errno, operation: "socket", subject: address.description)
+            throw .system(errno, operation: "socket", subject: address)
         }
         let listening = Acceptor.Listening(SocketHandle(Int32(descriptor), kernel: kernel))
         let number = listening.socket.descriptor
@@ -169,9 +169,9 @@ extension EngineState {
         if failure == EADDRINUSE, let path = address.path, try removeStale(path) {
             failure = kernel.bind(number, to: address)
         }
-        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
+        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address) }
         failure = kernel.listen(number, backlog: max(1, configuration.options.backlog))
-        guard failure == 0 else { throw .system(failure, operation: "listen", subject: address.description) }
+        guard failure == 0 else { throw .system(failure, operation: "listen", subject: address) }
         return listening
     }
 
@@ -185,7 +185,7 @@ extension EngineState {
         switch kernel.removeSocketFile(path) {
         case 0: return true
         case ENOTSOCK: throw .refused("bind", "unix:\(path): something that is not a socket is there")
-        case let errno: throw .system(errno, operation: "unlink", subject: address.description)
+        case let errno: throw .system(errno, operation: "unlink", subject: address)
         }
     }
 
@@ -268,10 +268,4 @@ extension SocketConfiguration {
 extension SocketAddress {
     /// The same host with another port, for the second half of a pair; unchanged when there is none to take over.
     func withPort(_ port: UInt16?) -> SocketAddress { port.map { with(port: $0) } ?? self }
-}
-
-extension SocketError {
-    static func refused(_ operation: String, _ detail: String) -> SocketError {
-        SocketError(.badParameter, operation: operation, detail: detail)
-    }
 }
