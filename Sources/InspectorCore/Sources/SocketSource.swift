@@ -63,7 +63,7 @@ extension ProgramInfo {
 
 extension Effect {
     /// The socket that it is done to; nil: none in particular.
-    fileprivate var socket: SocketID? {
+    var socket: SocketID? {
         switch self {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id

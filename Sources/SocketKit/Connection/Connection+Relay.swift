@@ -56,7 +56,7 @@ extension Connection {
         guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         guard errno != 0 else { return false }
-        close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+        close(error: .system(errno, operation: "read", subject: errorSubject))
         return true
     }
 
