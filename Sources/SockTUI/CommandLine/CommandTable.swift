@@ -191,7 +191,10 @@ enum CommandTable {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; idle=5m: after that long; all: each") {
+        Option(
+            name: "-W", value: "WARNING",
+            help: "show this warning even where it is left out; idle=5m: after that long; all: each"
+        ) {
             (name, request) throws(UsageError) in
             do throws(LintSettings.Problem) {
                 try request.invocation.lints.warn(reading: name)
