@@ -54,14 +54,13 @@ extension ProgramInfo {
 
 extension Effect {
     /// The socket that it is done to; nil: none in particular.
-    fileprivate var socket: SocketID? {
+    var socket: SocketID? {
         switch self {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
         case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .completePath, .save, .copy,
-            .repaint,
-            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
+            .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
             nil
         }
     }
