@@ -198,7 +198,7 @@ struct CommandLineTests {
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
         #expect(model.tab == .talk)
-        _ = model.update(.mouse(MouseEvent(.press, x: 30, y: 1)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 45, y: 1)))
         #expect(model.tab == .events)
         model.press(.character("?"))
         _ = model.update(.mouse(MouseEvent(.press, x: 2, y: 1)))

@@ -73,6 +73,12 @@ extension Action {
                 Instruction.verdict
             ) { $0.answer($1) },
             .key(["A"], in: [.list, .talk], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer),
+            .key(
+                ["A"], in: [.events], "answer what this event asks",
+                .change {
+                    $0.jumpToEvent()
+                    $0.ask { $0.openAnswer($1, in: $2) }
+                }),
             .key(["A"], in: [.detail], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(

@@ -64,6 +64,8 @@ package enum Effect: Hashable, Sendable {
     case setDestination(SocketID, DatagramEndpoint)
     /// Find out how large the file at a path is.
     case examine(String)
+    /// Find the paths that begin with what is typed.
+    case completePath(String)
     /// To the terminal's clipboard, or to a file where it has none.
     case copy([UInt8])
     /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
@@ -118,6 +120,8 @@ package enum Message: Sendable {
     case examined(FileFacts)
     /// How far a search through payloads is, and what it has found since the last time.
     case found(FindProgress)
+    /// The paths that a typed one can become.
+    case paths(PathMatches)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.
@@ -131,7 +135,7 @@ package enum Message: Sendable {
 
 /// What the mouse did, where it was asked for.
 package struct MouseEvent: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable { case press, wheelUp, wheelDown }
+    package enum Kind: Hashable, Sendable { case press, release, wheelUp, wheelDown }
     package var kind: Kind
     package var x: Int
     package var y: Int

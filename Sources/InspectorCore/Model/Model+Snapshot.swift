@@ -35,7 +35,6 @@ extension Model {
         forgetVanished(snapshot)
         if frozen == nil { refreshWhenDue(snapshot) }
         adoptDestination(snapshot)
-        leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
     }
@@ -104,14 +103,6 @@ extension Model {
         refreshRows(snapshot)
     }
 
-    /// Where nothing can be sent any more and nothing is being typed, keys are commands again. Whoever is typing keeps
-    /// the cursor, lest the rest of the line turns into commands.
-    private mutating func leaveClosedComposer(_ snapshot: EngineSnapshot) {
-        guard isComposing, let selected, !selected.isLive, composer.editor.isEmpty else { return }
-        if let pressed = list.keyPressed, snapshot.time - pressed < ListPane.orderRests { return }
-        isComposing = false
-    }
-
     /// The start screen is for a person without sockets.
     private mutating func leaveStart(_ snapshot: EngineSnapshot) {
         guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialog == nil else {
@@ -140,7 +131,9 @@ extension Model {
         notice = nil
         select(id)
         expected = id
-        showTalk(composing: true)
+        show(.talk)
+        // Also if it has failed already: the user may be typing.
+        isComposing = true
         if let socket = latest?.socket(id) { arrived(socket) }
         return []
     }
@@ -168,6 +161,8 @@ extension Model {
         }
         var composer = Composer()
         composer.inherit(old)
+        // What was typed after the end of the other one is for this one.
+        if let before, !before.isLive { composer.editor.set(old.editor.text) }
         composers[id] = composer
     }
 
@@ -176,9 +171,10 @@ extension Model {
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
         guard tab == .talk, list.selected == socket.id else { return }
-        if socket.role == .listener { awaiting = socket.id }
         if socket.role == .datagram { greetDatagrams(socket) }
-        if TalkWords.whyNoWriting(socket) != nil { isComposing = false }
+        guard socket.role == .listener else { return }
+        awaiting = socket.id
+        isComposing = false
     }
 
     mutating func thaw() {

@@ -106,6 +106,9 @@ package struct Model: Sendable {
     var findsBegun = 0
     /// Whether ^X was pressed in the composer and its second key is awaited.
     var awaitsChord = false
+    /// Where the mouse was pressed last, and whether the user was told how to select text with it.
+    var pressed: MouseEvent?
+    var knowsDrags = false
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.auto
@@ -145,6 +148,11 @@ package struct Model: Sendable {
         case nil: break
         }
         if field != nil { return .field }
+        return paneContext
+    }
+
+    /// Where keys go once dialogs, fields and the help are closed.
+    package var paneContext: KeyContext {
         switch tab {
         case .start: return .start
         case .list: return .list

@@ -68,8 +68,9 @@ extension Effect {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .save, .copy, .repaint,
-            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind, .saveTraffic:
+        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .completePath, .save, .copy,
+            .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind,
+            .saveTraffic:
             nil
         }
     }

@@ -78,6 +78,8 @@ struct EffectRunner: Sendable {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): examined.async { @Sendable [inbox] in inbox.post(.examined(ReadFile.facts(path))) }
+        case .completePath(let typed):
+            examined.async { @Sendable [inbox] in inbox.post(.paths(PathLookup.matches(typed))) }
         case .save(let path, let bytes, let missing, let droppedItems):
             tell { SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems) }
         case .saveTraffic(let ids, let folder):

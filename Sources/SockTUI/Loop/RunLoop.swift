@@ -155,6 +155,7 @@ final class RunLoop {
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine,
+            .completePath,
             .setPace, .remember, .setReplies, .setDestination:
             runner.perform(effect)
             snapshotIsWanted = true

@@ -56,7 +56,7 @@ final class EngineSource: OpeningSource {
         guard let socket = engine.socket(id) else {
             throw SocketError(.notConnected, operation: "write", detail: "the connection is closed")
         }
-        try await socket.send(request.bytes, timeout: request.timeout, tag: request.tag)
+        try await socket.inject(request)
     }
 
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {

@@ -24,8 +24,8 @@ package enum DialogView {
         let hidden = menu.items.count - rows
         let hint =
             hidden > 0
-            ? "\(hidden) more: Up Down and {accept}; {cancel} cancel"
-            : "a letter, or Up Down and {accept}; {cancel} cancel"
+            ? "\(hidden) more: {up} {down} and {accept}; {cancel} cancel"
+            : "a letter, or {up} {down} and {accept}; {cancel} cancel"
         canvas.box(rect, title: title, hint: model.naming(hint, in: .menu), model.glyphs)
         let inside = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
         for (row, line) in notes.enumerated() { canvas.draw(line, row: row, in: inside, model.glyphs) }

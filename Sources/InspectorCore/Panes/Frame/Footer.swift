@@ -28,7 +28,8 @@ package enum Footer {
 
     /// What the command being typed can become.
     private static func candidates(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let right = Line(model.naming("{complete} completes  {accept} runs it  {cancel} cancel"), Style(.key))
+        let right = Line(
+            model.naming("{complete} completes  {accept} runs it  {cancel} cancel", in: .field), Style(.key))
         var line = Line()
         for word in model.commandCandidates {
             guard line.width + word.count + right.width + 6 <= rect.width else { break }

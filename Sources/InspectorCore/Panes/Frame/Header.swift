@@ -59,7 +59,7 @@ package enum Header {
 
     private static func tabs(_ model: Model) -> Line {
         var line = Line()
-        for (tab, text) in TabBar.tabs(model.options.keys) {
+        for (tab, text) in TabBar.tabs(model) {
             let isOpen = model.tab == tab
             line.append(isOpen ? "[" : " ", Style(.dim))
             line.append(text, isOpen ? Style(.heading, [.bold]) : Style(.dim))

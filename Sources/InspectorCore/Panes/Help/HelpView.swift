@@ -15,7 +15,7 @@ package enum HelpView {
         let rows = rows(canvas.size)
         let below = max(0, lines.count - help.top - rows)
         let more = below > 0 ? "   \(below) more below" : ""
-        let scrolls = below > 0 || help.top > 0 ? "   Up Down scroll" + more : ""
+        let scrolls = below > 0 || help.top > 0 ? model.naming("   {up} {down} scroll", in: .help) + more : ""
         let hint = model.naming("{filter} filter   {cancel} close", in: .help)
         let chip = help.filter.isEmpty ? "" : ", with \(model.sanitizer.text(help.filter))"
         canvas.box(

@@ -155,6 +155,7 @@ extension TrafficDocument {
             return gap.map { appended(Gap(time: $0.time, isReply: false), to: line) } ?? line
         }
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
+        if item.isInjected { line.append("INJECTED ", Style(.warn)) }
         sanitizer.append(item.address.map { DatagramWords.traffic(item, $0) } ?? Self.words(item), to: &line)
         return gap.map { appended($0, to: line) } ?? line
     }
