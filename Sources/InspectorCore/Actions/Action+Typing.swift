@@ -113,12 +113,3 @@ extension Action {
                 .required),
     ]
 }
-
-extension Model {
-    /// What Enter does with the line, or `nil` if it cannot be sent.
-    fileprivate var sendingHint: String? {
-        if composer.search != nil { return "take it" }
-        guard canCompose else { return nil }
-        return injection == nil ? "send" : "inject"
-    }
-}

@@ -20,4 +20,11 @@ extension Model {
         let isAwaited = selected.role == .listener && (selected.kernel?.receiveQueue ?? 0) > 0
         return selected.asking != nil || selected.tls?.question != nil || isAwaited
     }
+
+    /// What Enter does with the line, or `nil` if it cannot be sent.
+    var sendingHint: String? {
+        if composer.search != nil { return "take it" }
+        guard canCompose else { return nil }
+        return injection == nil ? "send" : "inject"
+    }
 }
