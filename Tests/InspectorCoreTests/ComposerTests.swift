@@ -32,7 +32,7 @@ struct ComposerTests {
         model.press(.tab, .backTab, .backTab)
         #expect(model.context == .list)
         let list = model.layout(model.size, .list).list
-        let place = model.list.rows.firstIndex(of: SocketID(row)) ?? 0
+        let place = model.row(of: SocketID(row)) ?? 0
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: list.y + 1 + place)))
         #expect(model.context == .talk && model.list.selected == SocketID(row))
         _ = model.update(.paste("PING\n"))

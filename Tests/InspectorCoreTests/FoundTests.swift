@@ -9,7 +9,8 @@ struct FoundTests {
     private func item(_ sequence: UInt64, _ text: String, done: Int? = nil) -> TrafficItem {
         TrafficItem(
             sequence: sequence, operation: OperationID(sequence), time: World.now, direction: .received, tag: 0,
-            kind: .read(.available(limit: nil)), done: done ?? text.utf8.count, total: nil, state: .complete(after: .zero),
+            kind: .read(.available(limit: nil)), done: done ?? text.utf8.count, total: nil,
+            state: .complete(after: .zero),
             bytes: Array(text.utf8))
     }
 
@@ -137,7 +138,8 @@ struct MarkedTests {
         var model = RelayWorld.model(ascii: true, size)
         model.press(.character("m"), .character("P"))
         #expect(draw(model, size).text.contains("1 marked connection: do what?"))
-        #expect(sends(model.press(.character("p"))) == [.pauseReading(SocketID(2), true), .pauseReading(SocketID(3), true)])
+        #expect(
+            sends(model.press(.character("p"))) == [.pauseReading(SocketID(2), true), .pauseReading(SocketID(3), true)])
         model.press(.character("X"))
         #expect(sends(model.press(.character("r"))).isEmpty, "neither is paused")
     }

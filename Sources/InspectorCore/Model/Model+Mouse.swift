@@ -55,8 +55,9 @@ extension Model {
 
     /// What is being typed stays with its connection: the cursor leaves the line before it goes to another row.
     private mutating func press(on id: SocketID) {
-        if id == list.selected, tab == .list { return openSelected() }
-        if id != list.selected { isComposing = false }
+        let isSelected = list.selected.map { list.listed($0, in: shared) } == id
+        if isSelected, tab == .list { return openSelected() }
+        if !isSelected { isComposing = false }
         select(id)
     }
 

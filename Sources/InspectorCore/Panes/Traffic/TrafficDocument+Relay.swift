@@ -4,10 +4,10 @@ import SocketCore
 extension TrafficDocument {
     enum Speaker: String { case client, server }
 
-    /// Who said an item, or `nil` if the connection is not relayed. The client's leg receives from the client, the
+    /// Who said an item, or `nil` if the connection is not relayed or the item was injected here. The client's leg receives from the client, the
     /// server's leg sends for it.
     func speaks(_ item: TrafficItem) -> Speaker? {
-        guard let socket, let linked = socket.linked else { return nil }
+        guard let socket, let linked = socket.linked, !item.isInjected else { return nil }
         return (item.direction == .received) == (socket.id < linked) ? .client : .server
     }
 
