@@ -42,9 +42,9 @@ package struct PayloadLines: Sendable {
     mutating func take(_ traffic: TrafficSnapshot, of id: SocketID, _ json: SocketJSON) -> [[JSON.Member]] {
         var seen = known[id] ?? Known()
         defer { known[id] = seen }
-        let first = traffic.items.first?.sequence ?? seen.next
-        var lost = UInt64(seen.open.count { $0 < first })
-        seen.open = seen.open.filter { $0 >= first }
+        let former = seen.open
+        if !former.isEmpty { seen.open.formIntersection(traffic.items.map(\.sequence)) }
+        var lost = UInt64(former.count - seen.open.count)
         var lines: [[JSON.Member]] = []
         for item in traffic.items where item.sequence >= seen.next || seen.open.contains(item.sequence) {
             if item.sequence >= seen.next {
