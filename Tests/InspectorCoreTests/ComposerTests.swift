@@ -99,6 +99,9 @@ struct ComposerTests {
         #expect(!draw(model.withoutOwnInput, size).text.contains("GET / HTTP"))
         model.press(.character("4"))
         #expect(text(model).contains("injected") && text(model).contains("16 B by hand"))
+        _ = model.update(.command("select 2"))
+        model.press(.character("2"))
+        #expect(text(model).contains("injected 16 B by hand into #3"), "the pair's other leg says it too")
     }
 
     // MARK: Connections that end
@@ -223,6 +226,16 @@ struct ComposerTests {
         model.press(.control("u"))
         model.type("*1\\n$4")
         #expect(text(model).contains(">*1\\n$4"))
+    }
+
+    @Test("A paste whose line ends are all doubled is kept as it is, and its cause is named")
+    func doubled() {
+        var model = Conversation.model(ascii: true, size: size)
+        _ = model.update(.paste("GET / HTTP/1.0\n\n"))
+        #expect(model.notice == nil, "one blank line is usual")
+        model.press(.control("u"))
+        _ = model.update(.paste("a\n\nb\n\nc"))
+        #expect(model.composer.editor.text == "a\n\nb\n\nc" && model.notice?.text.contains("paste-buffer -pr") == true)
     }
 
     // MARK: History and paths

@@ -45,7 +45,7 @@ extension Model {
             return step == 0 && tab == .list ? jumpToFound() : moveInFound(step)
         }
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
-            press(on: list.rows[list.top + row])
+            press(onRow: list.top + row)
         } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, self) {
             tab == .talk ? showTalk(composing: false) : show(tab)
         } else if layout.talkLayout.composer.holds(event), tab == .talk, injection == nil, selected != nil {
@@ -54,11 +54,13 @@ extension Model {
     }
 
     /// What is being typed stays with its connection: the cursor leaves the line before it goes to another row.
-    private mutating func press(on id: SocketID) {
-        let isSelected = list.selected.map { list.listed($0, in: shared) } == id
-        if isSelected, tab == .list { return openSelected() }
-        if !isSelected { isComposing = false }
-        select(id)
+    private mutating func press(onRow row: Int) {
+        guard list.selected.flatMap(self.row(of:)) != row else {
+            if tab == .list { openSelected() }
+            return
+        }
+        isComposing = false
+        select(list.rows[row])
     }
 
     private mutating func scroll(_ step: Int, at event: MouseEvent, _ layout: ScreenLayout) {

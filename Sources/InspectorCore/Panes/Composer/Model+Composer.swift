@@ -96,5 +96,15 @@ extension Model {
             $0.acceptSearch()
             $0.editor.insert(text)
         }
+        if Self.doublesLineEnds(text) {
+            notice = hint("every line end is there twice; tmux pastes CRLF right with paste-buffer -pr")
+        }
+    }
+
+    /// Whether every line end is there twice, as `tmux paste-buffer -p` makes of CRLF. Nobody can tell that from blank
+    /// lines, so it stays as it is.
+    private static func doublesLineEnds(_ text: String) -> Bool {
+        let runs = text.split { $0 != "\n" }
+        return runs.count > 1 && runs.allSatisfy { $0.count.isMultiple(of: 2) }
     }
 }

@@ -54,6 +54,7 @@ extension TrafficDocument {
         let style = Style(row.isWarning ? .warn : .plain)
         let words = EventWords.sentence(event, of: socket, isAsking: askingTag == event.tag, answer: answerKey)
         sanitizer.append(words, style, to: &line)
+        if let socket, event.socket != socket.id { line.append(" into \(event.socket)") }
         return line
     }
 
@@ -144,7 +145,7 @@ extension TrafficDocument {
     private func header(_ item: TrafficItem, _ gap: Gap?) -> Line {
         let style = style(of: item)
         var line = Line(clock.text(item.time), Style(.dim))
-        line.append(speaks(item) == .client || speaks(item) == nil && item.direction == .sent ? " > " : " < ", style)
+        line.append(goesToServer(item) ?? (item.direction == .sent) ? " > " : " < ", style)
         if let traffic = item.webSocket {
             let words = WebSocketWords.traffic(item, traffic)
             sanitizer.append(words.text, Style(words.isNotable ? .warn : .plain), to: &line)

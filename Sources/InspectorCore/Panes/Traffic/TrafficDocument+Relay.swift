@@ -1,19 +1,38 @@
 import SocketCore
 
-/// The conversation of a relayed connection: what passes is said by the client or by the server, never by us.
+/// The conversation of a relayed connection: what passes is said by the client or by the server. What the user injected is
+/// said by neither.
 extension TrafficDocument {
     enum Speaker: String { case client, server }
 
-    /// Who said an item, or `nil` if the connection is not relayed or the item was injected here. The client's leg receives from the client, the
-    /// server's leg sends for it.
+    /// Who said an item, or `nil` if the connection is not relayed, or the user injected it.
     func speaks(_ item: TrafficItem) -> Speaker? {
-        guard let socket, let linked = socket.linked, !item.isInjected else { return nil }
-        return (item.direction == .received) == (socket.id < linked) ? .client : .server
+        item.isInjected ? nil : goesToServer(item).map { $0 ? .client : .server }
+    }
+
+    /// Whether an item of a relayed connection goes to the server. The client's leg receives from the client, the
+    /// server's leg sends for it.
+    func goesToServer(_ item: TrafficItem) -> Bool? {
+        guard let socket, let linked = socket.linked else { return nil }
+        return (item.direction == .received) == (socket.id < linked)
+    }
+
+    /// What the user injected into the other leg of the connection, whose traffic is not shown here.
+    static func injections(
+        _ model: Model, _ socket: SocketSnapshot, before end: UInt64
+    ) -> [(time: MonotonicTime, block: Block)] {
+        guard let linked = socket.linked else { return [] }
+        return model.log.entries(about: linked).compactMap { entry in
+            guard case .event(let event) = entry, event.socket == linked, event.kind == .injected,
+                event.sequence < end
+            else { return nil }
+            return (event.time, Block(key: .note(event.sequence), content: .note(event)))
+        }
     }
 
     /// What goes to the server looks like what is sent.
     func style(of item: TrafficItem) -> Style {
-        Style(speaks(item).map { $0 == .client } ?? (item.direction == .sent) ? .sent : .received)
+        Style(goesToServer(item) ?? (item.direction == .sent) ? .sent : .received)
     }
 
     /// `client 18 B`, `server 4096 of 8192 B so far`.

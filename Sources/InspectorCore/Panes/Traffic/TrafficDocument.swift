@@ -93,7 +93,8 @@ package struct TrafficDocument {
         let files = (model.sentFiles[socket.id] ?? []).filter { $0.time <= model.now }.map { file in
             (time: file.time, block: Block(key: .sentFile(file.number), content: .sentFile(file)))
         }
-        return files.isEmpty ? events : (events + files).sorted { $0.time < $1.time }
+        let others = files + injections(model, socket, before: end)
+        return others.isEmpty ? events : (events + others).sorted { $0.time < $1.time }
     }
 
     private static func events(
