@@ -14,6 +14,7 @@ extension Model {
         switch message {
         case .key(let key): effects = press(key)
         case .paste(let text): effects = paste(text)
+        case .background: effects = []
         case .resized(let size):
             shared.size = size
             effects = []

@@ -13,6 +13,8 @@ struct Invocation: Equatable {
         case attachable
         /// The configuration in force, on stdout.
         case configuration
+        /// Where the configuration is, on stdout.
+        case configurationPlace
         /// A text made from the tables, on stdout.
         case document(Document)
         case help
@@ -28,6 +30,8 @@ struct Invocation: Equatable {
     var isASCII: Bool?
     /// How many colours are used; nil: as the configuration says.
     var depth: Configuration.Depth?
+    /// For which background the colors are; nil: as the configuration says.
+    var theme: Theme?
     /// The file of the program's own log; nil: as the configuration says.
     var log: String?
     /// The file of the configuration; nil: the user's own.
