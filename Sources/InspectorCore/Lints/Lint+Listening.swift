@@ -20,7 +20,7 @@ extension Lint {
 
 extension SocketAddress {
     /// Whether only programs of this host can connect to it.
-    fileprivate var staysOnHost: Bool {
+    var staysOnHost: Bool {
         switch self {
         case .v4(let host, _): host.hasPrefix("127.")
         case .v6(let host, _): host == "::1" || host.hasPrefix("::ffff:127.")

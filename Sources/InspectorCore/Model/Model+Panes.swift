@@ -20,11 +20,11 @@ extension Model {
 
     /// Moves the cursor of the menu, the help or the pane that has it.
     mutating func move(_ motion: Motion) {
-        if help != nil { return scrollHelp(motion.step(page: HelpView.rows(size))) }
+        if help != nil { return moveHelp(motion.step(page: HelpLayout.height(size))) }
         if case .menu(let menu) = dialog { return stepMenu(menu, motion.step(page: menu.items.count)) }
         let layout = self.layout
         switch tab {
-        case .start: break
+        case .start: start.step(motion.step(page: size.height / 2))
         case .list: moveSelection(motion.step(page: layout.listRows))
         case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
         case .detail: scrollDetail(motion.step(page: layout.detail.height))

@@ -34,20 +34,6 @@ package struct Model: Sendable {
         package var isError: Bool
     }
 
-    /// A filter or search being typed.
-    package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable {
-            case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
-        }
-        package var purpose: Purpose
-        package var editor: LineEditor
-        /// What held when the field was opened.
-        package var before: String
-        package var error: String?
-        /// The characters that the error is about.
-        package var wrong: Range<Int>?
-    }
-
     package struct ListState: Hashable, Sendable {
         /// The sessions listed, in order.
         package var rows: [SocketID] = []
@@ -77,24 +63,6 @@ package struct Model: Sendable {
         /// Number of the entry with the cursor; nil while following.
         package var cursor: Int?
         package var search = ""
-    }
-
-    package struct StartState: Hashable, Sendable {
-        package var editor = LineEditor()
-        package var offers = StartOffers()
-        package var error: String?
-    }
-
-    package struct HelpState: Hashable, Sendable {
-        package var context: KeyContext
-        package var top = 0
-        /// Only rows that hold this are shown.
-        package var filter = ""
-
-        package init(context: KeyContext, filter: String = "") {
-            self.context = context
-            self.filter = filter
-        }
     }
 
     package internal(set) var shared: Shared
@@ -163,13 +131,16 @@ package struct Model: Sendable {
 
     /// Where keys go.
     package var context: KeyContext {
-        if help != nil { return field == nil ? .help : .field }
+        if help != nil { return field?.purpose == .helpFilter ? .field : .help }
         switch dialog {
         case .form: return .form
         case .menu: return .menu
-        case nil: break
+        case nil: return field == nil ? contextBelow : .field
         }
-        if field != nil { return .field }
+    }
+
+    /// Where keys go once the field and what else is over the screen is closed.
+    var contextBelow: KeyContext {
         switch tab {
         case .start: return .start
         case .list: return .list

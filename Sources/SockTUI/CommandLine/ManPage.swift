@@ -56,7 +56,7 @@ enum ManPage {
         for form in Instruction.forms { lines += entry("\(form.verb) \(form.arguments)", form.help) }
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
-        for line in HelpView.filter { lines += [".PP", escaped(line)] }
+        for line in HelpContents.filter { lines += [".PP", escaped(line)] }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
         return lines

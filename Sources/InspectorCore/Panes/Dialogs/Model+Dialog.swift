@@ -1,13 +1,6 @@
 import SocketCore
 
 extension Model {
-    /// Moves the help by some rows.
-    mutating func scrollHelp(_ step: Int) {
-        guard let help else { return }
-        let last = max(0, HelpView.lines(self, help).count - HelpView.rows(size))
-        self.help?.top = min(max(0, help.top + step), last)
-    }
-
     /// Chooses the menu's item with this letter. Returns `nil` if there is none.
     mutating func pressLetter(_ key: Key) -> [Effect]? {
         guard case .menu(let menu) = dialog, case .character(let letter) = key,
