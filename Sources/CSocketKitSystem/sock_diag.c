@@ -77,7 +77,9 @@ int csystem_diag_tcp(int descriptor, int family, const void *local, uint16_t loc
   out->receive_queue = message->idiag_rqueue;
   // The kernel counts a FIN that was not read yet as one byte (CLOSE-WAIT, LAST-ACK, CLOSING).
   int state = message->idiag_state;
-  if (out->receive_queue > 0 && (state == 8 || state == 9 || state == 11)) out->receive_queue--;
+  out->state = state;
+  out->has_unread_end = out->receive_queue > 0 && (state == 8 || state == 9 || state == 11);
+  if (out->has_unread_end) out->receive_queue--;
   out->send_queue = message->idiag_wqueue;
   return 0;
 }
@@ -100,6 +102,7 @@ int csystem_diag_unix(int descriptor, uint64_t inode, struct csystem_diag *out) 
   struct unix_diag_msg *message = NLMSG_DATA(answer);
   out->inode = out->peer = 0;
   out->receive_queue = out->send_queue = -1;
+  out->state = out->has_unread_end = 0;
   int left = answer->nlmsg_len - NLMSG_LENGTH(sizeof *message);
   struct rtattr *attribute = (struct rtattr *)((char *)message + NLMSG_ALIGN(sizeof *message));
   for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {

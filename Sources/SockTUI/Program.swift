@@ -31,8 +31,7 @@ enum Program {
         var configuration = Configuration()
         do {
             if case .script = invocation.mode, invocation.configuration == nil {
-                configuration.isASCII = invocation.isASCII ?? false
-                configuration.log = invocation.log ?? ""
+                configuration = ConfigFile.withoutFile(invocation)
             } else {
                 configuration = try ConfigFile.configuration(invocation)
             }
@@ -44,7 +43,8 @@ enum Program {
             let isLight = TerminalEnvironment.isLight(configuration)
             let place = ConfigFile.place(invocation)
             return show("# \(place.sentence)\n" + configuration.text { Palette.standard($0, isLight: isLight) })
-        case .script(let path): return with { ScriptRun.run(path, invocation, configuration, sources: $0) }
+        case .script(let path):
+            return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
@@ -70,8 +70,13 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
-        let sources = SourceList(asks: false)
-        let run = ReportRun(form, isOnce: isOnce, lints: invocation.lints, sources: sources)
+        let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
+        let received = wantsBytes ? ReceivedBytes() : nil
+        let sources = SourceList(
+            asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)))
+        let run = ReportRun(
+            form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
+            received: received)
         let ending = run.run(invocation.opening)
         sources.close()
         switch ending {
@@ -80,8 +85,8 @@ enum Program {
         }
     }
 
-    private static func with(_ run: (SourceList) -> Int32) -> Int32 {
-        let sources = SourceList()
+    private static func with(_ configuration: Configuration, _ run: (SourceList) -> Int32) -> Int32 {
+        let sources = SourceList(keeping: TrafficLimits(configuration))
         defer { sources.close() }
         return run(sources)
     }

@@ -37,13 +37,13 @@ enum TerminalRun {
     ) -> Int32 {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
-        let sources = SourceList()
+        let sources = SourceList(keeping: TrafficLimits(configuration))
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
         var options = Model.Options(
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
-            lints: invocation.lints)
+            lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")

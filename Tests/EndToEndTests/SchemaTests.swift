@@ -19,7 +19,8 @@ struct SchemaTests {
 
     private func start(_ arguments: String...) throws -> Peer {
         try Peer(
-            ["env", "XDG_RUNTIME_DIR=\(folder.path)", "SOCKETKIT_INSPECT=watch", Program.path] + arguments + ["--json"])
+            ["env", "XDG_RUNTIME_DIR=\(folder.path)", "SOCKETKIT_INSPECT=watch", Program.path] + arguments + ["--json"]
+                + (arguments[0] == "attach" ? [] : ["--payload", "4"]))
     }
 
     /// Writes what a run has printed to a file, and gives the path.
@@ -67,7 +68,7 @@ struct SchemaTests {
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         let seen = Set(outcome.output.split { $0 == " " || $0 == "\n" }.map(String.init))
         let wanted = [
-            "hello", "program", "event", "socket", "warning", "engine", "end", "kernel", "tls", "datagrams",
+            "hello", "program", "event", "socket", "payload", "warning", "engine", "end", "kernel", "tls", "datagrams",
             "websocket", "watermarks", "closed", "peer_end",
         ]
         #expect(seen.isSuperset(of: wanted), "\(outcome.output)")

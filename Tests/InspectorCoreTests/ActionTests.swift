@@ -96,6 +96,20 @@ struct ActionTests {
         #expect(model.tab == .detail && model.field == nil)
     }
 
+    @Test("No key has two meanings in one context", arguments: KeyContext.allCases)
+    func once(_ context: KeyContext) {
+        var meaning: [Key: String] = [:]
+        for action in Action.all {
+            for use in action.uses where use.contexts.contains(context) {
+                for key in use.keys {
+                    #expect(meaning[key] == nil, "\(key.label): \(meaning[key] ?? ""), \(action.name)")
+                    meaning[key] = action.name
+                }
+            }
+        }
+        #expect(!meaning.isEmpty)
+    }
+
     @Test("No letter of a menu is a key of the menus")
     func letters() {
         var model = World.model()

@@ -127,8 +127,10 @@ struct CommandLineTests {
         for action in Action.all where !action.uses.isEmpty {
             if case .failure(let failure) = Instruction.parse(action.name) { Issue.record("\(failure.message)") }
         }
-        let help = HelpView.lines(World.model(), Model.HelpState(context: .list)).map(\.text)
-        for form in Instruction.forms { #expect(help.contains { $0.hasPrefix(form.verb + " ") }, "\(form.verb)") }
+        let help = HelpContents(World.model(), Model.HelpState(context: .list)).entries.map { "\($0.lead) \($0.text)" }
+        for action in Action.commands {
+            #expect(help.contains { $0.hasPrefix(action.usage + ": ") }, "\(action.usage)")
+        }
     }
 
     @Test("the help shows what holds a word, and only that")
@@ -173,7 +175,7 @@ struct CommandLineTests {
         #expect(text.contains("socktui        -    config read \\x1b[2J"))
         model.press(.character("f"))
         for character in "config" { model.press(.character(character)) }
-        #expect(model.shownEvents.count >= 1)
+        #expect(model.events.shown(in: model.shared).count >= 1)
     }
 
     @Test("a paste over a list is asked about, and goes into the line only then")

@@ -67,6 +67,10 @@ struct ConfigurationTests {
             s = ""
             [colors]
             warn = "214 bold"
+            [warnings]
+            write-blocked = "10s"
+            idle = "on"
+            read-starved = "off"
             """
         let configuration = try Configuration.parse(text).get()
         #expect(configuration.isASCII && configuration.depth == .sixteen && configuration.recent)
@@ -78,6 +82,10 @@ struct ConfigurationTests {
         #expect(keys.binding(for: .character("q"), in: .list)?.line == "quit")
         #expect(configuration.colours[.warn] == ColourText(index: 214, emphasis: .bold))
         #expect(configuration.colours[.bad] == nil)
+        let (blocked, starved) = (Lint.named("write-blocked"), Lint.named("read-starved"))
+        #expect(blocked.map { configuration.lints.time($0) } == .seconds(10))
+        #expect(starved.map { configuration.lints.shows($0) } == false)
+        #expect(Lint.named("idle").map { configuration.lints.shows($0) } == true)
     }
 
     @Test(
@@ -108,6 +116,8 @@ struct ConfigurationTests {
                 "ylow is not a color; red, bright-red, 0 to 255, default, with bold, reverse, underline or dim"
             ),
             ("[colors]\nwarm = \"red\"", 2, 1, "no such color: warm; did you mean warn?"),
+            ("[warnings]\nwrite-stalled = \"on\"", 2, 1, "write-stalled is now called write-blocked"),
+            ("[warnings]\nidle = \"soon\"", 2, 8, "soon is not a length of time; write idle=10s, 500ms or 2m"),
         ])
     func refusals(text: String, line: Int, column: Int, message: String) {
         guard case .failure(let failure) = Configuration.parse(text) else {

@@ -29,6 +29,50 @@ struct DetailTests {
         #expect(text(World.snapshot([socket]), selecting: 7).contains("\(name): \(reason)".prefix(60)))
     }
 
+    @Test("A fingerprint is whole at every width, and its rows are of one length")
+    func fingerprint() {
+        let bytes = (0..<32).map { UInt8($0 * 7) }
+        for room in 12...120 {
+            let rows = TLSWords.fingerprint(bytes, room: room)
+            #expect(rows.allSatisfy { $0.count <= room })
+            let words = rows.flatMap { $0.split(separator: " ") }.filter { $0 != "sha256" }
+            #expect(words.joined(separator: ":") == TLSWords.hex(bytes))
+        }
+    }
+
+    @Test("What is in progress keeps its amount and its state in the narrowest window")
+    func narrow() {
+        var model = World.model(size: Size(40, 60))
+        model.press(.character("3"))
+        let shown = draw(model, Size(40, 60)).text
+        for words in ["1024/4096 25%", "ASK after 30s", "[2001:db8::5]:7070", "in flight 64K", "sndq 87K (full)"] {
+            #expect(shown.contains(words), "\(words)")
+        }
+    }
+
+    @Test("BYTES shows both directions and names the program, and says unread once", arguments: [79, 80, 120, 200])
+    func bytes(_ width: Int) {
+        var socket = World.busy
+        socket.kernel?.receiveQueue = 615 << 10
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(Size(80, 24)))
+        _ = model.update(.snapshot(World.snapshot([socket])))
+        let program = PeerEnd.Program(process: 18100, name: "redis-server", descriptor: 9)
+        _ = model.update(.peers([socket.id: PeerEnd(program: program, unread: 125 << 10)]))
+        let row = QueueLines(model, socket, width: width).rows[2]
+        #expect(row.left.width + 1 + row.right.width < width, "\(row.left.text)|\(row.right.text)")
+        #expect(row.left.text.contains("125K in redis-server[18100]") && row.right.text.hasPrefix("615K"))
+        #expect((row.left.text + row.right.text).split(separator: "unread").count <= 2)
+    }
+
+    @Test("A heading of flags has flags below it")
+    func listenerFlags() throws {
+        let lines = text(World.full, selecting: 3).split(separator: "\n", omittingEmptySubsequences: false)
+        if let heading = lines.firstIndex(where: { $0.hasPrefix("- flags") }) {
+            #expect(lines[heading + 1].contains("SocketStarted"))
+        }
+    }
+
     @Test("A bar is drawn only where the whole is known")
     func honestProgress() {
         let unknown = text(World.snapshot([World.lineReader]), selecting: 8)

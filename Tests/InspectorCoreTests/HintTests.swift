@@ -68,7 +68,7 @@ struct HintTests {
         func remedy(_ name: String) -> String { Lint.named(name).map { keys.naming($0.remedy) } ?? "" }
         #expect(remedy("timeout-asking").hasPrefix("Z answers: "))
         #expect(remedy("read-starved").hasPrefix("queue a read (:read), "))
-        #expect(remedy("write-stalled").hasSuffix("or close (:close)"))
+        #expect(remedy("write-blocked").hasSuffix("or close (:close)"))
 
         var options = Model.Options(ascii: true, version: "0.1")
         options.keys = keys

@@ -58,7 +58,8 @@ struct CommandPaletteTests {
         model.press(.enter)
         #expect(model.tab == .detail && model.field == nil)
         model = self.model("se")
-        while model.palette?.entries[model.palette?.target ?? 0].name != "send" { model.press(.down) }
+        let row = model.palette?.entries.firstIndex { $0.name == "send" } ?? -1
+        for _ in 0..<row { model.press(.down) }
         #expect(model.press(.enter).isEmpty)
         #expect(model.field?.editor.text == "send ")
         #expect(screen(model).contains("send TEXT: send just these bytes"))

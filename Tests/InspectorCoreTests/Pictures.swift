@@ -80,6 +80,10 @@ struct PictureTests {
         default: break
         }
         var model = World.model(ascii: ascii, size: size)
+        if name == "answer-waiting" {
+            _ = model.update(.snapshot(holding))
+            _ = model.update(.peers([SocketID(3): PeerEnd(waiting: waiting)]))
+        }
         if name == "templates" { _ = model.update(.templates(templates)) }
         for key in keys(name) { model.press(key) }
         if name == "talk-composer-escapes" { model.type("GET /v1/status HTTP/1.1\\r\\nHost: example\\r\\n") }
@@ -117,6 +121,21 @@ struct PictureTests {
     private static let templates = [
         Template(name: "http-get", mode: .escapes, body: "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", ending: .none),
         Template(name: "ping", mode: .text, body: "PING", ending: .crlf, readAfter: .available(limit: nil)),
+    ]
+
+    /// Three connections wait at the listener.
+    private static var holding: EngineSnapshot {
+        var snapshot = World.full
+        for index in snapshot.sockets.indices where snapshot.sockets[index].role == .listener {
+            snapshot.sockets[index].kernel?.receiveQueue = 3
+        }
+        return snapshot
+    }
+
+    private static let waiting = [
+        PeerEnd.Waiting(
+            peer: "127.0.0.1:47256", program: PeerEnd.Program(process: 24697, name: "curl", descriptor: 5)),
+        PeerEnd.Waiting(peer: "192.0.2.77:51040"),
     ]
 
     private static var later: EngineSnapshot {
@@ -160,6 +179,8 @@ struct PictureTests {
         case "pace": [.enter, .alt("r"), .tab, .character("3")]
         case "close": [.character("x"), .character("j")]
         case "answer": [.character("A")]
+        case "answer-waiting": Array(repeating: .character("j"), count: 5) + [.character("A")]
+        case "events-cursor": [.character("4")] + Array(repeating: .up, count: 9)
         case "quit": [.character("q")]
         case "list-filter", "list-filter-bad": [.character("f")]
         case "preview-unread": [.character("j"), .character("j"), .character("j")]
@@ -170,7 +191,8 @@ struct PictureTests {
     static let views = ["start", "list", "talk", "detail", "events", "help", "connect", "nc"]
     static let states = [
         "list-empty", "nc-closed", "talk-hex", "talk-escaped", "talk-composer-escapes", "talk-unread", "talk-listener",
-        "talk-closed", "detail-long", "detail-closed", "frozen", "listen", "read", "close", "answer", "quit",
+        "talk-closed", "detail-long", "detail-closed", "events-cursor", "answer-waiting", "frozen", "listen", "read",
+        "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
         "pace", "save", "reply", "templates", "start-many", "start-typed", "start-chosen", "start-error", "help-moved",
         "palette", "palette-typed", "palette-arguments",

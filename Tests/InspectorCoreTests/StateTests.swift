@@ -147,7 +147,7 @@ struct StateTests {
         model.press(.character("4"), .character("f"))
         model.type("id:6")
         model.press(.enter)
-        let before = model.shownEvents.count
+        let before = model.events.shown(in: model.shared).count
         #expect(before == 4)
         var more = World.snapshot(World.sockets)
         more.events = [
@@ -156,7 +156,7 @@ struct StateTests {
         ]
         more.nextEvent = 227
         _ = model.update(.snapshot(more))
-        #expect(model.shownEvents.count == before + 1)
+        #expect(model.events.shown(in: model.shared).count == before + 1)
     }
 
     @Test("Histories hold a minute, and are dropped with their connection")

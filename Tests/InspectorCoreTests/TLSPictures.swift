@@ -90,7 +90,7 @@ struct TLSPictures {
     @Test("before, during and after the handshake", arguments: states.indices)
     func pictures(_ index: Int) throws {
         let (name, socket, keys) = Self.states[index]
-        for size in [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35)] {
+        for size in PictureTests.sizes {
             try Pictures.check(Self.model(socket, size, keys), name, size)
         }
     }

@@ -125,6 +125,43 @@ struct UpdateTests {
         #expect(model.dialog == nil && model.notice != nil)
     }
 
+    @Test("The read dialog says what is wrong by the names of its fields")
+    func readProblems() {
+        for (typed, sentence) in [
+            ("x", "Length: write a number of bytes, such as 512 or 8K"), ("", "Length: write a number of bytes"),
+            ("0", "Length: write a number of bytes"),
+        ] {
+            var model = World.model()
+            model.press(.character("r"), .right, .tab)
+            model.type(typed)
+            #expect(model.press(.enter).isEmpty)
+            guard case .form(let form) = model.dialog else {
+                Issue.record("the dialog is closed")
+                continue
+            }
+            #expect(form.error?.hasPrefix(sentence) == true, "\(form.error ?? "")")
+        }
+    }
+
+    @Test("The dialog of a held listener says who waits")
+    func waiting() {
+        var model = selecting(3)
+        var snapshot = World.full
+        let index = snapshot.sockets.firstIndex { $0.id == SocketID(3) } ?? 0
+        snapshot.sockets[index].kernel?.receiveQueue = 3
+        _ = model.update(.snapshot(snapshot))
+        let program = PeerEnd.Program(process: 24697, name: "curl", descriptor: 5)
+        let waiting = [
+            PeerEnd.Waiting(peer: "127.0.0.1:47256", program: program), PeerEnd.Waiting(peer: "192.0.2.7:1024"),
+        ]
+        _ = model.update(.peers([SocketID(3): PeerEnd(waiting: waiting)]))
+        model.press(.character("A"))
+        let shown = draw(model, Size(80, 24)).text
+        for words in ["3 connections wait at #3", "127.0.0.1:47256  curl[24697]", "192.0.2.7:1024", "and 1 more"] {
+            #expect(shown.contains(words), "\(words)")
+        }
+    }
+
     @Test("Reads are queued as the dialog says")
     func reads() {
         var model = World.model()

@@ -154,7 +154,7 @@ struct WebSocketPassingPictures {
         return model
     }
 
-    @Test("its rows, its messages and its detail, on either leg", arguments: [Size(80, 24), Size(120, 35)])
+    @Test("its rows, its messages and its detail, on either leg", arguments: PictureTests.sizes)
     func pictures(_ size: Size) throws {
         try Pictures.check(Self.model(Self.legs, 3, size, []), "ws-passing-list", size)
         try Pictures.check(Self.model(Self.legs, 2, size, [.character("2")]), "ws-passing-talk", size)
@@ -189,7 +189,9 @@ struct WebSocketPassingPictures {
         #expect(Self.legs[0].ownWebSocket == nil && Self.legs[0].passingWebSocket != nil)
         var model = Self.model(Self.legs, 2, Size(80, 24), [.character("2"), .character("w")])
         model.type("x")
-        guard case .send(.write(SocketID(2), let request))? = model.press(.enter).first else {
+        guard case .send(let command)? = model.press(.enter).first, command.socket == SocketID(2),
+            case .write(let request) = command.action
+        else {
             Issue.record("no bytes were sent")
             return
         }

@@ -129,7 +129,7 @@ struct WebSocketPictures {
     @Test("from the handshake to the end", arguments: states.indices)
     func pictures(_ index: Int) throws {
         let (name, socket, keys) = Self.states[index]
-        for size in [Size(40, 10), Size(60, 16), Size(80, 24), Size(120, 35)] {
+        for size in PictureTests.sizes {
             try Pictures.check(Self.model(socket, size, keys), name, size)
         }
     }

@@ -23,7 +23,8 @@ struct WebSocketTalkTests {
     }
 
     private func sent(_ effects: [Effect]) -> WebSocketCommand? {
-        guard case .send(.webSocket(Self.id, let command))? = effects.first else { return nil }
+        guard case .send(let sent)? = effects.first, sent.socket == Self.id, case .webSocket(let command) = sent.action
+        else { return nil }
         return command
     }
 

@@ -107,7 +107,8 @@ struct WordListTests {
 
     @Test("close takes every mode, the menu has it, and its words are its own", arguments: CloseMode.allCases)
     func closing(_ mode: CloseMode) {
-        #expect(Instruction.parse("close \(mode.words.typed)") == .success(.close(mode)))
+        var typing = World.model()
+        #expect(typing.update(.command("close \(mode.words.typed)")) == [.send(.close(SocketID(7), mode))])
         let all = CloseMode.allCases.map(\.words)
         let (typed, keys) = (all.map { $0.typed }, all.map { $0.key })
         #expect(Set(typed).count == all.count && Set(keys).count == all.count)
@@ -118,21 +119,22 @@ struct WordListTests {
 
     @Test("the read command takes every word that it offers, and a frame")
     func readCommand() throws {
-        let words = try #require(Instruction.forms.first { $0.verb == "read" }).arguments
+        let words = try #require(Action.named("read")?.syntax).usage
+        func effects(_ line: String) -> [Effect] {
+            var model = World.model()
+            return model.update(.command(line))
+        }
         for word in ReadRequest.Kind.Word.allCases {
             #expect(words.contains(word.usage))
-            guard
-                case .success(.read(let request, _)) = Instruction.parse("read \(word.usage)".replacing("N", with: "1"))
-            else {
-                Issue.record("\(word.usage)")
-                continue
-            }
+            let text = word.usage.replacing("N", with: "1")
+            let request = ReadRequest(try ReadRequest.Kind.parse(text), tag: 3)
             #expect(request.kind.word == word)
+            #expect(effects("read \(text) tag 3") == [.send(.read(SocketID(7), request))])
         }
         let frame = LengthPrefix(.u16, isLittleEndian: true, offset: 2, countsHeader: true, limit: 8192)
         #expect(
-            Instruction.parse("read frame u16 timeout 5s little after 2 counts-header max 8K")
-                == .success(.read(ReadRequest(.frame(frame), timeout: .seconds(5)), hasTag: false)))
+            effects("read frame u16 timeout 5s little after 2 counts-header max 8K tag 3")
+                == [.send(.read(SocketID(7), ReadRequest(.frame(frame), timeout: .seconds(5), tag: 3)))])
     }
 
     @Test("a template takes every mode, line ending and kind of read")

@@ -66,7 +66,7 @@ enum World {
         socket.writing = QueueSnapshot(
             current: OperationSnapshot(
                 id: OperationID(103), kind: .write, tag: 9, done: 491_520, total: 1_966_080,
-                started: at(14, 2, 4), lastProgress: at(14, 2, 10.9), preview: Array("POST".utf8)),
+                started: at(14, 2, 4), lastProgress: at(14, 2, 6.9), preview: Array("POST".utf8)),
             pending: [
                 OperationSnapshot(
                     id: OperationID(104), kind: .write, tag: 10, total: 10, timeout: .seconds(10),

@@ -161,6 +161,29 @@ struct ArgumentParserTests {
         #expect(try parse("--trap-after-start main").trap == .main)
     }
 
+    @Test("what is expected makes a run without a screen; --within is for those before it that have none")
+    func expectations() throws {
+        let run = try parse(
+            "connect h:1 --expect a --expect /b/ --within 500ms --expect hex:0d0a --expect d --within 2")
+        #expect(run.mode == .report(.text, isOnce: false))
+        #expect(run.report.expectations.map(\.text) == ["a", "/b/", "hex:0d0a", "d"])
+        #expect(
+            run.report.expectations.map(\.limit) == [
+                .milliseconds(500), .milliseconds(500), .seconds(2), .seconds(2),
+            ])
+        #expect(try parse("connect h:1 --expect a").report.expectations.map(\.limit) == [.seconds(10)])
+    }
+
+    @Test("- makes standard input and output the peer's, whose FIN does not end what is sent")
+    func carriesBytes() throws {
+        let client = try parse("connect h:1 -")
+        #expect(client.mode == .report(.bytes, isOnce: false))
+        #expect(client.opening == [.connect(OpenRequest(.tcp(host: "h", port: 1), allowsHalfOpen: true))])
+        let server = try parse("listen - :1")
+        let wanted = OpenRequest(.tcp(host: "", port: 1), allowsHalfOpen: true, holdsConnections: true)
+        #expect(server.opening == [.listen(wanted)])
+    }
+
     @Test(
         "a mistake is named, with what would be right",
         arguments: [
@@ -168,10 +191,10 @@ struct ArgumentParserTests {
             ("--hlep", "--hlep: no such option; did you mean --help?"),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             ("localhost:80", "localhost:80: write socktui connect localhost:80"),
-            ("connect h:1 --timeout", "--timeout: needs SECONDS after it"),
-            ("connect h:1 --timeout soon", "--timeout: soon is not a number of seconds; write 5 or 0.5"),
-            ("connect h:1 --timeout 0", "--timeout: 0 is not a number of seconds; write 5 or 0.5"),
-            ("connect h:1 --timeout nan", "--timeout: nan is not a number of seconds; write 5 or 0.5"),
+            ("connect h:1 --timeout", "--timeout: needs TIME after it"),
+            ("connect h:1 --timeout soon", "--timeout: soon is not a duration; write 5, 5s or 500ms"),
+            ("connect h:1 --timeout 0", "--timeout: 0 is not a duration; write 5, 5s or 500ms"),
+            ("connect h:1 --timeout nan", "--timeout: nan is not a duration; write 5, 5s or 500ms"),
             ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("config x", "x: config takes no operand; write --print or --config FILE"),
@@ -182,8 +205,40 @@ struct ArgumentParserTests {
             ("demo --ascii=yes", "--ascii=yes: --ascii takes no value"),
             ("demo --size 80x24", "--size: goes with --script FILE only"),
             ("demo --script f --size 80", "--size: 80 is no size; write columns x rows, as in 80x24"),
-            ("demo --script f --json", "--json: does not go with --script"),
-            ("demo --script f --once", "--once: does not go with --script"),
+            ("demo --script f --json", "--json: writes standard output, as --script does; leave one of them out"),
+            ("demo --script f --once", "--once: writes standard output, as --script does; leave one of them out"),
+            ("connect h:1 - --json", "-: writes standard output, as --json does; leave one of them out"),
+            ("listen :1 - --once", "-: writes standard output, as --once does; leave one of them out"),
+            ("connect h:1 - --script -", "-: reads standard input, as --script - does; leave one of them out"),
+            ("connect h:1 - --script f", "-: writes standard output, as --script does; leave one of them out"),
+            ("relay :1 :2 -", "-: goes with connect or listen only"),
+            ("connect -", "-: goes with one address, as in socktui connect localhost:80 -"),
+            ("connect a:1 b:1 -", "-: goes with one address, as in socktui connect a:1 -"),
+            ("connect h:1 - -", "-: goes with one address, as in socktui connect h:1 -"),
+            (
+                "connect udp://h:1 -",
+                "-: carries streams, and udp://h:1 has messages; --send and --expect work there"
+            ),
+            ("connect h:1 - --no-read", "-: does not go with --no-read, which receives nothing"),
+            ("connect h:1 --no-read --expect x", "--expect: does not go with --no-read, which receives nothing"),
+            ("connect h:1 --expect x --once", "--expect: does not go with --once, which ends at once"),
+            ("connect h:1 --expect x --script f", "--expect: does not go with --script, where wait does it"),
+            ("relay :1 :2 --expect x", "--expect: goes with connect or listen only"),
+            ("connect h:1 --expect /(/", "--expect: column 2 of /(/: a ) is missing"),
+            (
+                "connect h:1 --expect hex:0",
+                "--expect: column 5 of hex:0: a byte has two hex digits; this one has only one"
+            ),
+            ("connect h:1 --expect x\\q", "--expect: column 2 of x\\q: \\q is not an escape; \\\\ writes a backslash"),
+            ("connect h:1 --within 1s", "--within: goes after the --expect that it limits"),
+            ("connect h:1 --expect x --within soon", "--within: soon is not a duration; write 5, 5s or 500ms"),
+            ("connect h:1 --payload 4", "--payload: goes with --json only"),
+            ("connect h:1 --json --payload 0", "--payload: 0 is not a size up to 1M; write 100 or 4K"),
+            (
+                "attach x --json --payload 4",
+                "--payload: does not go with attach, which shows the bytes of one socket at a time"
+            ),
+            ("connect h:1 --every 1s", "--every: goes with --json only"),
             ("--once", "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
             ("--json", "--json: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
             ("demo a:1", "a:1: demo takes no address"),

@@ -3,6 +3,8 @@ import InspectorCore
 import SocketKit
 import SocketTestSupport
 
+@testable import SockTUI
+
 /// A real connection, time in the test's hand, and an inspector that warns of everything.
 final class LintBench {
     let time = ManualTime()
@@ -14,6 +16,8 @@ final class LintBench {
     var session: SocketID?
     /// What has to live as long as this.
     var kept: [Any] = []
+    /// Whether the kernel is asked what the other end does.
+    var knowsPeers = true
 
     init(verdict: TimeoutVerdict = .later, configuration: SocketConfiguration = SocketConfiguration()) throws {
         engine = SocketEngine.with(kernel: kernel, time: time)
@@ -35,9 +39,34 @@ final class LintBench {
     func finds(_ lint: String, in engine: SocketEngine) -> String? {
         var request = model.snapshotRequest
         request.kernel = .all
-        _ = model.update(.snapshot(engine.snapshot(request)))
+        let snapshot = engine.snapshot(request)
+        _ = model.update(.peers(knowsPeers ? ends(snapshot) : [:]))
+        _ = model.update(.snapshot(snapshot))
         let found = model.findings.ofEngine + (session.map { model.findings[$0] } ?? [])
         return found.first { $0.lint == lint }?.sentence
+    }
+
+    /// Whether the other end holds bytes that it has not read, as the inspector last saw it.
+    var hasUnreadThere: Bool {
+        _ = finds("")
+        return session.flatMap { model.peers[$0]?.unread }.map { $0 > 0 } ?? false
+    }
+
+    private func ends(_ snapshot: EngineSnapshot) -> [SocketID: PeerEnd] {
+        guard let diagnosis = SocketDiagnosis() else { return [:] }
+        let program = PeerEnd.Program(process: Int(getpid()), name: "peer", descriptor: pair.peer)
+        var ends: [SocketID: PeerEnd] = [:]
+        for socket in snapshot.sockets where socket.phase == .connected {
+            guard let local = socket.local, let peer = socket.peer else { continue }
+            ends[socket.id] = diagnosis.other(local: local, peer: peer).map { PeerEnd($0, program) }
+        }
+        return ends
+    }
+
+    /// The peer writes until its send buffer is full.
+    func fillFromPeer() {
+        let bytes = [UInt8](repeating: 7, count: 1 << 20)
+        while send(pair.peer, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)) > 0 {}
     }
 
     func pass(_ seconds: Double) { time.pass(.milliseconds(Int(seconds * 1000))) }

@@ -66,6 +66,6 @@ struct OpenProxyTests {
         var socket = SocketSnapshot(id: SocketID(1), role: .listener, phase: .listening, target: "", opened: .zero)
         socket.name = request.name
         socket.local = local
-        return Lint.named("open-proxy")?.finds(socket, .zero) != nil
+        return Lint.named("open-proxy")?.finds(Situation(Side(socket), now: .zero)) != nil
     }
 }

@@ -64,6 +64,23 @@ struct LintTests {
         let taken = settings.warn("idler")
         #expect(!taken)
     }
+
+    @Test("a time is set with the name; an old name is refused with the new one")
+    func times() throws {
+        var settings = LintSettings()
+        try settings.warn(reading: "write-blocked=1500ms")
+        #expect(try settings.time(#require(Lint.named("write-blocked"))) == .milliseconds(1_500))
+        func problem(_ text: String) -> String? {
+            var settings = LintSettings()
+            do { try settings.warn(reading: text) } catch { return error.message }
+            return nil
+        }
+        #expect(problem("write-stalled") == "write-stalled is now called write-blocked")
+        #expect(problem("connect-slow=3s") == "connect-slow is now called connecting-silent")
+        #expect(problem("write-blcked") == "no such warning: write-blcked; did you mean write-blocked?")
+        #expect(problem("tag-reuse=1s") == "tag-reuse waits for no time")
+        #expect(problem("idle=soon")?.hasPrefix("soon is not a length of time") == true)
+    }
 }
 
 extension Provocation {
@@ -169,11 +186,33 @@ extension Provocation {
     ]
 
     private static let writing: [Provocation] = [
-        Provocation("write-stalled") { bench in
+        Provocation("write-blocked") { bench in
             bench.fillUp()
-            bench.pass(3)
+            #expect(bench.finds("write-blocked") == nil, "not at once")
+            bench.pass(6)
+            #expect(bench.finds("write-blocked")?.hasPrefix("peer[\(getpid())] has not read for 6s: ") == true)
         } relieved: {
             $0.drain()
+        },
+        Provocation("deadlock") { bench in
+            bench.fillUp()
+            bench.fillFromPeer()
+            #expect(eventually { bench.pair.picture?.activity.unreadSince != nil })
+            bench.pass(6)
+            #expect(bench.finds("deadlock")?.hasPrefix("this end and peer[\(getpid())] both write") == true)
+            #expect(bench.finds("write-blocked") == nil && bench.finds("read-starved") == nil, "one cause, one verdict")
+        } relieved: {
+            $0.drain()
+        },
+        Provocation("reset-cause") { bench in
+            bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            bench.socket.write([1, 2, 3])
+            // The last look before the close.
+            #expect(eventually { bench.hasUnreadThere })
+            bench.pair.closePeer()
+            #expect(eventually { bench.finds("reset-cause")?.contains("closed with 3 B unread") == true })
+        } relieved: {
+            $0.session = nil
         },
         Provocation("write-orphaned") { bench in
             let other = AsyncSocket(engine: bench.socket.engine)
@@ -183,7 +222,8 @@ extension Provocation {
             bench.socket.link(to: other)
             other.disconnect(.now)
             bench.fillUp()
-            bench.pass(3)
+            _ = bench.finds("write-orphaned")
+            bench.pass(6)
         } relieved: {
             $0.drain()
         },
@@ -224,6 +264,27 @@ extension Provocation {
         } relieved: {
             $0.drain()
         },
+        Provocation("close-wait", configuration: halfOpen) { bench in
+            bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            bench.socket.closeWrite()
+            #expect(eventually { bench.pair.picture?.isWriteShut == true })
+            #expect(bench.finds("close-wait") == nil, "not at once")
+            bench.pass(31)
+            #expect(bench.finds("close-wait")?.contains("a connection that this end closed 31s ago") == true)
+            #expect(bench.finds("half-closed-long") == nil, "one cause, one verdict")
+        } relieved: {
+            $0.pair.closePeer()
+        },
+        Provocation("half-closed-long", configuration: halfOpen) { bench in
+            bench.knowsPeers = false
+            bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
+            bench.socket.closeWrite()
+            #expect(eventually { bench.pair.picture?.isWriteShut == true })
+            #expect(bench.finds("half-closed-long") == nil, "not at once")
+            bench.pass(31)
+        } relieved: {
+            $0.pair.closePeer()
+        },
         Provocation("disconnect-pending") { bench in
             bench.socket.read(ReadRequest(.length(4)))
             bench.socket.disconnect(.afterReading)
@@ -233,7 +294,7 @@ extension Provocation {
             try $0.pair.peerSends("four")
         },
         // A listener whose backlog is full does not answer; it does once somebody is accepted.
-        Provocation("connect-slow") { bench in
+        Provocation("connecting-silent") { bench in
             let hole = try FullBacklog()
             let socket = AsyncSocket(engine: bench.engine, delegate: bench.pair.recorder)
             try socket.connect(toHost: "127.0.0.1", port: hole.port)

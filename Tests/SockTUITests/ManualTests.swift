@@ -103,7 +103,7 @@ enum ManualLists {
     }
 
     static var instructions: [String] {
-        table(["command", "does"], Instruction.forms.map { [code("\($0.verb) \($0.arguments)"), $0.help] })
+        table(["command", "does"], Action.commands.map { [code($0.usage), $0.syntax?.help ?? ""] })
     }
 
     static var filter: [String] { ["```"] + HelpContents.filter + ["```"] }

@@ -201,3 +201,21 @@ struct StartTests {
         #expect(recent.offers().isEmpty)
     }
 }
+
+@Suite("Connections that wait")
+struct WaitingConnectionsTests {
+    private let table = """
+          sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+           0: 00000000:1F90 00000000:0000 0A 00000000:00000001 00:00000000 00000000     0        0 77 1 0 100 0 0 10 0
+           1: 0100007F:1F90 0100007F:B898 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+           2: 0100007F:1F90 0100007F:B89A 01 00000000:00000000 00:00000000 00000000     0        0 81 1 0 20 4 30 10 -1
+           3: 0100007F:1F91 0100007F:B89C 01 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+        """
+
+    @Test("those of the listener's port that no program has open yet")
+    func entries() {
+        let found = WaitingConnections.entries(table, at: [.v4(host: "0.0.0.0", port: 8080)])
+        #expect(found.map(\.peer.description) == ["127.0.0.1:47256"])
+        #expect(WaitingConnections.entries(table, at: [.v4(host: "127.0.0.2", port: 8080)]).isEmpty)
+    }
+}

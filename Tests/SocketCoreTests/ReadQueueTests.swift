@@ -98,7 +98,7 @@ struct ReadQueueTests {
         bench.arrive("ab")
         #expect(bench.takeActions() == [.partial(operation: OperationID(1), tag: 1, increment: 2, done: 2)])
         #expect(bench.queue.currentOperation?.done == 2)
-        #expect(bench.queue.currentPrefix(1) == Array("a".utf8))
+        #expect(bench.queue.currentBytes(0..<1) == Array("a".utf8))
         bench.arrive("cde")
         #expect(bench.takeTexts() == ["abcde"])
     }
@@ -120,7 +120,7 @@ struct ReadQueueTests {
         bench.arrive("a\r")
         #expect(bench.takeActions().map(\.increment) == [2])
         #expect(bench.queue.prebuffered == 0)
-        #expect(bench.queue.currentPrefix(32) == Array("a\r".utf8))
+        #expect(bench.queue.currentBytes(0..<32) == Array("a\r".utf8))
         bench.arrive("\nb")
         #expect(bench.takeTexts() == ["a\r\n"])
         #expect(bench.queue.prebuffered == 1)

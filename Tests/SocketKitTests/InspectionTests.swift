@@ -69,7 +69,7 @@ struct InspectionTests {
     @Test("more sessions than are told in one piece are all there, with their endings in order")
     func many() throws {
         let served = try Served()
-        let count = PublicationRequest.limit * 2
+        let count = SnapshotRequest.Changes.limit * 2
         let clients = try (0..<count).map { _ in try served.reception.connect() }
         #expect(eventually { served.engine.snapshot().sockets.count == 2 * count + 3 })
         let viewer = try served.attach()
@@ -171,6 +171,19 @@ struct InspectionTests {
         #expect(eventually { (try? watcher.take()) == true && watcher.others.count == 2 })
         #expect(watcher.others.last == .notice("chatd[\(getpid())] lets viewers payload only; nothing was done"))
         #expect(other.accepted.isConnected)
+    }
+
+    @Test("a socket that does not take a command is named to the viewer, and nothing is done")
+    func commandOfAnotherSocket() throws {
+        let served = try Served(.control)
+        func refusal(_ command: SocketCommand) -> String? { served.engine.enter { $0.perform(ofViewer: command) } }
+        let listener = try #require(served.engine.snapshot().sockets.first { $0.role == .listener }?.id)
+        let id = try #require(served.accepted.session)
+        #expect(
+            refusal(.write(listener, WriteRequest([1])))
+                == "\(listener) is a listener: write does not apply to it; nothing was done")
+        #expect(refusal(.answerConnection(id, .take))?.contains("is a connection: takeConnection") == true)
+        #expect(refusal(.pauseReading(listener, true)) == nil && refusal(.halfClose(id)) == nil)
     }
 
     @Test("where much is queued for writing a viewer may still read, and close or ping a WebSocket")

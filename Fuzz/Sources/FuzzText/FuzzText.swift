@@ -49,10 +49,13 @@ private func filter(_ text: String) {
 
 private func instruction(_ text: String) {
     guard case .success(let instruction) = Instruction.parse(text) else { return }
-    require(Instruction.parse(text) == .success(instruction), "read twice, it is two things: \(text)")
-    if case .read(let request, _) = instruction {
-        require((try? ReadRequest.Kind.parse(request.kind.text)) == request.kind, "another read: \(request.kind.text)")
+    guard case .success(let again) = Instruction.parse(text), again.verb == instruction.verb else {
+        return require(false, "read twice, it is two things: \(text)")
     }
+    guard instruction.verb == "read",
+        let kind = try? ReadRequest.Kind.parse(String(text.drop { $0 == " " }.dropFirst(5)))
+    else { return }
+    require((try? ReadRequest.Kind.parse(kind.text)) == kind, "another read: \(kind.text)")
 }
 
 private func bytes(_ text: String) {

@@ -47,6 +47,8 @@ struct csystem_diag {
   uint64_t peer;
   // Bytes, or -1 where it is not said.
   int64_t receive_queue, send_queue;
+  // Of a TCP socket: its state as the kernel numbers it, and whether a FIN is among what was not read yet.
+  int state, has_unread_end;
 };
 
 // A descriptor for the questions below, or -1 with errno.

@@ -5,9 +5,9 @@ extension Action {
     static let looking: [Action] =
         finding + sorting + [
             Action(
-                "cycle-view", .change { $0.viewMode = $0.viewMode.next },
-                .key(["v"], in: [.talk], "view as text, hex and text, or escapes", hint: "view"),
-                .key([.alt("v")], in: [.composer], "view as text, hex and text, or escapes")),
+                "cycle-view", .change { $0.cycleView() },
+                .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view"),
+                .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "let the cursor go to each new connection"),
@@ -26,10 +26,20 @@ extension Action {
     private static let finding: [Action] = [
         Action(
             "filter", .change { $0.openField($0.filterPurpose) },
+            takes: .arguments("WORDS", "list only what these words describe", Instruction.filter) { model, filter in
+                model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
+                return []
+            },
             .key(["f"], in: [.list, .events], "filter what is listed", hint: "filter"),
             .key(["/"], in: [.help], "show only entries with a word", hint: "filter")),
         Action(
             "search", .change { $0.openField($0.searchPurpose) },
+            takes: .arguments("TEXT", "look for a text in the events", { $0.whole }) { model, text in
+                if model.tab != .events { model.show(.events) }
+                model.events.search = text
+                model.searchEvents(-1)
+                return []
+            },
             .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
             .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
         Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
@@ -49,7 +59,7 @@ extension Action {
                 ["P"], in: KeyContext.connections, "pause reading, or a listener's accepting", hint: "pause",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "tls", .change { $0.openTLSForm() },
+            "tls", .change { $0.ask { dialogs, subject, _ in dialogs.openTLSForm(subject) } },
             .key(
                 ["T"], in: KeyContext.connections, "secure it with TLS", hint: "tls",
                 if: { model in
@@ -58,6 +68,23 @@ extension Action {
     ]
 
     private static let sorting: [Action] = [
+        Action(
+            "sort",
+            takes: .arguments(
+                "COLUMN [reverse]", "order the list", words: ListColumn.all.map(\.name) + ["reverse"],
+                Instruction.sorting
+            ) { model, sorting in
+                model.sort(sorting)
+                return []
+            }),
+        Action(
+            "select",
+            takes: .arguments(
+                "ID", "put the cursor on a connection",
+                offers: { $0.shown?.sockets.map { "\($0.id.number)" } ?? [] }, Instruction.socket
+            ) { $0.goTo($1) }),
+        Action(
+            "view", takes: .word("show traffic so", ViewMode.allCases.map { ($0.rawValue, $0) }) { $0.viewMode = $1 }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },
             .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),

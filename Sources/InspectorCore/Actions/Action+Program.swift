@@ -3,6 +3,10 @@ extension Action {
     static let program: [Action] = [
         Action(
             "help", .change { $0.help = Model.HelpState(context: $0.context) },
+            takes: .arguments("WORD", "the help, what holds this word alone", { $0.text }) { model, word in
+                model.help = Model.HelpState(context: model.context, filter: word)
+                return []
+            },
             .key(["?", .function(1)], in: KeyContext.views, "help"),
             .key([.function(1)], in: [.composer, .field, .form, .menu], "help"),
             .key([.function(1), "?"], in: [.start], "help; ? on an empty line", .pressed { $0.helpOrType($1) })),
@@ -25,5 +29,10 @@ extension Action {
         Action(
             "suspend", .effects { _ in [.suspend] },
             .key([.control("z")], in: KeyContext.allCases, "suspend the program")),
+        Action(
+            "mouse",
+            takes: .arguments("on|off", "let the mouse work here", words: ["on", "off"], Instruction.isOn) {
+                [.mouse($1)]
+            }),
     ]
 }

@@ -19,51 +19,88 @@ extension Action {
             "expand", .change { $0.toggleExpanded() },
             .key([.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand")),
         Action(
-            "connect", .change { $0.openConnectForm() },
+            "connect", .change { $0.ask { $0.openConnectForm($1, in: $2) } },
+            takes: .arguments(
+                "ADDRESS [timeout 10s] [no-read] [half-open] [TLS]", "connect to an address",
+                words: ["timeout", "no-read", "half-open"] + TLSChoices.words,
+                offers: { $0.start.offers.recent.map(\.text) + $0.start.offers.listening.map(\.address) },
+                Instruction.connect
+            ) { _, request in [.connect(request)] },
             .key(["c"], in: [.list, .events], "connect to an address", hint: "connect"),
             .key(["c"], in: [.talk, .detail], "connect to an address, or again")),
         Action(
-            "listen", .change { $0.openListenForm() }, .key(["l"], in: [.list], "listen on an address", hint: "listen"),
+            "listen", .change { $0.ask { dialogs, _, shared in dialogs.openListenForm(in: shared) } },
+            takes: .arguments(
+                "ADDRESS [no-read] [half-open] [TLS]", "listen on an address",
+                words: ["no-read", "half-open"] + TLSChoices.words, Instruction.listen
+            ) { _, request in [.listen(request)] },
+            .key(["l"], in: [.list], "listen on an address", hint: "listen"),
             .key(["l"], in: [.talk, .detail, .events], "listen on an address")),
+        Action(
+            "relay",
+            takes: .arguments(
+                "LISTEN TARGET [timeout 10s] [TLS]", "listen, and connect on", words: ["timeout"] + TLSChoices.words,
+                Instruction.relay
+            ) { _, request in [.relay(request)] }),
     ]
 
     /// What is done to the selected connection.
     static let operations: [Action] = [
         Action(
-            "read", .change { $0.openReadForm() },
+            "read", .change { $0.ask { $0.openReadForm($1, in: $2) } },
+            takes: .arguments(
+                "\(ReadRequest.Kind.usage) [timeout 5s] [tag 7] [standing]", "queue a read",
+                words: ReadRequest.Kind.vocabulary + ["timeout", "tag", "standing"], Instruction.read
+            ) { $0.read($1.request, hasTag: $1.hasTag) },
             .key(
                 ["r"], in: KeyContext.connections, "queue a read", hint: "read",
                 if: { $0.selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false })),
         Action(
-            "close", .change { $0.openCloseMenu() },
+            "close", .change { $0.ask { dialogs, subject, _ in dialogs.openCloseMenu(subject) } },
+            takes: .arguments(
+                Instruction.closings.map(\.word).joined(separator: "|"), "close; a WebSocket: CODE [REASON]",
+                words: Instruction.closings.map(\.word) + ["1000"], Instruction.closing
+            ) { $0.close($1) },
             .key(
                 ["x"], in: KeyContext.connections, "close, at once or later", hint: "close",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "answer", .change { $0.openAnswer() },
+            "answer", .change { $0.ask { $0.openAnswer($1, in: $2) } },
+            takes: .arguments(
+                "extend 30s|fail|close", "answer what timed out", words: ["extend", "fail", "close"],
+                Instruction.verdict
+            ) { $0.answer($1) },
             .key(["A"], in: [.list, .talk], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer),
             .key(["A"], in: [.detail], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
-            "operations", .change { $0.openOperations() },
+            "operations", .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
             .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
         Action(
-            "replies", .change { $0.openReplies() },
+            "replies", .change { $0.ask { $0.openReplies($1, in: $2) } },
             .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),
         Action(
-            "watermarks", .change { $0.openWatermarks() },
+            "watermarks", .change { $0.ask { dialogs, subject, _ in dialogs.openWatermarks(subject) } },
             .key(["b"], in: KeyContext.connections, "bounds of the write queue: watermarks")),
     ]
-}
 
-extension Model {
-    /// Whether something can be written to the selected connection.
-    fileprivate var acceptsText: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? false }
-
-    /// Whether the selected connection, or a connection that waits at the selected listener, needs an answer.
-    fileprivate var awaitsAnswer: Bool {
-        guard let selected else { return false }
-        let isAwaited = selected.role == .listener && (selected.kernel?.receiveQueue ?? 0) > 0
-        return selected.asking != nil || selected.tls?.question != nil || isAwaited
-    }
+    /// What is asked of a WebSocket.
+    static let webSockets: [Action] = [
+        Action(
+            "ping",
+            takes: .arguments("[TEXT]", "ping the other end of a WebSocket", Instruction.control) {
+                $0.ask(.ping($1))
+            }),
+        Action(
+            "pong",
+            takes: .arguments("[TEXT]", "send an unsolicited pong", Instruction.control) { $0.ask(.pong($1)) }),
+        Action(
+            "fragments",
+            takes: .arguments("A|B|C", "send a WebSocket message in frames", Instruction.fragments) { $0.ask($1) }),
+        Action(
+            "control",
+            takes: .word("show pings, pongs and Closes or not", [("on", true), ("off", false)]) {
+                $0.hidesControlFrames = !$1
+            }),
+    ]
 }

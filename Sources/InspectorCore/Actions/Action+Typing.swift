@@ -17,6 +17,9 @@ extension Action {
             .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
         Action(
             "send", .effects { $0.sendLine() },
+            takes: .arguments("TEXT", "send just these bytes; \\r \\n \\x00 are escapes", Instruction.bytes) {
+                $0.write($1)
+            },
             .key([.enter], in: [.composer], "send the line with its line ending", hint: "send", if: \.canCompose)),
         Action(
             "insert-line", .effects { $0.edit(.newLine) },
@@ -87,11 +90,17 @@ extension Action {
     /// Dialogs, and leaving what is asked.
     static let dialogs: [Action] = [
         Action(
-            "next-field", .change { $0.stepField(1) },
+            "next-field", .change { $0.dialogs.stepField(1) },
             .key([.tab, .down], in: [.form], "next field", hint: "next field")),
-        Action("previous-field", .change { $0.stepField(-1) }, .key([.backTab, .up], in: [.form], "previous field")),
         Action(
-            "toggle", .pressed { $0.toggleField($1) },
+            "previous-field", .change { $0.dialogs.stepField(-1) },
+            .key([.backTab, .up], in: [.form], "previous field")),
+        Action(
+            "toggle",
+            .pressed {
+                $0.dialogs.toggleField($1)
+                return []
+            },
             .key([" "], in: [.form], "choose, in a field with choices")),
         Action(
             "cancel", .change { $0.dialog = nil },

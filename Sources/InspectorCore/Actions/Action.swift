@@ -3,6 +3,8 @@
 package struct Action: Sendable {
     /// The word for it after `:`, in scripts and in the configuration.
     package let name: String
+    /// The arguments that it takes after `:`, or `nil` if it takes none.
+    package let syntax: Syntax?
     /// Where it can be done. Empty for a command that needs arguments.
     package let uses: [Use]
 
@@ -76,17 +78,15 @@ package struct Action: Sendable {
         ) -> Body { Body(run: effects) }
     }
 
-    init(_ name: String, _ body: Body? = nil, _ uses: Use...) {
+    init(_ name: String, _ body: Body? = nil, takes syntax: Syntax? = nil, _ uses: Use...) {
         self.name = name
+        self.syntax = syntax
         self.uses = uses.map { use in
             var use = use
             use.body = use.body ?? body
             return use
         }
     }
-
-    /// The arguments that it takes after `:`, or `nil` if it takes none.
-    package var form: Instruction.Form? { Instruction.forms.first { $0.verb == name } }
 
     /// What it is in a context, or `nil` if it cannot be done there.
     package func use(in context: KeyContext) -> Use? { uses.first { $0.contexts.contains(context) } }
@@ -99,12 +99,10 @@ package struct Action: Sendable {
 }
 
 extension Action {
-    /// All actions, those that need arguments last. Help and hint line keep this order.
-    package static let all: [Action] = {
-        let rows = sockets + moving + prompts + screens + composer + operations + looking + dialogs + editing + program
-        let known = Set(rows.map(\.name))
-        return rows + Instruction.forms.filter { !known.contains($0.verb) }.map { Action($0.verb) }
-    }()
+    /// All actions. Help and hint line keep this order.
+    package static let all: [Action] =
+        sockets + moving + prompts + screens + composer + operations + webSockets + looking + dialogs + editing
+        + program
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

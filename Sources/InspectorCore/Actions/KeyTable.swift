@@ -92,14 +92,3 @@ extension KeyTable {
         return context == .composer ? key(for: "leave", in: .composer).map { "\($0) \(inView)" } ?? inView : inView
     }
 }
-
-extension Model {
-    /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
-    /// must not hold text of a peer or of a file.
-    package func naming(_ text: String, in place: KeyContext? = nil) -> String {
-        options.keys.naming(text, in: place ?? context)
-    }
-
-    /// The key that answers what waits for the user.
-    var answerKey: String { naming("{answer}") }
-}

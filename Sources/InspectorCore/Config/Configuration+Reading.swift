@@ -46,7 +46,8 @@ extension Configuration {
         case ("options", 2): try takeOption(entry)
         case ("colors", 2): try takeColour(entry)
         case ("keys", 3): try takeKey(entry, &bound)
-        case ("options", _), ("colors", _): throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
+        case ("warnings", 2): try takeWarning(entry)
+        case ("options", _), ("colors", _), ("warnings", _): throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
             throw TOML.Failure(entry.key, "keys are bound in a place, as in [keys.list]")
         default:
@@ -55,7 +56,18 @@ extension Configuration {
         }
     }
 
-    private static let tables = ["options", "keys", "colors"]
+    private static let tables = ["options", "keys", "colors", "warnings"]
+
+    private mutating func takeWarning(_ entry: TOML.Entry) throws(TOML.Failure) {
+        guard let text = entry.value.text else {
+            throw TOML.Failure(entry.position, "\(entry.path[1]) must be \"on\", \"off\" or a time, as in \"10s\"")
+        }
+        do throws(LintSettings.Problem) {
+            try lints.set(entry.path[1], to: text)
+        } catch {
+            throw TOML.Failure(Lint.named(entry.path[1]) == nil ? entry.key : entry.position, error.message)
+        }
+    }
 
     private mutating func takeOption(_ entry: TOML.Entry) throws(TOML.Failure) {
         let name = entry.path[1]

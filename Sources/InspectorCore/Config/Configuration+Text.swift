@@ -16,6 +16,10 @@ extension Configuration {
             let mark = colours[role] == nil ? "# " : ""
             lines.append("\(mark)\(role) = \(Self.quoted((colours[role] ?? colour(role)).text))")
         }
+        lines += ["", "# on, off, or how long it must last.", "[warnings]"]
+        lines += Lint.all.map { lint in
+            "\(lints.changes(lint) ? "" : "# ")\(lint.name) = \(Self.quoted(lints.text(lint)))"
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// What a person can set once and for all, in one file.
 package struct Configuration: Hashable, Sendable {
     /// How many colours are used.
@@ -21,10 +23,15 @@ package struct Configuration: Hashable, Sendable {
     package var recent = true
     /// Whether lines that are sent are kept for other runs.
     package var history = true
+    /// Bytes of traffic that are kept of one connection, and of all of them together.
+    package var keep = 4 << 20
+    package var keepTotal = 64 << 20
     /// The file that the program's own log goes to; empty: none.
     package var log = ""
     package var keys = KeyTable.standard
     package var colours: [Role: ColourText] = [:]
+    /// Which warnings are told, and after how long.
+    package var lints = LintSettings()
 
     package init() {}
 
@@ -59,6 +66,8 @@ package struct Configuration: Hashable, Sendable {
         flag("mouse", "let the mouse work from the start", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
         flag("history", "keep lines that were sent, for other runs", \.history),
+        size("keep", "how much traffic of each connection is kept", \.keep),
+        size("keep-total", "how much traffic of all connections together is kept", \.keepTotal),
         Option(
             name: "log", help: "a file for the program's own log; empty: none", show: { .string($0.log) },
             set: { value, configuration in
@@ -67,6 +76,19 @@ package struct Configuration: Hashable, Sendable {
                 return true
             }, values: "a path from / on, or empty"),
     ]
+
+    private static func size(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<Configuration, Int> & Sendable
+    ) -> Option {
+        Option(
+            name: name, help: help, show: { .string(SizeText.show($0[keyPath: path])) },
+            set: { value, configuration in
+                let text = if case .integer(let number) = value { String(number) } else { value.text }
+                guard let size = text.flatMap(SizeText.parse) else { return false }
+                configuration[keyPath: path] = size
+                return true
+            }, values: "a size such as 4M or 512K")
+    }
 
     private static func flag(
         _ name: String, _ help: String, _ path: any WritableKeyPath<Configuration, Bool> & Sendable

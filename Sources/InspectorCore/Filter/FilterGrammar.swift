@@ -98,7 +98,7 @@ struct FilterGrammar {
         while current == .or {
             let range = tokens[next].range
             next += 1
-            // With nothing behind it yet it is still being typed.
+            // Nothing follows it yet: it is still being typed.
             guard next < tokens.count else { return .term(.unfinished) }
             if current == .or || current == .close { throw failure("a word has to follow", range) }
             nodes.append(try conjunction())

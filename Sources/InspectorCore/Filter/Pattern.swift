@@ -41,7 +41,7 @@ package struct Pattern: Hashable, Sendable {
     package let text: String
     package let ignoresCase: Bool
     private let unit: Unit
-    private let steps: [Step]
+    let steps: [Step]
 
     /// Reads a pattern. Throws a sentence that says what is wrong with it.
     package init(_ text: String, _ unit: Unit = .scalars, ignoresCase: Bool = false) throws(Failure) {
@@ -110,16 +110,29 @@ package struct Pattern: Hashable, Sendable {
 }
 
 /// The steps at which a match may be at one place of the text, each once.
-private struct PatternThreads {
+struct PatternThreads {
     /// Those that wait for a unit.
     private(set) var waiting: [Int] = []
     private var seen: [Bool]
     private var reached: [Int] = []
     private var stack: [Int] = []
+    private var pending: [Int] = []
 
     init(_ count: Int) { seen = [Bool](repeating: false, count: count) }
 
+    /// Notes a step from which `resume` goes on.
+    mutating func reach(_ step: Int) { pending.append(step) }
+
+    /// Goes on from the steps that were noted. Returns whether the pattern is complete.
+    mutating func resume(
+        in steps: [Pattern.Step], _ before: UInt32?, _ here: UInt32?, _ work: inout Int
+    ) -> Bool {
+        defer { pending.removeAll(keepingCapacity: true) }
+        return pending.contains { follow($0, in: steps, before, here, &work) }
+    }
+
     mutating func clear() {
+        pending.removeAll(keepingCapacity: true)
         for step in reached { seen[step] = false }
         reached.removeAll(keepingCapacity: true)
         waiting.removeAll(keepingCapacity: true)
@@ -152,6 +165,8 @@ private struct PatternThreads {
 extension Pattern.Place {
     /// Whether the place between these two units is such a one; nil: beyond the text.
     func holds(_ before: UInt32?, _ here: UInt32?) -> Bool {
+        // Nothing is known of what has not come yet.
+        if here == PatternStream.unknown { return self == .start && before == nil }
         let isAfterWord = before.map(UnitSet.word.contains) ?? false
         let isBeforeWord = here.map(UnitSet.word.contains) ?? false
         switch self {

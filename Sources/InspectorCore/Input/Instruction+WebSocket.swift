@@ -2,28 +2,8 @@ import SocketCore
 
 /// What a line asks of a WebSocket. What could not be sent is refused here, where it was typed.
 extension Instruction {
-    static let webSocketForms: [Form] = [
-        Form(verb: "ping", arguments: "[TEXT]", help: "ping the other end of a WebSocket") {
-            (arguments) throws(Failure) in .webSocket(.ping(try control(arguments)))
-        },
-        Form(verb: "pong", arguments: "[TEXT]", help: "send an unsolicited pong") {
-            (arguments) throws(Failure) in .webSocket(.pong(try control(arguments)))
-        },
-        Form(verb: "fragments", arguments: "A|B|C", help: "send a WebSocket message in frames") {
-            (arguments) throws(Failure) in .webSocket(try fragments(arguments))
-        },
-        Form(
-            verb: "control", arguments: "on|off", help: "show pings, pongs and Closes or not", words: ["on", "off"]
-        ) { (arguments) throws(Failure) in
-            guard ["on", "off"].contains(arguments.text) else {
-                throw arguments.unknown(arguments.text, ["on", "off"])
-            }
-            return .control(arguments.text == "on")
-        },
-    ]
-
     /// The payload of a ping or a pong; escapes are read.
-    private static func control(_ arguments: Arguments) throws(Failure) -> [UInt8] {
+    static func control(_ arguments: Arguments) throws(Failure) -> [UInt8] {
         let bytes = try escaped(arguments.whole, arguments.verb)
         guard bytes.count <= 125 else {
             throw Failure(arguments.verb, "\(WebSocketRefusal.payloadTooLong(bytes.count))")
@@ -32,7 +12,7 @@ extension Instruction {
     }
 
     /// `A|B|C`: text, unless its bytes are none.
-    private static func fragments(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
+    static func fragments(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
         guard !arguments.whole.isEmpty else {
             throw Failure(arguments.verb, "needs parts after it, as in fragments Hel|lo")
         }
@@ -44,7 +24,7 @@ extension Instruction {
     }
 
     /// `1000 bye`.
-    static func closing(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
+    static func webSocketClosing(_ arguments: Arguments) throws(Failure) -> WebSocketCommand {
         let word = arguments.whole.prefix { $0 != " " }
         guard let number = UInt16(word) else { throw Failure(String(word), "a close code is a number up to 4999") }
         let code = WebSocketCloseCode(rawValue: number)
@@ -56,7 +36,7 @@ extension Instruction {
         return .close(code, reason: reason)
     }
 
-    private static func escaped(_ text: String, _ verb: String) throws(Failure) -> [UInt8] {
+    static func escaped(_ text: String, _ verb: String) throws(Failure) -> [UInt8] {
         switch EscapedText.parse(text) {
         case .success(let bytes): return bytes
         case .failure(let failure): throw Failure(verb, "column \(failure.column): \(failure.message)")

@@ -2,45 +2,17 @@ import SocketCore
 
 /// What one line asks for that was typed after `:`, bound to a key or written in a script: an action's name, as
 /// the help shows it, or a verb with its arguments.
-package enum Instruction: Hashable, Sendable {
-    /// An action, by its name.
-    case press(String)
-    case connect(OpenRequest)
-    case listen(OpenRequest)
-    case relay(RelayRequest)
-    /// On the selected connection; without a tag of its own it gets the next one.
-    case read(ReadRequest, hasTag: Bool)
-    case send([UInt8])
-    /// On the selected connection, which must be a WebSocket.
-    case webSocket(WebSocketCommand)
-    /// Whether control frames are shown between the messages.
-    case control(Bool)
-    /// nil: half, by FIN.
-    case close(CloseMode?)
-    case answer(TimeoutVerdict)
-    case filter(Filter)
-    case search(String)
-    case sort(Sorting)
-    case select(SocketID)
-    case view(ViewMode)
-    case help(String)
-    case mouse(Bool)
+package struct Instruction: Sendable {
+    /// The action's name.
+    package let verb: String
+    /// What it does with its arguments, or `nil` if there are none: then it does what its own key does.
+    let body: Action.Body?
 
     /// Why a line means nothing: one sentence that names the word.
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
 
         package init(_ word: String, _ problem: String) { message = "\(word): \(problem)" }
-    }
-
-    /// A verb that takes arguments.
-    package struct Form: Sendable {
-        package var verb: String
-        package var arguments: String
-        package var help: String
-        /// Words that can stand as an argument.
-        var words: [String] = []
-        var parse: @Sendable (Arguments) throws(Failure) -> Instruction
     }
 
     /// Reads a line.
@@ -53,18 +25,18 @@ package enum Instruction: Hashable, Sendable {
                 if verb.isEmpty { throw Failure("", "type a command; Tab completes it") }
                 throw Failure(verb, "no such command" + Spelling.suggestion(for: verb, among: Action.names))
             }
-            if let form = action.form, !rest.isEmpty || action.uses.isEmpty {
-                return .success(try form.parse(Arguments(verb: verb, text: rest)))
+            if let syntax = action.syntax, !rest.isEmpty || action.uses.isEmpty {
+                return .success(Instruction(verb: verb, body: try syntax.read(Arguments(verb: verb, text: rest))))
             }
             guard rest.isEmpty else { throw Failure(rest, "\(verb) takes no arguments") }
-            return .success(.press(verb))
+            return .success(Instruction(verb: verb, body: nil))
         } catch {
             return .failure(error)
         }
     }
 
     /// What follows a verb.
-    struct Arguments {
+    package struct Arguments: Sendable {
         let verb: String
         /// As it was typed, without the blanks before it.
         let whole: String
@@ -77,7 +49,7 @@ package enum Instruction: Hashable, Sendable {
         }
 
         /// What is left, with one blank between words.
-        var text: String { words.joined(separator: " ") }
+        package var text: String { words.joined(separator: " ") }
 
         /// The next word; nil: there is none.
         mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }

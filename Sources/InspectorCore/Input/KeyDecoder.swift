@@ -1,6 +1,6 @@
 /// Turns what curses reads, characters and its own key codes, into keys and pastes.
 ///
-/// One batch is what could be read without waiting. An Esc with something right behind it in its batch is that key
+/// One batch is what could be read without waiting. An Esc that something follows in its batch is that key
 /// with Alt (or without, where it has no such form); an Esc at the end of its batch is Esc. A control sequence that
 /// curses did not know is dropped. Between the marks of a bracketed paste everything is text. The terminal's answer about
 /// its background is neither: it becomes a message of its own.
@@ -11,7 +11,7 @@ package struct KeyDecoder: Sendable {
         case code(Int32)
     }
 
-    /// The codes that the terminal gives to the marks around a bracketed paste; curses has none of its own.
+    /// The codes that the terminal gives to the marks around a bracketed paste; curses has no codes for them.
     package static let pasteBegins: Int32 = 5000
     package static let pasteEnds: Int32 = 5001
     /// What a paste holds beyond so many bytes is dropped, and never read as keys. No field takes as much, so a paste

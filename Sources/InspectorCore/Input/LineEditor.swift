@@ -180,7 +180,7 @@ package struct LineEditor: Hashable, Sendable {
         }
         var (start, end) = (cursor, cursor)
         var room = width + 1
-        // A mark alone takes no column, so the number of characters has a limit of its own.
+        // A combining mark takes no column, so the number of characters is limited too.
         while start > 0, room > 0, cursor - start < 4 * width {
             start -= 1
             room -= columns(start)

@@ -24,7 +24,7 @@ package enum OpenTarget: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether its address says by itself that TLS comes first.
+    /// Whether the address itself says that TLS comes first.
     package var isSecure: Bool { if case .webSocket(let target) = self { target.isSecure } else { false } }
 
     /// Reads what `Endpoint.parse` and `DatagramTarget.parse` read.

@@ -74,7 +74,9 @@ package struct ScreenLayout: Hashable, Sendable {
         isComposite(size, tab, isZoomed: isZoomed) ? max(min(80, size.width - 41), size.width * 3 / 5) : size.width
     }
 
-    package var isTooSmall: Bool { size.width < Self.least.width || size.height < Self.least.height }
+    package var isTooSmall: Bool { Self.isTooSmall(size) }
+
+    static func isTooSmall(_ size: Size) -> Bool { size.width < least.width || size.height < least.height }
 
     /// Rows of connections in sight, the heading not counted.
     package var listRows: Int { max(0, list.height - 1) }

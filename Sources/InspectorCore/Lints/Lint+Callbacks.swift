@@ -4,7 +4,7 @@ import SocketCore
 extension Lint {
     static let callbacks: [Lint] = [
         Lint(
-            "delegate-slow", "callbacks wait for more than 100 ms for the delegate's queue",
+            "delegate-slow", after: .milliseconds(100), "callbacks have waited for {time} for the delegate's queue",
             remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
         Lint(
             "delegate-nil", "a read is in hand and nobody will hear of it: no delegate is set",
@@ -22,13 +22,14 @@ extension Lint {
         Lint(
             engine: "events-lost", "the engine overwrote events before they were read here",
             remedy: "what is shown of queues and totals is true all the same; a larger eventCapacity keeps more"
-        ) { _, lost in lost > 0 ? "\(lost) events were overwritten within the last minute" : nil },
+        ) { _, lost in lost > 0 ? Verdict("\(lost) events were overwritten within the last minute") : nil },
     ]
 
     private static let slow = Duration.milliseconds(100)
 
-    private static func delegateSlow(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard let callbacks = socket.callbacks, let lag = callbacks.lag, lag > slow else { return nil }
+    private static func delegateSlow(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard let callbacks = socket.callbacks, let lag = callbacks.lag, lag > after else { return nil }
         // The last batch is news for a while only; one that waits still is.
         if let ran = callbacks.ran, now - ran > .seconds(2) { return nil }
         let held = callbacks.undelivered > 0 ? "; \(Format.size(callbacks.undelivered)) undelivered" : ""
@@ -37,7 +38,8 @@ extension Lint {
             : "callbacks waited \(Format.duration(lag)) for the delegate's queue\(held)"
     }
 
-    private static func delegateMissing(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func delegateMissing(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         // A WebSocket takes what is read by itself.
         guard socket.ownWebSocket == nil else { return nil }
         guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current else {
@@ -46,7 +48,7 @@ extension Lint {
         return "read t\(read.tag) is in hand, and no delegate will hear of it"
     }
 
-    private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> String? {
+    private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {
         // A listener tries again ten times a second, so that what lasts stays news.
         guard let last = engine.times.outOfDescriptors, case let ago = max(.zero, engine.time - last), ago < .seconds(5)
         else { return nil }
@@ -54,10 +56,11 @@ extension Lint {
         return "the kernel refused \(count), the last one \(Format.duration(ago)) ago: none was left"
     }
 
-    private static func queueSlow(_ engine: EngineSnapshot, _ lost: UInt64) -> String? {
+    private static func queueSlow(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {
         let times = engine.times
         guard times.queueLag > slow || times.longestTurn > slow else { return nil }
-        return "ready work waited \(Format.duration(times.queueLag)); the longest turn took "
-            + Format.duration(times.longestTurn)
+        return Verdict(
+            "ready work waited \(Format.duration(times.queueLag)); the longest turn took "
+                + Format.duration(times.longestTurn))
     }
 }

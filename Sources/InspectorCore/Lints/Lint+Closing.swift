@@ -4,46 +4,121 @@ import SocketCore
 extension Lint {
     static let closing: [Lint] = [
         Lint(
-            "half-closed", "the peer sent FIN while writes are still queued",
-            remedy: "it may still read them; if it does not, close now ({close})", halfClosed),
+            "close-wait", as: .note, after: .seconds(30),
+            "one end closed its half {time} ago, and the program at the other end does not close",
+            remedy: "a program that has read the end and does not close leaks the connection; a pool may close it later",
+            closeWait
+        ).gathered(many: 20),
         Lint(
-            "disconnect-pending", "a close waits for a queue that has not moved for 5 seconds",
-            remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending),
+            "half-closed-long", as: .note, after: .seconds(30),
+            "this end sent FIN {time} ago, and the peer has neither sent anything nor closed since",
+            remedy: "the peer may still answer; if nothing is expected, close ({close})", halfClosedLong
+        ).following(["close-wait"]).gathered(),
         Lint(
-            "connect-slow", "a connect takes more than 2 seconds",
-            remedy: "nobody answers there: check address, port and firewall; --timeout bounds the wait", connectSlow),
+            "half-closed", as: .note, "the peer sent FIN while writes are still queued",
+            remedy: "it may still read them; if it does not, close now ({close})", halfClosed
+        ).following(["write-blocked", "write-orphaned", "deadlock"]),
+        Lint(
+            "disconnect-pending", after: .seconds(5), "a close waits for a queue that has not moved for {time}",
+            remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending
+        ).following(["write-blocked", "write-orphaned", "deadlock"]),
+        Lint(
+            "connecting-silent", after: .seconds(2), "a connect has had no answer for {time}",
+            remedy: "nobody answers there: check address, port and firewall; --timeout bounds the wait",
+            connectingSilent),
     ]
 
-    private static func halfClosed(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    /// One end closed, and the program at the other one keeps its half open: the peer, or our own program. A leg that
+    /// waits for the other leg of its relay is no case of its own.
+    private static func closeWait(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard it.socket.phase == .connected, isQuiet(it, after) else { return nil }
+        if it.side.end?.isClosing == true { return peerCloseWait(it, after) }
+        guard it.socket.linked == nil, !it.socket.isWriteShut, it.socket.flags.contains(.socketHasReadEOF),
+            it.socket.writing.current == nil, let closed = it.socket.activity.peerClosed,
+            case let lasting = it.now - closed, lasting >= after
+        else { return nil }
+        return Verdict(
+            "not closed yet, though \(it.side.reader) closed \(Format.duration(lasting)) ago and the end was read",
+            lasting: lasting)
+    }
+
+    private static func peerCloseWait(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard it.socket.waitsForFIN, let shut = it.side.standing.shut, case let lasting = it.now - shut,
+            lasting >= after, let end = it.side.end
+        else { return nil }
+        let closer = it.leg.map(\.reader) ?? "this end"
+        let what =
+            end.hasReadEnd == true
+            ? "it has read the end" : "the end is unread\(end.unread.map { $0 > 0 ? " after \(Format.size($0))" : "" } ?? "")"
+        var verdict = Verdict(
+            "\(it.side.reader) has not closed a connection that \(closer) closed \(ago(it.side, lasting)); \(what)",
+            lasting: lasting
+        ).blaming(it.side)
+        // An idle pool of clients notices late; a server, or who has read the end, leaks.
+        verdict.isGrave = it.socket.role == .client || end.hasReadEnd == true
+        return verdict
+    }
+
+    /// `31s ago`, or longer where we came late.
+    private static func ago(_ side: Side, _ lasting: Duration) -> String {
+        "\(Format.duration(lasting)) \(side.standing.shutIsOlder ? "or longer " : "")ago"
+    }
+
+    private static func isQuiet(_ it: Situation, _ after: Duration) -> Bool {
+        it.socket.activity.lastByte.map { it.now - $0 >= after } ?? true
+    }
+
+    private static func halfClosedLong(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard it.socket.waitsForFIN, let shut = it.side.standing.shut, case let lasting = it.now - shut,
+            lasting >= after, isQuiet(it, after)
+        else { return nil }
+        return Verdict(
+            "FIN sent \(ago(it.side, lasting)); \(it.side.reader) has neither sent anything nor closed since",
+            lasting: lasting
+        ).blaming(it.side)
+    }
+
+    private static func halfClosed(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         guard socket.phase == .connected, let current = socket.writing.current,
             socket.activity.peerClosed != nil || socket.flags.contains(.socketHasReadEOF)
         else { return nil }
-        let ago = socket.activity.peerClosed.map { " \(Format.duration(now - $0)) ago" } ?? ""
+        let ago = socket.activity.peerClosed.map { " \(Format.duration(it.now - $0)) ago" } ?? ""
         let count = socket.writing.pendingCount == .max ? .max : socket.writing.pendingCount + 1
         let what = count == 1 ? "t\(current.tag)" : Format.count(count, "write")
-        return "peer sent FIN\(ago); \(what) (\(Format.size(socket.writing.pendingBytes))) still queued"
+        return Verdict(
+            "peer sent FIN\(ago); \(what) (\(Format.size(socket.writing.pendingBytes))) still queued",
+            lasting: socket.activity.peerClosed.map { it.now - $0 })
     }
 
-    private static func disconnectPending(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        func stuck(_ flag: SocketFlags, _ queue: QueueSnapshot, _ noun: String) -> String? {
-            guard socket.flags.contains(flag), let current = queue.current,
+    private static func disconnectPending(_ it: Situation, _ after: Duration) -> Verdict? {
+        func stuck(_ flag: SocketFlags, _ queue: QueueSnapshot, _ noun: String) -> Verdict? {
+            guard it.socket.flags.contains(flag), let current = queue.current,
                 let moved = [current.lastProgress, current.started, queue.since].compactMap({ $0 }).max(),
-                now - moved > .seconds(5)
+                case let lasting = it.now - moved, lasting > after
             else { return nil }
             let count = queue.pendingCount == .max ? .max : queue.pendingCount + 1
-            return
-                "the close waits for \(Format.count(count, noun)); none has moved for \(Format.duration(now - moved))"
+            return Verdict(
+                "the close waits for \(Format.count(count, noun)); none has moved for \(Format.duration(lasting))",
+                lasting: lasting)
         }
-        return stuck(.disconnectAfterReads, socket.reading, "read")
-            ?? stuck(.disconnectAfterWrites, socket.writing, "write")
+        return stuck(.disconnectAfterReads, it.socket.reading, "read")
+            ?? stuck(.disconnectAfterWrites, it.socket.writing, "write")
     }
 
-    private static func connectSlow(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        let took = now - socket.opened
-        guard socket.phase == .resolving || socket.phase == .connecting, took > .seconds(2) else { return nil }
-        if socket.phase == .resolving { return "the resolver has not answered for \(Format.duration(took))" }
+    private static func connectingSilent(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
+        let lasting = it.now - socket.opened
+        guard socket.phase == .resolving || socket.phase == .connecting, lasting > after else { return nil }
+        if socket.phase == .resolving {
+            return Verdict("the resolver has not answered for \(Format.duration(lasting))", lasting: lasting)
+        }
         let tried = socket.connect?.attempts.count ?? 0
         let address = socket.connect?.attempts.last?.address.description ?? socket.target
-        return "no answer for \(Format.duration(took)), trying \(address)" + (tried > 1 ? " (\(tried) tried)" : "")
+        var verdict = Verdict(
+            "no answer from \(address) for \(Format.duration(lasting))" + (tried > 1 ? " (\(tried) tried)" : ""),
+            lasting: lasting)
+        verdict.subject = address
+        return verdict
     }
 }

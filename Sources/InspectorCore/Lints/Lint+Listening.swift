@@ -8,13 +8,15 @@ extension Lint {
             remedy: "name an address of loopback, --socks5 127.0.0.1:1080, or ask for client certificates", openProxy)
     ]
 
-    private static func openProxy(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func openProxy(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         // A proxy's listener says by its name what it is, in attached programs too.
         guard socket.role == .listener, let local = socket.local, !local.staysOnHost,
             ProxyKind.allCases.contains(where: { $0.listenerName == socket.name })
         else { return nil }
-        return "\(socket.name) on \(local.isWildcard ? "every interface" : local.description): "
-            + "every client that reaches it connects to others from this host"
+        return Verdict(
+            "\(socket.name) on \(local.isWildcard ? "every interface" : local.description): "
+                + "every client that reaches it connects to others from this host")
     }
 }
 

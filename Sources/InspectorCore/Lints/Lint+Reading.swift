@@ -4,14 +4,16 @@ import SocketCore
 extension Lint {
     static let reading: [Lint] = [
         Lint(
-            "read-starved", "bytes wait for more than a second and no read is queued to take them",
+            "read-starved", after: .seconds(1), "bytes have waited for {time}, and no read is queued to take them",
             remedy: "queue a read ({read}), or in the program call read(...) again after each one",
-            readStarved),
+            readStarved
+        ).following(["deadlock"]),
         Lint(
-            "eof-unseen", "the peer's FIN is here, but behind bytes that nobody reads",
-            remedy: "read on until the end ({read}): FIN is told after the last byte before it", endUnseen),
+            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for {time}, after bytes that nobody reads",
+            remedy: "read on until the end ({read}): FIN is told after the last byte before it", endUnseen
+        ).following(["deadlock"]),
         Lint(
-            "prebuffer-held", "bytes that were read ahead lie unread for more than 5 seconds",
+            "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for {time}",
             remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
         Lint(
             "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",
@@ -26,15 +28,11 @@ extension Lint {
             remedy: "give it a limit (maxLength)", unboundedDelimiter),
     ]
 
-    /// How long bytes may lie unread.
-    private static let patience = Duration.seconds(1)
-    /// How long bytes that were read ahead may.
-    private static let prebufferPatience = Duration.seconds(5)
     /// A terminator is commonly found within this many bytes.
     private static let longLine = 16 << 10
 
     /// Since when bytes lie there that no read takes; nil: none do, or reading was paused on purpose.
-    private static func unreadSince(_ socket: SocketSnapshot) -> MonotonicTime? {
+    static func unreadSince(_ socket: SocketSnapshot) -> MonotonicTime? {
         guard socket.phase == .connected, socket.reading.current == nil, !socket.isReadingPaused else { return nil }
         let idle = socket.reading.since ?? socket.connected ?? socket.opened
         if let since = socket.activity.unreadSince, !socket.flags.contains(.socketHasReadEOF) {
@@ -43,18 +41,23 @@ extension Lint {
         return socket.prebuffered > 0 ? idle : nil
     }
 
-    private static func readStarved(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard let since = unreadSince(socket), now - since > patience else { return nil }
+    private static func readStarved(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard let since = unreadSince(socket), now - since > after else { return nil }
         // What the kernel holds is asked only of the rows in sight.
         if socket.activity.unreadSince != nil, socket.kernel?.receiveQueue == 0, socket.prebuffered == 0 { return nil }
         let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
-        return "\(unread) unread for \(Format.duration(now - since)): no read is queued"
+        return Verdict(
+            "\(unread) unread for \(Format.duration(now - since)): no read is queued", lasting: now - since)
     }
 
-    private static func endUnseen(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard socket.phase == .connected, let closed = socket.activity.peerClosed, now - closed > patience,
+    private static func endUnseen(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard socket.phase == .connected, let closed = socket.activity.peerClosed, now - closed > after,
             !socket.flags.contains(.socketHasReadEOF)
         else { return nil }
+        // A leg of a relay takes no more than the other leg does, which may be slow.
+        if socket.isHeldBack, it.leg?.socket.isLive == true { return nil }
         let why =
             socket.isReadingPaused
             ? "reading is paused by hand"
@@ -65,11 +68,14 @@ extension Lint {
         return "peer sent FIN \(Format.duration(now - closed)) ago behind \(unread) unread: \(why)"
     }
 
-    private static func prebufferHeld(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard socket.prebuffered > 0, let since = unreadSince(socket), now - since > prebufferPatience else {
+    private static func prebufferHeld(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard socket.prebuffered > 0, let since = unreadSince(socket), now - since > after else {
             return nil
         }
-        return "\(Format.size(socket.prebuffered)) read ahead, unread for \(Format.duration(now - since))"
+        return Verdict(
+            "\(Format.size(socket.prebuffered)) read ahead, unread for \(Format.duration(now - since))",
+            lasting: now - since)
     }
 
     /// The delimiter read in hand, with its terminator's name and its limit.
@@ -82,7 +88,8 @@ extension Lint {
         return (read, terminator, limit)
     }
 
-    private static func delimiterSlow(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func delimiterSlow(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
         guard let (read, terminator, _) = delimiterRead(socket), read.done > 0 else { return nil }
         let still = read.lastProgress.map { now - $0 } ?? .zero
         guard read.done >= longLine || still > .seconds(5) else { return nil }
@@ -91,14 +98,16 @@ extension Lint {
         return "t\(read.tag): \(Format.size(read.done)) scanned without \(name)\(quiet)"
     }
 
-    private static func nearMaxLength(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func nearMaxLength(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         guard let (read, _, limit) = delimiterRead(socket), let limit, limit > 0, read.done > limit / 10 * 9,
             Double(read.done) > Double(limit) * 0.9
         else { return nil }
         return "t\(read.tag): \(Format.size(read.done)) of at most \(SizeText.show(limit)), and no delimiter yet"
     }
 
-    private static func unboundedDelimiter(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func unboundedDelimiter(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         func isUnbounded(_ operation: OperationSnapshot) -> Bool {
             if case .read(.delimiter(_, limit: nil)) = operation.kind { true } else { false }
         }

@@ -4,14 +4,15 @@ import SocketCore
 extension Lint {
     static let tls: [Lint] = [
         Lint(
-            "tls-behind", "startTLS waits for more than a second behind operations that were queued before it",
+            "tls-behind", after: .seconds(1), "startTLS has waited for {time} for operations that were queued before it",
             remedy: "they have to finish in clear first: look at what they wait for, or cancel them", behind),
         Lint(
-            "tls-one-sided", "one queue has come to startTLS, and the other has not moved for 5 seconds",
+            "tls-one-sided", after: .seconds(5),
+            "one queue has come to startTLS, and the other has not moved for {time}",
             remedy: "the handshake begins when both are there: cancel or fulfil what the other queue waits for",
             oneSided),
         Lint(
-            "tls-stall", "the TLS handshake takes more than 5 seconds",
+            "tls-stall", after: .seconds(5), "the TLS handshake has taken {time}",
             remedy: "does the peer speak TLS on this port, and at this point of its protocol?", stall),
         Lint(
             "cert-unverified", "bytes pass encrypted, and nobody knows to whom",
@@ -19,11 +20,12 @@ extension Lint {
             unverified),
     ]
 
-    private static func behind(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard let tls = socket.tls, tls.phase == .queued, socket.phase == .connected, now - tls.asked > .seconds(1)
+    private static func behind(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard let tls = socket.tls, tls.phase == .queued, socket.phase == .connected, now - tls.asked > after
         else { return nil }
         let words = [("read", socket.reading), ("write", socket.writing)].compactMap(ahead)
-        return words.isEmpty ? nil : "startTLS waits behind \(words.joined(separator: " and "))"
+        return words.isEmpty ? nil : Verdict("startTLS waits behind \(words.joined(separator: " and "))", lasting: now - tls.asked)
     }
 
     /// `read t42, t43 (+2)`: what lies before the barrier.
@@ -34,26 +36,29 @@ extension Lint {
         return "\(noun) \(tags)" + (count > operations.count ? " (+\(count - operations.count))" : "")
     }
 
-    private static func oneSided(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func oneSided(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
         guard let tls = socket.tls, tls.phase == .queued, socket.phase == .connected else { return nil }
         let (reads, writes) = (socket.reading.barrier ?? 0, socket.writing.barrier ?? 0)
         guard (reads == 0) != (writes == 0) else { return nil }
         let queue = reads == 0 ? socket.writing : socket.reading
         let moved = max(tls.asked, queue.current?.lastProgress ?? queue.current?.started ?? tls.asked)
-        guard now - moved > .seconds(5), let words = ahead(reads == 0 ? "write" : "read", queue) else { return nil }
+        guard now - moved > after, let words = ahead(reads == 0 ? "write" : "read", queue) else { return nil }
         let side = reads == 0 ? "the read queue" : "the write queue"
         return "\(side) has come to startTLS; \(words) has not moved for \(Format.duration(now - moved))"
     }
 
-    private static func stall(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard let tls = socket.tls, tls.phase == .handshaking, let began = tls.began, now - began > .seconds(5) else {
+    private static func stall(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
+        guard let tls = socket.tls, tls.phase == .handshaking, let began = tls.began, now - began > after else {
             return nil
         }
         let heard = socket.received == 0 ? "; the peer has not sent a byte" : ""
         return "the TLS handshake has taken \(Format.duration(now - began))\(heard)"
     }
 
-    private static func unverified(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func unverified(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
         guard let tls = socket.tls, tls.phase == .secure, tls.role == .client, let verification = tls.verification
         else {
             return nil

@@ -9,20 +9,23 @@ extension Lint {
         Lint(
             "read-timeout-near", "the read in hand has used more than 80 % of its timeout",
             remedy: "more time can be given when it times out ({answer}), or queue reads with a longer one"
-        ) { socket, now in timeoutNear(socket.reading.current, now) },
+        ) { it, _ in timeoutNear(it.socket.reading.current, it.now) },
         Lint(
             "write-timeout-near", "the write in hand has used more than 80 % of its timeout",
             remedy: "more time can be given when it times out ({answer}); does the peer read at all?"
-        ) { socket, now in timeoutNear(socket.writing.current, now) },
+        ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
-            "no-timeout", "an operation without a timeout, and no byte for a minute: a dead peer goes unnoticed",
+            "no-timeout", after: .seconds(60),
+            "an operation without a timeout, and no byte for {time}: a dead peer goes unnoticed",
             remedy: "give it a timeout, or set idleTimeout or keepAlive in the configuration", noTimeout),
         Lint(
-            "idle", "no byte has passed for a minute", remedy: "nothing, if the protocol is a quiet one",
+            "idle", as: .note, after: .seconds(60), "no byte has passed for {time}",
+            remedy: "nothing, if the protocol is a quiet one",
             isAllowed: true, idle),
     ]
 
-    private static func timeoutAsking(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
+    private static func timeoutAsking(_ it: Situation, _ after: Duration) -> Verdict? {
+        let (socket, now) = (it.socket, it.now)
         guard let asking = socket.asking else { return nil }
         if let timeout = asking.timeout, let started = asking.started {
             guard now - (started + timeout) > .milliseconds(250) else { return nil }
@@ -32,34 +35,37 @@ extension Lint {
         return "t\(asking.tag) timed out and waits for an answer"
     }
 
-    private static func timeoutNear(_ operation: OperationSnapshot?, _ now: MonotonicTime) -> String? {
+    private static func timeoutNear(_ operation: OperationSnapshot?, _ now: MonotonicTime) -> Verdict? {
         guard let operation, let timeout = operation.timeout, let deadline = operation.deadline else { return nil }
         let left = max(.zero, deadline - now)
         guard left.inSeconds < timeout.inSeconds * 0.2 else { return nil }
         return "t\(operation.tag) times out in \(Format.duration(left)) of \(Format.duration(timeout))"
     }
 
-    /// How long a connection has been silent, where that is more than a minute.
-    private static func silence(_ socket: SocketSnapshot, _ now: MonotonicTime) -> Duration? {
-        guard socket.phase == .connected, let last = socket.activity.lastByte, now - last > .seconds(60) else {
+    /// How long a connection has been silent, where that is longer than `after`.
+    private static func silence(_ it: Situation, _ after: Duration) -> Duration? {
+        guard it.socket.phase == .connected, let last = it.socket.activity.lastByte, it.now - last > after else {
             return nil
         }
-        return now - last
+        return it.now - last
     }
 
     /// A standing read waits by its nature; those who want to know of it ask for `idle`.
-    private static func noTimeout(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        guard let silence = silence(socket, now), socket.activity.idleTimeout == nil, !socket.activity.isKeptAlive,
+    private static func noTimeout(_ it: Situation, _ after: Duration) -> Verdict? {
+        let socket = it.socket
+        guard let silence = silence(it, after), socket.activity.idleTimeout == nil, !socket.activity.isKeptAlive,
             !socket.flags.contains(.socketHasReadEOF),
             let endless = [socket.reading.current, socket.writing.current].compactMap({ $0 }).first(where: {
                 $0.timeout == nil && !$0.isStanding
             })
         else { return nil }
         let what = endless.kind == .write ? "write" : "read"
-        return "\(what) t\(endless.tag) has no timeout, and no byte passed for \(Format.duration(silence))"
+        return Verdict(
+            "\(what) t\(endless.tag) has no timeout, and no byte passed for \(Format.duration(silence))",
+            lasting: silence)
     }
 
-    private static func idle(_ socket: SocketSnapshot, _ now: MonotonicTime) -> String? {
-        silence(socket, now).map { "no byte passed for \(Format.duration($0))" }
+    private static func idle(_ it: Situation, _ after: Duration) -> Verdict? {
+        silence(it, after).map { Verdict("no byte passed for \(Format.duration($0))", lasting: $0) }
     }
 }

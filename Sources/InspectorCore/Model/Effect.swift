@@ -15,7 +15,7 @@ package struct OpenRequest: Hashable, Sendable {
     package var tls: TLSSettings?
     /// Of a connect: what is written at once; empty: nothing.
     package var greeting: [UInt8] = []
-    /// The rules by which it replies by itself, or those who connect are replied to.
+    /// The auto-reply rules of this connection, or of those that a listener accepts.
     package var replies: [ReplyRule] = []
     /// Of a WebSocket: what is said beside its address.
     package var webSocket = WebSocketChoices()
@@ -60,7 +60,7 @@ package enum Effect: Hashable, Sendable {
     case stopTransmission(SocketID)
     /// How the lines of a composer go out from now on; a form asks for it, and the reducer does it itself.
     case setPace(SocketID, Pace)
-    /// To whom a composer's datagrams go from now on; likewise.
+    /// Where a composer's datagrams go from now on; the reducer does this itself too.
     case setDestination(SocketID, DatagramEndpoint)
     /// Find out how large the file at a path is.
     case examine(String)
@@ -72,11 +72,11 @@ package enum Effect: Hashable, Sendable {
     case edit(EditSubject, [UInt8])
     /// From now on reply by these rules.
     case setReplies(SocketID, [ReplyRule])
-    /// Keep a line for other runs, under the name of whom it was sent to.
+    /// Keep a line for other runs, under the peer that it was sent to.
     case remember(String, SentLine)
-    /// Forget the screen and paint it anew (^L).
+    /// Redraw the screen from scratch (^L).
     case repaint
-    /// Stop the program as ^Z does, and paint anew when it goes on.
+    /// Stop the program as ^Z does, and redraw when it continues.
     case suspend
     case quit
 }
@@ -115,7 +115,7 @@ package enum Message: Sendable {
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.
     case peers([SocketID: PeerEnd])
-    /// A line as it is typed behind `:`.
+    /// A line as it is typed after `:`.
     case command(String)
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)

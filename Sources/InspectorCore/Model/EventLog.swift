@@ -96,3 +96,13 @@ package struct EventLog: Sendable {
         append(.lost(sequence - next, next: sequence))
     }
 }
+
+extension EventLog.Entry {
+    /// The sequence number of the event, or of the last one in a gap.
+    var sequence: UInt64 {
+        switch self {
+        case .event(let event): event.sequence
+        case .lost(_, let next), .note(_, _, let next): next == 0 ? 0 : next - 1
+        }
+    }
+}

@@ -25,7 +25,7 @@ extension Model {
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             let id = list.rows[list.top + row]
             if id == list.selected, tab == .list { showTalk(composing: true) } else { select(id) }
-        } else if layout.tabs.holds(event), tab != .start, let tab = Header.tab(at: event.x, options.keys) {
+        } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, options.keys) {
             tab == .talk ? showTalk(composing: false) : show(tab)
         }
     }
@@ -38,7 +38,7 @@ extension Model {
         } else if layout.detail.holds(event) {
             scrollDetail(step)
         } else if tab == .events {
-            moveEventCursor(step)
+            events.move(step, in: shared)
         }
     }
 }

@@ -21,14 +21,14 @@ extension Model {
     /// Moves the cursor of the menu, the help or the pane that has it.
     mutating func move(_ motion: Motion) {
         if help != nil { return moveHelp(motion.step(page: HelpLayout.height(size))) }
-        if case .menu(let menu) = dialog { return stepMenu(menu, motion.step(page: menu.items.count)) }
+        if case .menu(let menu) = dialog { return dialogs.stepMenu(motion.step(page: menu.items.count)) }
         let layout = self.layout
         switch tab {
         case .start: start.step(motion.step(page: size.height / 2))
         case .list: moveSelection(motion.step(page: layout.listRows))
         case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
         case .detail: scrollDetail(motion.step(page: layout.detail.height))
-        case .events: moveEventCursor(motion.step(page: layout.eventRows))
+        case .events: events.move(motion.step(page: layout.eventRows), in: shared)
         }
     }
 
@@ -38,7 +38,7 @@ extension Model {
         show(.list)
     }
 
-    /// Goes to a screen; whoever goes elsewhere no longer waits for a listener's first connection.
+    /// Goes to a screen. Leaving Traffic ends the wait for a listener's first connection.
     mutating func show(_ tab: Tab) {
         if tab != .talk { awaiting = nil }
         self.tab = tab
@@ -88,15 +88,8 @@ extension Model {
         return [.send(.pauseReading(selected.id, !selected.isReadingPaused))]
     }
 
-    /// Beyond every last row.
-    private static let detailEnd = 1_000_000_000
-
     mutating func scrollDetail(_ step: Int) {
-        let layout = self.layout
-        let total = DetailView.lines(self, width: layout.detail.width).count
-        let last = max(0, total - layout.detail.height)
-        let target = max(0, min(detailTop, last) + step)
-        // Whoever is at the end stays there when rows are added, as its events and its first minute come.
-        detailTop = step > 0 && target >= last && last > 0 ? Self.detailEnd : min(target, last)
+        let rect = layout.detail
+        detail.scroll(step, count: DetailDocument(self, width: rect.width).rows.count, height: rect.height)
     }
 }

@@ -24,8 +24,11 @@ extension Model {
         noteTimeouts(snapshot)
         let seen = log.end
         shared.log.take(snapshot)
-        matchNewEvents(from: seen)
-        traffic.take(snapshot.traffic, of: snapshot.trafficOf)
+        events.add(from: seen, in: shared)
+        traffic.take(
+            snapshot.traffic, of: snapshot.trafficOf,
+            facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
+        placeSentFiles(snapshot)
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
@@ -64,6 +67,7 @@ extension Model {
         }
         for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
         for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
+        for id in Array(sentFiles.keys) where isGone(id) { sentFiles[id] = nil }
         for id in Array(shared.replies.keys) where isGone(id) { shared.replies[id] = nil }
         for id in Array(shared.transmissions.keys) where isGone(id) { shared.transmissions[id] = nil }
         for id in Array(shared.timeouts.keys) where isGone(id) { shared.timeouts[id] = nil }
@@ -82,15 +86,19 @@ extension Model {
         guard passed < due else { return refresh() }
         let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
         shared.findings.glance(
-            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), lost: log.lostLately(snapshot.time))
+            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), among: surroundings,
+            lost: log.lostLately(snapshot.time))
     }
 
-    /// Makes sums and rows anew from the snapshot that is shown.
+    /// What is known around the sessions.
+    private var surroundings: Surroundings { Surroundings(programs: programs, peers: peers) }
+
+    /// Computes sums and rows again from the snapshot that is shown.
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
         shared.summary = Shared.Summary(snapshot.sockets)
-        shared.findings.take(snapshot, lost: log.lostLately(snapshot.time))
+        shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
 
@@ -122,7 +130,7 @@ extension Model {
 
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
-        lastOpened = request
+        dialogs.lastOpened = request
         if frozen != nil { thaw() }
         inheritComposer(id, target: request.target.description)
         start.change { $0.commit() }

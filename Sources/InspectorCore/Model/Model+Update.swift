@@ -37,7 +37,7 @@ extension Model {
             effects = run(line)
         case .note(let text, let time):
             shared.log.note(text, at: time)
-            matchNewEvents(from: log.end - 1)
+            events.add(from: log.end - 1, in: shared)
             effects = []
         case .mouse(let event): effects = mouse(event)
         case .transmission(let progress):
@@ -56,6 +56,7 @@ extension Model {
             fileFacts = facts
             effects = []
         }
+        measureWarnings()
         keepInSight()
         return allowed(effects)
     }
@@ -65,7 +66,9 @@ extension Model {
         switch message {
         case .sentLines(let lines): sentLines = lines
         case .replies(let id, let rules): shared.replies[id] = rules.isEmpty ? nil : rules
-        case .templates(let found, let path, let problem): (templates, templateSource) = (found, (path, problem))
+        case .templates(let found, let path, let problem):
+            dialogs.templates = found
+            dialogs.templateSource = (path, problem)
         case .told(let sentence): notice = hint(sentence)
         case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
@@ -75,7 +78,7 @@ extension Model {
 
     private mutating func press(_ key: Key) -> [Effect] {
         list.keyPressed = latest?.time
-        guard !layout.isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
+        guard !isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
         if let effects = pressBeforeTable(key, in: context) { return effects }
@@ -97,14 +100,14 @@ extension Model {
 
     /// Takes a key that no action has: text, where text is typed.
     private mutating func type(_ key: Key) -> [Effect] {
-        if context == .form { editForm { _ = $0.type(key) } }
+        if context == .form { dialogs.editForm { _ = $0.type(key) } }
         guard case .character(let character) = key else { return [] }
         return changeLine { $0.insert(String(character)) }
     }
 
     /// Edits the line that has the cursor.
     mutating func edit(_ edit: LineEditor.Edit) -> [Effect] {
-        if context == .form { editForm { $0.edit(edit) } }
+        if context == .form { dialogs.editForm { $0.edit(edit) } }
         let effects = changeLine { $0.edit(edit) }
         if context == .composer, edit == .older || edit == .newer { editComposer { $0.recalled() } }
         return effects
@@ -143,13 +146,7 @@ extension Model {
         let live = latest?.sockets.count { $0.isLive && isOurs($0.id) } ?? 0
         if case .menu(let menu) = dialog, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         guard live > 0 else { return [.quit] }
-        dialog = .menu(
-            Menu(
-                title: "quit?  \(Format.count(live, "live socket")) will be closed",
-                items: [
-                    Menu.Item(key: "y", label: "quit", choice: .quit),
-                    Menu.Item(key: "n", label: "stay", choice: .stay),
-                ]))
+        dialogs.openQuit(live: live)
         help = nil
         return []
     }
@@ -181,36 +178,14 @@ extension Model {
         case .start: start.change { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .composer: if canCompose { pasteIntoComposer(text) }
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
-        case .form:
-            if case .form(var form) = dialog {
-                form.paste(text)
-                dialog = .form(form)
-            }
+        case .form: dialogs.editForm { $0.paste(text) }
         case .talk where selected?.acceptsWrites == true:
             isComposing = true
             pasteIntoComposer(text)
-        case .list, .talk, .detail, .events: askAboutPaste(text)
+        case .list, .talk, .detail, .events: ask { $0.openPaste(text, $1, in: $2) }
         case .menu, .help: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []
-    }
-
-    /// Where keys are commands a paste is none: what shall become of it is asked.
-    private mutating func askAboutPaste(_ text: String) {
-        guard let selected, selected.acceptsWrites else {
-            notice = hint(naming("nothing was pasted: press {write} to write to a connection first"))
-            return
-        }
-        let size = Format.size(text.utf8.count)
-        dialog = .menu(
-            Menu(
-                title: "\(size) pasted; put them into the line to \(selected.id) \(selected.peerText)?",
-                items: [
-                    Menu.Item(
-                        key: "y", label: naming("into the line; {send} sends it", in: .composer),
-                        choice: .paste(text)),
-                    Menu.Item(key: "n", label: "drop them", choice: .stay),
-                ]))
     }
 
     /// Pasted text that a person wants in the line of the selected connection.

@@ -2,7 +2,7 @@ import SocketCore
 
 /// Everything that the screen is drawn from. `update` is the only writer.
 package struct Model: Sendable {
-    /// What is decided before the first picture and never changes.
+    /// What is decided before the first frame and never changes.
     package struct Options: Hashable, Sendable {
         /// Whether only ASCII is drawn.
         package var ascii: Bool
@@ -32,6 +32,9 @@ package struct Model: Sendable {
     package struct Notice: Hashable, Sendable {
         package var text: String
         package var isError: Bool
+
+        static func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
+        static func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     }
 
     package struct ListState: Hashable, Sendable {
@@ -56,21 +59,12 @@ package struct Model: Sendable {
         package var keyPressed: MonotonicTime?
     }
 
-    package struct EventsState: Hashable, Sendable {
-        package var filter = Filter()
-        /// Entry numbers that pass the filter; nil: all.
-        package var matching: [Int]?
-        /// Number of the entry with the cursor; nil while following.
-        package var cursor: Int?
-        package var search = ""
-    }
-
     package internal(set) var shared: Shared
 
     package internal(set) var tab = Tab.start
     /// Whether keys go to the composer of the selected connection.
     package internal(set) var isComposing = false
-    package internal(set) var dialog: Dialog?
+    package internal(set) var dialogs = DialogsState()
     package internal(set) var help: HelpState?
     package internal(set) var field: OpenField?
     package internal(set) var notice: Notice?
@@ -78,9 +72,6 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
-    /// What was opened last, for the next one to be opened like it.
-    var lastOpened: OpenRequest?
-
     package internal(set) var list = ListState()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
@@ -92,9 +83,6 @@ package struct Model: Sendable {
     package internal(set) var start = StartState()
     package internal(set) var talks: [SocketID: TalkState] = [:]
     package internal(set) var composers: [SocketID: Composer] = [:]
-    package internal(set) var templates: [Template] = []
-    /// The file of the templates; what is wrong with it.
-    var templateSource: (path: String?, problem: String?)
     /// Lines sent in this run and others, by peer.
     var sentLines: [String: [SentLine]] = [:]
     /// What is looked for in payloads, and where it was found last.
@@ -104,13 +92,15 @@ package struct Model: Sendable {
     var awaitsChord = false
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
-    package internal(set) var viewMode = ViewMode.text
+    package internal(set) var viewMode = ViewMode.auto
+    /// The files that were sent whole, by socket.
+    package internal(set) var sentFiles: [SocketID: [SentFile]] = [:]
     /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
     package internal(set) var hidesControlFrames = false
-    /// Lines typed behind `:`, oldest first.
+    /// Lines typed after `:`, oldest first.
     var commandHistory: [String] = []
-    /// First line of the detail in sight.
-    package internal(set) var detailTop = 0
+    package internal(set) var detail = DetailState()
+    package internal(set) var warnings = WarningsState()
     /// A socket that was opened for this person and is in no snapshot yet.
     package internal(set) var expected: SocketID?
     /// A listener whose first connection is to be shown as soon as it comes.
@@ -155,6 +145,7 @@ package struct Model: Sendable {
         let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
+        asked = findings.looking(at: asked, in: latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected

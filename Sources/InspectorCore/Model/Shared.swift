@@ -49,7 +49,7 @@ package struct Shared: Sendable {
     package internal(set) var peers: [SocketID: PeerEnd] = [:]
     /// The programs that are looked at from outside; none: only this one.
     package internal(set) var programs: [ProgramInfo] = []
-    /// The rules by which sockets reply by themselves.
+    /// The auto-reply rules, by socket.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
@@ -69,6 +69,19 @@ package struct Shared: Sendable {
 
     /// The clock by which times are shown.
     package var shownClock: WallClock { frozen?.clock ?? clock }
+
+    /// Number of the entry after the last event that is shown.
+    package var eventsEnd: Int {
+        guard let frozen else { return log.end }
+        var end = log.end
+        while end > log.first, let entry = log[end - 1], entry.sequence >= frozen.nextEvent { end -= 1 }
+        return end
+    }
+
+    /// The session of an event, listed or not, as far as it is remembered.
+    package func socket(of event: SocketEvent) -> SocketSnapshot? {
+        shown?.socket(event.socket) ?? vanished[event.socket]
+    }
 }
 
 /// The facts by their short names, to be read.

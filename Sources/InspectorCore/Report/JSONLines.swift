@@ -25,21 +25,51 @@ package struct JSONLines: Sendable {
     /// The sequence number of the event to ask for next.
     package private(set) var nextEvent: UInt64 = 0
 
+    /// The bytes that passed; nil: they are not written.
+    private var payload: PayloadLines?
+    /// How often a session is written of which nothing but rates has changed; nil: never.
+    private let every: Duration?
+
     /// Each engine as its last `engine` line has it, by its program's ordinal.
     private var engines: [Int: EngineShare] = [:]
 
     /// What was written about a session.
-    private struct Told: Equatable {
+    private struct Told {
         var socket: SocketSnapshot
         var lints: [String]
         var end: PeerEnd?
+        /// When.
+        var time: MonotonicTime
+        /// As it was last looked at: what was written, but for its rates.
+        var latest: SocketSnapshot
+
+        init(_ socket: SocketSnapshot, _ lints: [String], _ end: PeerEnd?, _ time: MonotonicTime) {
+            (self.socket, self.lints, self.end, self.time, latest) = (socket, lints, end, time, socket)
+        }
+
+        /// Whether there is more to write than rates, or rates are due.
+        mutating func isNews(_ now: Told, _ every: Duration?) -> Bool {
+            if now.lints != lints || now.end != end { return true }
+            if now.socket != latest {
+                if now.socket.withoutRates != socket.withoutRates { return true }
+                latest = now.socket
+            }
+            guard let every, now.time - time >= every else { return false }
+            return latest != socket
+        }
     }
 
     /// - Parameters:
     ///   - program: who writes the lines, and its version.
     ///   - lints: which warnings are told.
-    package init(program: String, lints: LintSettings = LintSettings()) {
+    ///   - payload: how many bytes of each operation `payload` lines have; nil: there are none.
+    ///   - every: how often a session is written of which nothing but rates has changed; nil: never.
+    package init(
+        program: String, lints: LintSettings = LintSettings(), payload: Int? = nil, every: Duration? = nil
+    ) {
         self.program = program
+        self.every = every
+        self.payload = payload.map { PayloadLines(limit: $0) }
         findings = Findings(lints)
     }
 
@@ -51,25 +81,36 @@ package struct JSONLines: Sendable {
         lines += programLines(others.programs, snapshot.time)
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
-        findings.take(snapshot, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
+        findings.take(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })
         var listed: [SocketID: Told] = [:]
         for socket in snapshot.sockets {
             let found = findings[socket.id]
-            let told = Told(socket: socket, lints: found.map(\.lint), end: others.peers[socket.id])
-            let before = known[socket.id]
-            for finding in found where before?.lints.contains(finding.lint) != true {
+            let told = Told(socket, found.map(\.lint), others.peers[socket.id], snapshot.time)
+            var before = known[socket.id]
+            for finding in found where finding.socket == socket.id && before?.lints.contains(finding.lint) != true {
                 lines.append(warning(finding, snapshot.time))
             }
-            if before != told {
-                let names = JSON.Member("lints", .array(told.lints.map { JSON($0) }))
-                let process = JSON.Member("process", JSON(others.process(of: socket.id)))
-                let members = json.members(socket, end: told.end) + [names, process]
-                lines.append(line("socket", snapshot.time, members))
-            }
-            listed[socket.id] = told
+            let isNews = before?.isNews(told, every) ?? true
+            listed[socket.id] = isNews ? told : before
+            if isNews { lines.append(line(told, others)) }
         }
         known = listed
         return lines + engineLines(snapshot, others, isQuiet: lines.isEmpty)
+    }
+
+    private func line(_ told: Told, _ others: Surroundings) -> String {
+        let names = JSON.Member("lints", .array(told.lints.map { JSON($0) }))
+        let process = JSON.Member("process", JSON(others.process(of: told.socket.id)))
+        return line("socket", told.time, json.members(told.socket, end: told.end) + [names, process])
+    }
+
+    /// The sessions whose traffic has to be asked for, so that `take(_:of:)` can write what passed.
+    package mutating func duePayload(_ snapshot: EngineSnapshot) -> [SocketID] { payload?.due(snapshot) ?? [] }
+
+    /// The `payload` lines that the traffic of a session brings.
+    package mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] {
+        let json = json
+        return (payload?.take(traffic, of: id, json) ?? []).map { JSON.object(Self.head("payload") + $0).text }
     }
 
     /// The attached programs that are new, or do otherwise than before.
@@ -120,7 +161,11 @@ package struct JSONLines: Sendable {
             "warning", time,
             [
                 JSON.Member("id", JSON(finding.socket?.number)), JSON.Member("lint", JSON(finding.lint)),
+                JSON.Member("severity", JSON(finding.severity.name)), JSON.Member("evidence", JSON(finding.evidence.rawValue)),
+                JSON.Member("subject", JSON(finding.subject)),
+                JSON.Member("for_seconds", JSON(seconds: finding.lasting)),
                 JSON.Member("sentence", JSON(finding.sentence)), JSON.Member("remedy", JSON(remedy)),
+                JSON.Member("next", JSON(finding.next ?? remedy)),
             ])
     }
 
@@ -156,5 +201,19 @@ package struct JSONLines: Sendable {
 
     private static func head(_ type: String) -> [JSON.Member] {
         [JSON.Member("v", JSON(version)), JSON.Member("type", JSON(type))]
+    }
+}
+
+extension SocketSnapshot {
+    /// The same without the numbers that change while nothing happens: rates and shares of time.
+    fileprivate var withoutRates: SocketSnapshot {
+        var still = self
+        (still.receiveRate, still.sendRate) = (nil, nil)
+        (still.activity.operationRate, still.activity.queueRate) = (nil, nil)
+        if var kernel = still.kernel {
+            (kernel.deliveryRate, kernel.receiverWindowLimited, kernel.sendBufferLimited) = (nil, nil, nil)
+            still.kernel = kernel
+        }
+        return still
     }
 }

@@ -13,6 +13,12 @@ package struct Surroundings: Sendable {
         (self.process, self.programs, self.peers) = (process, programs, peers)
     }
 
+    /// The program that owns a session, as the subject of a finding; `nil`: it is not known.
+    func owner(of id: SocketID) -> String? {
+        if let program = programs.first(where: { $0.ordinal == id.ordinal }) { return program.title }
+        return process > 0 ? "socktui[\(process)]" : nil
+    }
+
     /// The process that owns a session.
     func process(of id: SocketID) -> Int { programs.first { $0.ordinal == id.ordinal }?.process ?? process }
 }

@@ -16,7 +16,7 @@ package struct TextLines: Sendable {
         defer { next = model.log.end }
         let first = max(next, model.log.first)
         return (first..<max(first, model.log.end)).compactMap { number in
-            model.log[number].map { Self.trimmed(EventsView.line($0, model, Rect(Size(100, 1))).text.dropFirst()) }
+            model.log[number].map { Self.trimmed(EventLine(width: 100).line($0, model).text.dropFirst()) }
         }
     }
 

@@ -40,7 +40,7 @@ package struct Canvas: Hashable, Sendable {
         x >= 0 && y >= 0 && x < size.width && y < size.height
     }
 
-    /// The picture as text, one line a row, without trailing spaces: what golden tests compare.
+    /// The screen as text, one line per row, without trailing spaces: what golden tests compare.
     package var text: String {
         (0..<size.height).map { row in
             var line = ""

@@ -70,7 +70,7 @@ extension Sanitizer {
         case invalid(UInt8)
     }
 
-    /// Reads the piece at `index` and moves `index` behind it.
+    /// Reads the piece at `index` and moves `index` past it.
     package static func nextPiece(_ bytes: [UInt8], _ index: inout Int) -> Piece {
         let first = bytes[index]
         if first < 0x80 {

@@ -30,12 +30,12 @@ package protocol SocketSource: AnyObject, Sendable {
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
     func takeNotices() -> [String]
-    /// Leaves nothing behind that others could see; this program is about to end.
+    /// Removes what others could see, such as socket files; this program is about to end.
     func close()
 }
 
 extension ProgramInfo {
-    /// Why this program cannot do this to a socket of its own, as a sentence; nil: it can.
+    /// Why this program cannot do this to one of its sockets, as a sentence; nil: it can.
     package func refusal(of effect: Effect) -> String? {
         switch effect {
         case .send where hasEnded, .startTLS where hasEnded, .transmit where hasEnded: "\(title) has ended"
@@ -62,20 +62,6 @@ extension Effect {
         case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .save, .copy, .repaint,
             .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
             nil
-        }
-    }
-}
-
-extension Model {
-    /// What of it the programs can do; why one cannot is told.
-    mutating func allowed(_ effects: [Effect]) -> [Effect] {
-        guard !programs.isEmpty else { return effects }
-        return effects.filter { effect in
-            guard let ordinal = effect.socket?.ordinal,
-                let refusal = programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
-            else { return true }
-            notice = error(refusal)
-            return false
         }
     }
 }

@@ -15,7 +15,7 @@ package enum FlagWords {
 
     /// Every flag that is lit with the reason for it, and the one whose being unlit says something.
     package static func reasons(_ socket: SocketSnapshot, _ now: MonotonicTime) -> [(name: String, reason: String)] {
-        guard socket.phase != .closed, socket.role != .listener else { return [] }
+        guard socket.phase != .closed else { return [] }
         var reasons = SocketFlags.names.filter { socket.flags.contains($0.flag) }.map { flag, name in
             (name: name, reason: reason(flag, socket, now))
         }
@@ -58,6 +58,7 @@ package enum FlagWords {
     }
 
     private static func whySuspended(_ socket: SocketSnapshot) -> String {
+        if socket.role == .listener { return "accepting is paused" }
         if socket.isReadingPaused { return "reading was paused by hand" }
         if let current = socket.reading.current, current.isAsking {
             return "read interest is off while t\(current.tag) is paused"

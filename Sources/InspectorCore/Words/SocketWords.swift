@@ -5,7 +5,7 @@ extension SocketSnapshot {
     /// Whether it is not over.
     package var isLive: Bool { phase != .closed }
 
-    /// The WebSocket that it is by itself: a person sends messages on it and not bytes.
+    /// The WebSocket that it is itself, not one that a relay observes: the user sends messages on it, not bytes.
     package var ownWebSocket: WebSocketPicture? { webSocket?.observation == nil ? webSocket : nil }
 
     /// The WebSocket of others whose frames pass here.

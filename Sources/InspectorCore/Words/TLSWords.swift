@@ -40,6 +40,17 @@ package enum TLSWords {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
     }
 
+    /// A fingerprint in as many rows as its bytes need in this room, which are never cut: the bytes of one row stand below
+    /// those of the row before.
+    package static func fingerprint(_ bytes: [UInt8], room: Int) -> [String] {
+        let label = "sha256 "
+        let count = [32, 16, 8, 4, 2].first { label.count + 3 * $0 - 1 <= room } ?? 1
+        return stride(from: 0, to: bytes.count, by: count).map { start in
+            let row = hex(Array(bytes[start..<min(start + count, bytes.count)]))
+            return (start == 0 ? label : String(repeating: " ", count: label.count)) + row
+        }
+    }
+
     package static func phase(_ phase: TLSSnapshot.Phase) -> String {
         switch phase {
         case .queued: "asked for"
@@ -66,7 +77,7 @@ package enum TLSWords {
         }
     }
 
-    /// What a filter's word can be behind `tls:`: whether there is TLS at all, how far it has come in the words of the
+    /// What can follow `tls:` in a filter: whether there is TLS at all, how far it has come in the words of the
     /// filter or of the column, its version.
     package static let filterWords =
         ["yes", "no"] + TLSSnapshot.Phase.allCases.flatMap { [$0.rawValue, column($0).lowercased()] }
@@ -77,7 +88,7 @@ package enum TLSWords {
         guard let tls else { return "no".hasPrefix(word) }
         if "yes".hasPrefix(word) || tls.phase.rawValue.hasPrefix(word) { return true }
         if tls.phase == .secure { return column(tls).hasPrefix(word) }
-        // "asked" is a word of its own, and one begins as another does.
+        // "asked" is a word too, and one word begins as another does.
         let shown = column(tls.phase).lowercased()
         return filterWords.contains(word) ? shown == word : shown.hasPrefix(word)
     }

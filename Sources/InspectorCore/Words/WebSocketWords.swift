@@ -21,7 +21,8 @@ package enum WebSocketWords {
             return Progress(what: "payload of \(name(opcode))", done: done, total: total)
         case .nothing:
             guard let passing = facts.observation else { return Progress(what: "nothing: what comes is discarded") }
-            return Progress(what: passing.receivedFailure.map { "no more frames: \($0)" } ?? "nothing behind the Close")
+            return Progress(
+                what: passing.receivedFailure.map { "no more frames: \($0)" } ?? "nothing follows the Close")
         }
     }
 
@@ -102,7 +103,7 @@ package enum WebSocketWords {
         return facts.report?.code ?? facts.traffic?.closeReceived?.code
     }
 
-    /// What a filter's word can be behind `ws:`, beside the code of a Close: whether it is a WebSocket at all, how far it
+    /// What can follow `ws:` in a filter, besides the code of a Close: whether it is a WebSocket at all, how far it
     /// has come, whether its messages may be compressed.
     package static let filterWords =
         ["yes", "no"] + WebSocketStage.allCases.map(stageWord) + ["compressed"]
@@ -116,7 +117,7 @@ package enum WebSocketWords {
         }
         if "compressed".hasPrefix(word), !facts.extensions.isEmpty { return true }
         if "yes".hasPrefix(word) { return true }
-        // "open" is a word of its own, and the beginning of another.
+        // "open" is a word, and the beginning of another.
         let stage = stageWord(facts.stage)
         return filterWords.contains(word) ? stage == word : stage.hasPrefix(word)
     }

@@ -43,7 +43,7 @@ final class InspectionLink {
     static let silence = AttachError(
         sentence: "the program there does not answer; it may be stopped", isSilence: true)
 
-    /// Says who we are and waits for who they are; which process it is, the kernel says. What came behind the greeting
+    /// Says who we are and waits for who they are; the kernel says which process it is. What came after the greeting
     /// stays in the decoder.
     func greet(
         _ mine: InspectionHello, _ decoder: inout InspectionFrameDecoder, within limit: Duration

@@ -66,13 +66,14 @@ struct ArgumentParser {
         if request.invocation.mode == .attachable, !request.isJSON, !request.isOnce, request.script == nil {
             return .attachable
         }
-        if let path = request.script {
-            if request.isJSON { throw UsageError("--json", "does not go with --script") }
-            if request.isOnce { throw UsageError("--once", "does not go with --script") }
-            return .script(path)
-        }
+        try request.checkStreams()
+        try request.checkReport()
+        if let path = request.script { return .script(path) }
         if request.invocation.size != nil { throw UsageError("--size", "goes with --script FILE only") }
-        guard request.isJSON || request.isOnce else { return .terminal }
+        if request.carriesBytes { return .report(.bytes, isOnce: false) }
+        guard request.isJSON || request.isOnce else {
+            return request.invocation.report.expectations.isEmpty ? .terminal : .report(.text, isOnce: false)
+        }
         if request.invocation.opening.isEmpty {
             throw UsageError(
                 request.isJSON ? "--json" : "--once",
@@ -87,6 +88,7 @@ struct ArgumentParser {
             let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }
+        let operands = try addresses(operands, of: name)
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
@@ -123,6 +125,31 @@ struct ArgumentParser {
                 throw UsageError(text.isEmpty ? "an empty address" : text, error.problem)
             }
         }
+    }
+
+    /// The operands without `-`, which asks for standard input and output.
+    private mutating func addresses(_ operands: [String], of name: String) throws(UsageError) -> [String] {
+        let pipe = CommandTable.Request.pipe
+        let addresses = operands.filter { $0 != pipe }
+        guard addresses.count < operands.count else { return operands }
+        guard name == "connect" || name == "listen" else {
+            throw UsageError(pipe, "goes with connect or listen only")
+        }
+        guard addresses.count == 1, operands.count == 2, let address = addresses.first else {
+            let example = "socktui \(name) \(addresses.first ?? "localhost:80") -"
+            throw UsageError(pipe, "goes with one address, as in \(example)")
+        }
+        let rest = TLSAddress.rest(of: address) ?? address
+        if WebSocketTarget.isMeant(by: rest) || DatagramTarget.isMeant(by: rest) {
+            throw UsageError(pipe, "carries streams, and \(address) has messages; --send and --expect work there")
+        }
+        if !request.standingRead { throw UsageError(pipe, "does not go with --no-read, which receives nothing") }
+        request.carriesBytes = true
+        // The end of what the peer sends is not that of standard input.
+        request.allowsHalfOpen = true
+        // A listener takes one connection, when it is asked to.
+        if name == "listen" { request.holdsConnections = true }
+        return addresses
     }
 
     static func suggestion(for word: String, among known: [String]) -> String {

@@ -48,6 +48,10 @@ enum CommandTable {
         var isJSON = false
         var isOnce = false
         var script: String?
+        /// Whether `-` stands among the addresses: standard input and output are the peer's.
+        var carriesBytes = false
+        /// How many of the expectations have the time of a `--within` after them.
+        var limitedExpectations = 0
         var greeting: [UInt8] = []
         var tls = TLSChoices()
         var webSocket = WebSocketChoices()
@@ -71,10 +75,12 @@ enum CommandTable {
         Command(name: "demo", help: "run a demo with live sockets") { (_, _) throws(EndpointError) in
             .startDemo
         },
-        Command(name: "connect", operands: "ADDRESS...", help: "connect and inspect") {
+        Command(name: "connect", operands: "ADDRESS... [-]", help: "connect and inspect; -: stdin goes to it") {
             (words, request) throws(EndpointError) in .connect(try request.open(words[0]))
         },
-        Command(name: "listen", operands: "ADDRESS...", help: "listen, and inspect what connects", example: ":8080") {
+        Command(
+            name: "listen", operands: "ADDRESS... [-]", help: "listen, and inspect what connects", example: ":8080"
+        ) {
             (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
         },
         Command(
@@ -123,21 +129,18 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] = generalOptions + tlsOptions + webSocketOptions
+    static let options: [Option] = openingOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
 
-    private static let generalOptions: [Option] = [
+    private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
-            name: "--timeout", value: "SECONDS", commands: ["connect", "relay"],
+            name: "--timeout", value: "TIME", commands: ["connect", "relay"],
             help: "give up connecting after this long"
         ) {
             (text, request) throws(UsageError) in
-            guard let seconds = Double(text), seconds > 0, seconds <= 1_000_000 else {
-                throw UsageError("--timeout", "\(text) is not a number of seconds; write 5 or 0.5")
-            }
-            request.timeout = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+            request.timeout = try duration(text, "--timeout")
         },
         Option(name: "--half-open", commands: ["connect"], help: "stay open for writing after the peer's FIN") {
             (_, request) throws(UsageError) in request.allowsHalfOpen = true
@@ -167,32 +170,31 @@ enum CommandTable {
                 throw UsageError("--send", "column \(failure.column) of \(text): \(failure.message)")
             }
         },
-        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
-            (_, request) throws(UsageError) in request.isJSON = true
-        },
-        Option(name: "--once", help: "print one snapshot, and end") {
-            (_, request) throws(UsageError) in request.isOnce = true
-        },
-        Option(name: "--script", value: "FILE", help: "run the steps in FILE; needs no terminal") {
-            (path, request) throws(UsageError) in request.script = path
-        },
-        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 by default") {
-            (text, request) throws(UsageError) in
-            guard let size = Size(text) else {
-                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
-            }
-            request.invocation.size = size
-        },
+    ]
+
+    private static let generalOptions: [Option] = [
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
+        },
+        Option(name: "--keep", value: "SIZE", help: "keep so much traffic of each connection; 4M by default") {
+            (text, request) throws(UsageError) in
+            request.invocation.keep = try size(text, "--keep")
+        },
+        Option(name: "--keep-total", value: "SIZE", help: "and so much of all together; 64M by default") {
+            (text, request) throws(UsageError) in
+            request.invocation.keepTotal = try size(text, "--keep-total")
         },
         Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; all: each") {
+        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; idle=5m: after that long; all: each") {
             (name, request) throws(UsageError) in
-            guard request.invocation.lints.warn(name) else { throw noWarning("-W", name) }
+            do throws(LintSettings.Problem) {
+                try request.invocation.lints.warn(reading: name)
+            } catch {
+                throw UsageError("-W", error.message)
+            }
         },
         Option(name: "--ascii", help: "draw with ASCII only") {
             (_, request) throws(UsageError) in request.invocation.isASCII = true
@@ -235,6 +237,13 @@ enum CommandTable {
         },
     ]
 
+    private static func size(_ text: String, _ option: String) throws(UsageError) -> Int {
+        guard let size = SizeText.parse(text) else {
+            throw UsageError(option, "\(text) is not a size; write 4M or 512K")
+        }
+        return size
+    }
+
     private static func proxy(_ name: String, _ kind: ProxyKind, help: String) -> Option {
         Option(name: name, value: "LISTEN", commands: ["relay"], help: help) { (text, request) throws(UsageError) in
             request.proxies.append((kind, text))
@@ -242,8 +251,7 @@ enum CommandTable {
     }
 
     private static func noWarning(_ option: String, _ name: String) -> UsageError {
-        UsageError(
-            option, "no such warning: \(name)" + ArgumentParser.suggestion(for: name, among: Lint.all.map(\.name)))
+        UsageError(option, Lint.whyUnknown(name))
     }
 
     /// What --help prints.

@@ -52,10 +52,16 @@ enum ConfigFile {
         {
             configuration = try read(text, path)
         }
-        configuration.isASCII = invocation.isASCII ?? configuration.isASCII
         configuration.depth = invocation.depth ?? configuration.depth
         configuration.theme = invocation.theme ?? configuration.theme
-        configuration.log = invocation.log ?? configuration.log
+        configuration.take(invocation)
+        return configuration
+    }
+
+    /// What the command line says with no file.
+    static func withoutFile(_ invocation: Invocation) -> Configuration {
+        var configuration = Configuration()
+        configuration.take(invocation)
         return configuration
     }
 
@@ -85,5 +91,15 @@ enum ConfigFile {
             let place = failure.position
             throw UsageError(sentence: "\(path):\(place.line):\(place.column): \(failure.message)")
         }
+    }
+}
+
+extension Configuration {
+    /// What the command line says wins.
+    fileprivate mutating func take(_ invocation: Invocation) {
+        isASCII = invocation.isASCII ?? isASCII
+        log = invocation.log ?? log
+        keep = invocation.keep ?? keep
+        keepTotal = invocation.keepTotal ?? keepTotal
     }
 }

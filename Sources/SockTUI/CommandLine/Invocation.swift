@@ -24,6 +24,8 @@ struct Invocation: Equatable {
     var mode = Mode.terminal
     /// What is opened at the start; nothing: the start screen.
     var opening: [Effect] = []
+    /// What a run without a screen does beside printing what happens.
+    var report = ReportOptions()
     /// The size of a scripted screen; nil: 80x24.
     var size: Size?
     /// Whether only ASCII is drawn; nil: as the configuration says.
@@ -32,6 +34,9 @@ struct Invocation: Equatable {
     var depth: Configuration.Depth?
     /// For which background the colors are; nil: as the configuration says.
     var theme: Theme?
+    /// Bytes of traffic that are kept of one connection, and of all of them; nil: as the configuration says.
+    var keep: Int?
+    var keepTotal: Int?
     /// The file of the program's own log; nil: as the configuration says.
     var log: String?
     /// The file of the configuration; nil: the user's own.

@@ -53,7 +53,7 @@ enum ManPage {
         }
         lines.append(".SH COMMAND LINE")
         lines.append(escaped("After : and in scripts, with arguments; a key's command works there too, by its name:"))
-        for form in Instruction.forms { lines += entry("\(form.verb) \(form.arguments)", form.help) }
+        for action in Action.commands { lines += entry(action.usage, action.syntax?.help ?? "") }
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
         for line in HelpContents.filter { lines += [".PP", escaped(line)] }

@@ -32,8 +32,13 @@ final class Inbox: Sendable {
             $0.append(message)
             return $0.count == 1
         }
+        if wasEmpty { wake() }
+    }
+
+    /// Wakes the run loop; from any thread, never waiting.
+    func wake() {
         var zero: UInt8 = 0
-        if wasEmpty { write(writeEnd, &zero, 1) }
+        write(writeEnd, &zero, 1)
     }
 
     /// All messages left since the last time, in order.

@@ -47,7 +47,7 @@ final class RunLoop {
         self.runner = runner
     }
 
-    /// Does what the command line asked for and draws the first picture, with what became of that if it is known soon.
+    /// Does what the command line asked for and draws the first frame, with the outcome if it is known soon.
     func start(_ effects: [Effect]) {
         effects.forEach(perform)
         requestSnapshotIfWanted()

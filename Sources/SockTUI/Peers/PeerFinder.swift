@@ -5,7 +5,7 @@ import SocketKit
 
 /// Finds which programs of this host are at the other ends of the connections in sight, and what they have not read.
 ///
-/// It works on a queue of its own, one round at a time: what comes while one is under way is left out, since the next
+/// It works on its own queue, one round at a time: what comes while one is under way is left out, since the next
 /// snapshot brings it again.
 final class PeerFinder: Sendable {
     private let queue = DispatchQueue(label: "peers", qos: .utility)
@@ -27,6 +27,8 @@ final class PeerFinder: Sendable {
         var unowned: Set<UInt64> = []
     }
 
+    /// Of those who wait at one listener, so many are named.
+    private static let namedWaiting = 16
     /// Connections looked at in one round.
     private static let limit = 128
     /// Descriptors of processes looked at in one scan.
@@ -71,9 +73,9 @@ final class PeerFinder: Sendable {
     ) -> [SocketSnapshot] {
         var found: [SocketSnapshot] = []
         func add(_ index: Int) {
-            guard snapshot.sockets[index].kernel != nil, snapshot.sockets[index].phase == .connected,
-                snapshot.sockets[index].role != .listener
-            else { return }
+            guard let kernel = snapshot.sockets[index].kernel else { return }
+            let isListening = snapshot.sockets[index].role == .listener && kernel.receiveQueue ?? 0 > 0
+            guard isListening || snapshot.sockets[index].phase == .connected else { return }
             found.append(snapshot.sockets[index])
         }
         switch asked {
@@ -89,7 +91,8 @@ final class PeerFinder: Sendable {
     ) -> [SocketID: PeerEnd] {
         guard let diagnosis = SocketDiagnosis() else { return [:] }
         var answers: [SocketID: SocketDiagnosis.Answer] = [:]
-        for socket in sockets {
+        let waiting = waiting(at: sockets.filter { $0.role == .listener }, diagnosis)
+        for socket in sockets where socket.role != .listener {
             guard let local = socket.local, let peer = socket.peer else { continue }
             if peer.isUnix {
                 guard let descriptor = socket.descriptor, let process = pid_t(exactly: process(socket.id)), process > 0
@@ -99,9 +102,35 @@ final class PeerFinder: Sendable {
                 answers[socket.id] = diagnosis.other(local: local, peer: peer)
             }
         }
-        learn(Set(answers.values.map(\.inode)))
+        learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.inode)))
         let owners = state.withLock { $0.owners }
-        return answers.mapValues { PeerEnd(program: owners[$0.inode], unread: $0.unread) }
+        let ends = answers.mapValues { answer in
+            var program = owners[answer.inode]
+            if let process = program?.process, answer.unread ?? 0 > 0 {
+                program?.isStopped = DescriptorScan.isStopped(process)
+            }
+            return PeerEnd(answer, program)
+        }
+        return waiting.reduce(into: ends) { ends, listener in
+            let named = listener.value.map { peer, inode in
+                PeerEnd.Waiting(peer: peer.description, program: inode.flatMap { owners[$0] })
+            }
+            ends[listener.key] = PeerEnd(waiting: named)
+        }
+    }
+
+    /// Those who wait at these listeners, each with the inode of its own end where it is on this host.
+    private func waiting(
+        at listeners: [SocketSnapshot], _ diagnosis: borrowing SocketDiagnosis
+    ) -> [SocketID: [(peer: SocketAddress, inode: UInt64?)]] {
+        var found: [SocketID: [(peer: SocketAddress, inode: UInt64?)]] = [:]
+        for listener in listeners {
+            guard let local = listener.local, !local.isUnix else { continue }
+            found[listener.id] = WaitingConnections.find(at: [local]).prefix(Self.namedWaiting).map {
+                (peer: $0.peer, inode: diagnosis.other(local: $0.local, peer: $0.peer)?.inode)
+            }
+        }
+        return found
     }
 
     /// Finds who has these sockets open: where they were at the last scan of all processes, or by a new one.
@@ -129,6 +158,15 @@ final class PeerFinder: Sendable {
     }
 }
 
+extension PeerEnd {
+    /// What the kernel said of a socket, and who has it open.
+    init(_ answer: SocketDiagnosis.Answer, _ program: Program?) {
+        self.init(
+            program: program, unread: answer.unread, unsent: answer.unsent, isClosing: answer.isClosing,
+            hasReadEnd: answer.isClosing ? answer.hasReadEnd : nil)
+    }
+}
+
 /// Looks through /proc for who has which socket open.
 enum DescriptorScan {
     /// A descriptor of a process.
@@ -147,6 +185,15 @@ enum DescriptorScan {
             let name = TextFile.read("/proc/\(process)/comm", limit: 64) ?? ""
             return PeerEnd.Program(process: process, name: String(name.prefix { $0 != "\n" }), descriptor: descriptor)
         }
+    }
+
+    /// Whether a process is stopped by a signal, or by a debugger.
+    static func isStopped(_ process: Int) -> Bool {
+        // The state stands after the name, which may contain anything.
+        guard let text = TextFile.read("/proc/\(process)/stat", limit: 512), let name = text.lastIndex(of: ")") else {
+            return false
+        }
+        return text[name...].dropFirst(2).first.map { $0 == "T" || $0 == "t" } ?? false
     }
 
     /// Of each of these sockets, one program that has it open, as far as this user may see, and so many descriptors reach.
@@ -191,7 +238,7 @@ enum DescriptorScan {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // Where it lies: the record ends behind the name, and is shorter than its type.
+            // At its place in memory: the record ends after the name, and is shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }

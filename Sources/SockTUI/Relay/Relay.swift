@@ -58,7 +58,7 @@ final class Relay: SocketListenerDelegate {
         pairs.withLock { $0[ObjectIdentifier(pair)] = pair }
         socket.delegate = pair
         target.delegate = pair
-        // Whoever does not finish the handshake reaches no target.
+        // A client that does not finish the handshake reaches no target.
         if request.listenTLS == nil { pair.begin() }
     }
 }

@@ -18,7 +18,7 @@ final class RelayedPair: AsyncSocketDelegate {
         var deadline: ContinuousClock.Instant?
         /// While the client says where it wants to go, and until it is told how that went.
         var handshake: ProxyHandshake?
-        /// What the client sent behind that, ahead of the answer.
+        /// What the client sent after that, before the answer.
         var early: [UInt8] = []
     }
 

@@ -15,6 +15,8 @@ final class ReportRun {
     private let runner: EffectRunner
     private let inbox = Inbox()
     private let isOnce: Bool
+    /// What is done with the bytes themselves; nil: nothing.
+    private let conversation: Conversation?
     private var lines: ReportLines
     private var last: EngineSnapshot?
     /// Of a run that prints once: what has happened so far.
@@ -29,6 +31,8 @@ final class ReportRun {
     /// Whether a snapshot was requested that has not come.
     private var isUnderWay = false
     private var endsByItself: Bool
+    /// Whether what is opened are connections, and no listener.
+    private var connects = false
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
     private var refusals: [String] = []
@@ -47,11 +51,19 @@ final class ReportRun {
     /// How long sockets are given to close after SIGINT, and the reader to take what is written then.
     private static let farewell = Duration.seconds(1)
 
-    init(_ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList) {
+    /// `received`: what the sources' own sockets receive; needed where something is expected or the form is bytes.
+    init(
+        _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
+        options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil
+    ) {
         self.isOnce = isOnce
-        lines = ReportLines(form, isOnce: isOnce, lints: lints)
+        conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
+        lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
         endsByItself = true
+        received?.connect(
+            wake: { @Sendable [inbox] in inbox.wake() },
+            pause: { @Sendable [sources] in sources.perform(.pauseReading($0, true)) })
     }
 
     /// Opens what was asked for and prints until the end. Why something failed goes to stderr, one line each.
@@ -61,6 +73,7 @@ final class ReportRun {
             switch effect {
             case .startDemo: endsByItself = false
             case .attach: programs = []
+            case .connect: (connects, unanswered) = (true, unanswered + 1)
             default: unanswered += 1
             }
             runner.perform(effect)
@@ -88,9 +101,18 @@ final class ReportRun {
     private func stream() -> Ending {
         while true {
             let signal = turn(eventsFrom: lines.nextEvent)
-            let text = last.map(take) ?? []
+            var text = last.map(take) ?? []
             if signal == SIGINT { return finish(text + closeAll()) }
-            if isOver { return finish(text) }
+            if isOver {
+                listen()
+                conversation?.finish()
+                return finish(text)
+            }
+            if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
+            if conversation?.verdict != nil, signal == nil {
+                text += closeAll()
+                return finish(text)
+            }
             if let signal { return .signal(signal) }
             let outcome = put(text)
             guard outcome == .written else { return ending(after: outcome) }
@@ -101,6 +123,21 @@ final class ReportRun {
 
     private func take(_ snapshot: EngineSnapshot) -> [String] {
         lines.take(snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers))
+            + payload(snapshot)
+    }
+
+    /// The lines about the bytes that have passed since the last snapshot.
+    private func payload(_ snapshot: EngineSnapshot) -> [String] {
+        var text: [String] = []
+        while case let due = lines.duePayload(snapshot), !due.isEmpty {
+            text += runner.sources.traffic(of: due).flatMap { lines.take($0.traffic, of: $0.id) }
+        }
+        return text
+    }
+
+    /// Looks at what was received.
+    private func listen() {
+        conversation?.step { bytes in StandardStream.output.write(bytes: bytes, until: interruptible) }
     }
 
     /// Closes every socket of this program, so that the last lines say how each ended; waits a second at most. A second
@@ -133,9 +170,11 @@ final class ReportRun {
             runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
         }
         var hasSnapshot = false
-        while !hasSnapshot || ContinuousClock.now < end {
-            poll(&pipe, 1, Int32(max(0, (end - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
+        while !hasSnapshot || ContinuousClock.now < end && conversation?.verdict == nil {
+            let next = conversation?.deadline.map { min($0, end) } ?? end
+            poll(&pipe, 1, Int32(max(0, (next - ContinuousClock.now).wholeNanoseconds / 1_000_000) + 1))
             if let signal = takeSignal() { return signal }
+            listen()
             for message in inbox.take() { hasSnapshot = take(message) || hasSnapshot }
             if !hasSnapshot, ContinuousClock.now > end + Self.limit { return nil }
         }
@@ -149,9 +188,11 @@ final class ReportRun {
             last = snapshot
             isUnderWay = false
             answeredInLast = answeredAtRequest
+            conversation?.look(snapshot)
             if isOnce { events = (events + snapshot.events).suffix(Self.eventLimit) }
             return true
         case .opened, .relays:
+            if connects, case .opened(let id, _) = message { conversation?.begin(with: id) }
             unanswered -= 1
             answered += 1
         case .refused(let sentence):
@@ -209,12 +250,23 @@ final class ReportRun {
         }
     }
 
-    private var status: Int32 { failures.isEmpty ? 0 : 1 }
+    /// What is complained about in the end.
+    private var complaints: [String] {
+        switch conversation?.verdict {
+        case .met: []
+        case .failed(let sentence): failures + [sentence]
+        case .broken: failures
+        case nil:
+            failures.isEmpty ? conversation?.inputProblem.map { [$0] } ?? [] : failures
+        }
+    }
+
+    private var status: Int32 { complaints.isEmpty ? 0 : 1 }
 
     private func finish(_ text: [String]) -> Ending {
         if let interruption { return .signal(interruption) }
         let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
-        for failure in failures { _ = Program.complain(failure, status: 1) }
+        for complaint in complaints { _ = Program.complain(complaint, status: 1) }
         return ending(after: outcome)
     }
 
@@ -231,11 +283,13 @@ final class ReportRun {
     /// a reader one more moment; any other signal, and a second one, ends the run at once.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
         guard !lines.isEmpty else { return .written }
-        return StandardStream.output.write(
-            lines.joined(separator: "\n") + "\n",
-            until: StandardStream.Interruption(descriptor: inbox.readEnd, deadline: { [self] in farewellEnd }) {
-                [self] in isInterrupted()
-            })
+        return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
+    }
+
+    private var interruptible: StandardStream.Interruption {
+        StandardStream.Interruption(descriptor: inbox.readEnd, deadline: { [self] in farewellEnd }) { [self] in
+            isInterrupted()
+        }
     }
 
     /// Whether a signal has come that leaves no time for another line.

@@ -1,7 +1,7 @@
 import InspectorCore
 import SocketKit
 
-/// The rules by which sockets reply by themselves. A rule of a listener holds for each connection that it takes.
+/// The auto-reply rules. A rule of a listener applies to each connection that it accepts.
 ///
 /// They are applied where a read is delivered, on the engine's queue, so that no reply overtakes another and what comes
 /// faster than it can be answered waits in the kernel.

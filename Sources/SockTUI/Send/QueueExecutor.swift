@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs tasks on a serial queue of its own, so that they wait for nobody who blocks the threads that all tasks share,
-/// and block none of those themselves.
+/// Runs tasks on its own serial queue: they neither wait for code that blocks the threads that all tasks share, nor
+/// block those threads themselves.
 final class QueueExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "socktui.sending")
 

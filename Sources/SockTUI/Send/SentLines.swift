@@ -2,7 +2,7 @@ import Glibc
 import InspectorCore
 import SocketCore
 
-/// The lines that this user sent, by whom they were sent to, in a file for its owner only: `mode, ending, peer, line`
+/// The lines that this user sent, by peer, in a file that only its owner can read: `mode, ending, peer, line`
 /// with tabs between, oldest first, the line escaped. Nothing goes wrong when it cannot be read or written.
 struct SentLines: Sendable {
     /// The file.

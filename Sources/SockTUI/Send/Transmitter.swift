@@ -3,7 +3,7 @@ import InspectorCore
 import SocketKit
 
 /// Sends what takes more than one write: files piece by piece, messages with macros, repetitions, dribbles. One
-/// transmission a connection, each in a task of its own; how far it is goes to the inbox.
+/// transmission per connection, each in its own task; its progress goes to the inbox.
 ///
 /// Every piece is waited for until the kernel has it, so that our queue never holds more than one of them and the peer
 /// that does not read is felt at once.

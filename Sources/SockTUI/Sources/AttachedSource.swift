@@ -10,7 +10,7 @@ struct AttachError: Error, Equatable {
     var isSilence = false
 }
 
-/// A connection to one program that lets itself be inspected. A thread of its own reads what it tells; all other calls
+/// A connection to one inspectable program. Its own thread reads what the program sends; all other calls
 /// return at once.
 final class AttachedSource: SocketSource {
     let hello: InspectionHello
@@ -18,7 +18,7 @@ final class AttachedSource: SocketSource {
     private let descriptor: Int32
     private let bell: Bell
     private let state = Lock(State())
-    /// What came behind the greeting.
+    /// What came after the greeting.
     private let greeted: InspectionFrameDecoder
 
     private struct State {
@@ -40,7 +40,7 @@ final class AttachedSource: SocketSource {
     private static let patience = Duration.seconds(2)
     /// Bytes of commands that wait for a program which does not read.
     private static let unsentLimit = 8 << 20
-    /// Dealing with what has come takes no longer than this without a pause of the same length behind it, so that no
+    /// Handling what has come takes no longer than this without a pause of the same length after it, so that no
     /// program takes more than half a core, nor the lock from those who look.
     private static let breath = Duration.milliseconds(20)
 

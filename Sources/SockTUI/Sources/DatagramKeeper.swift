@@ -4,6 +4,9 @@ import SocketKit
 /// Opens datagram sockets for a person, and keeps their handles until they are closed.
 final class DatagramKeeper: DatagramSocketDelegate, Sendable {
     private let kept = Lock<[ObjectIdentifier: DatagramSocket]>([:])
+    private let received: ReceivedBytes?
+
+    init(_ received: ReceivedBytes? = nil) { self.received = received }
 
     /// Opens what was asked for. To connect means to have one peer; a group has many members who answer, so a socket
     /// for a group is not connected, but speaks to the group. To listen means to be bound there, and a member.
@@ -14,7 +17,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         guard case .datagram(let target) = request.target else { return }
         engine.queue.async { @Sendable [self] in
             var configuration = DatagramConfiguration()
-            // Whoever types such an address means it.
+            // A user who types such an address means it.
             configuration.isBroadcastEnabled = true
             configuration.multicastInterface = target.interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
@@ -52,7 +55,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         }
     }
 
-    /// Leaves no socket file behind.
+    /// Removes the socket file.
     func closeAll() {
         for socket in kept.withLock({ Array($0.values) }) { socket.close() }
     }
@@ -60,6 +63,10 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
         // It was opened for this peer alone; the row says why there is none.
         socket.close(because: error)
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram) {
+        if let id = socket.session { received?.add(datagram.bytes, from: id) }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {

@@ -9,15 +9,19 @@ import SocketKit
 final class EngineSource: OpeningSource {
     let engine: SocketEngine
     private let keeper: StreamKeeper
-    private let datagrams = DatagramKeeper()
-    let webSockets = WebSocketKeeper()
+    private let datagrams: DatagramKeeper
+    let webSockets: WebSocketKeeper
 
-    /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
-        keeper = StreamKeeper(asksAboutTrust: asks)
+    /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive. `limits`: how
+    /// much traffic is kept.
+    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
+        keeper = StreamKeeper(asksAboutTrust: asks, received)
+        datagrams = DatagramKeeper(received)
+        webSockets = WebSocketKeeper(received)
         var configuration = EngineConfiguration()
         configuration.name = "socktui"
         configuration.capturesTraffic = true
+        (configuration.trafficLimit, configuration.totalTrafficLimit) = (limits.each, limits.all)
         // Why a connection ended is what a person comes back for; 512 of them are kept in any case.
         configuration.closedRetention = .seconds(3_600)
         engine = SocketEngine(configuration)
@@ -143,7 +147,7 @@ final class EngineSource: OpeningSource {
         }
     }
 
-    /// Stops every listener, so that no socket file is left behind.
+    /// Stops every listener, so that no socket file remains.
     func close() {
         keeper.stopListeners()
         webSockets.stopListeners()
@@ -186,4 +190,17 @@ final class EngineSource: OpeningSource {
 extension ReadRequest {
     /// The read that takes whatever comes.
     static let standing = ReadRequest(.available(limit: nil), isStanding: true)
+}
+
+/// How much traffic is kept, in bytes.
+struct TrafficLimits {
+    /// Of one connection.
+    var each: Int
+    /// Of all of them together.
+    var all: Int
+
+    /// What the configuration says, or what it says where nothing is set.
+    init(_ configuration: Configuration = Configuration()) {
+        (each, all) = (configuration.keep, configuration.keepTotal)
+    }
 }

@@ -35,10 +35,11 @@ final class SourceList: Sendable {
         }
     }
 
-    /// `asks`: a person is there who can judge a certificate.
-    init(asks: Bool = true) {
+    /// `asks`: a person is there who can judge a certificate. `received` gets what the program's own sockets receive.
+    /// `limits`: how much traffic the own engine keeps.
+    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
         state = Lock(State())
-        makeOwn = { EngineSource(asks: asks) }
+        makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
 
     /// A list with this source as the program's own.
@@ -177,6 +178,23 @@ final class SourceList: Sendable {
         }
     }
 
+    /// What is kept of the traffic of the program's own sockets. Waits a second at most; sockets not answered for are left
+    /// out.
+    func traffic(of ids: [SocketID]) -> [(id: SocketID, traffic: TrafficSnapshot)] {
+        let found = Lock<[SocketID: TrafficSnapshot]>([:])
+        let answers = DispatchGroup()
+        for id in ids {
+            guard let source = source(of: id) else { continue }
+            answers.enter()
+            source.requestSnapshot(SnapshotRequest(traffic: id.own)) { @Sendable snapshot in
+                found.withLock { $0[id] = snapshot?.traffic }
+                answers.leave()
+            }
+        }
+        _ = answers.wait(timeout: .now() + .seconds(1))
+        return found.withLock { found in ids.compactMap { id in found[id].map { (id, $0) } } }
+    }
+
     // MARK: What is done to sockets
 
     private func source(of id: SocketID) -> (any SocketSource)? {
@@ -225,6 +243,6 @@ final class SourceList: Sendable {
         { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
     }
 
-    /// Leaves nothing behind that others could see; the program is about to end.
+    /// Removes what others could see, such as socket files; the program is about to end.
     func close() { for entry in entries { entry.source.close() } }
 }

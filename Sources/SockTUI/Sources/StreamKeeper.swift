@@ -17,12 +17,18 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     private let kept = Lock(Kept())
     private let asksAboutTrust: Bool
 
-    init(asksAboutTrust: Bool) {
+    private let received: ReceivedBytes?
+
+    init(asksAboutTrust: Bool, _ received: ReceivedBytes? = nil) {
         self.asksAboutTrust = asksAboutTrust
+        self.received = received
     }
 
     func keep(_ socket: AsyncSocket) {
-        kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
+        kept.withLock {
+            $0.sockets[ObjectIdentifier(socket)] = socket
+            $0.names[ObjectIdentifier(socket)] = socket.session
+        }
     }
 
     func keep(_ listener: SocketListener, standingRead: Bool) {
@@ -40,7 +46,6 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
                 kept.sockets.values.contains { $0.session == id }
                 || kept.listeners.values.contains { $0.0.session == id }
             if isKept { kept.replies.set(rules, of: id) }
-            if let (key, _) = kept.sockets.first(where: { $0.value.session == id }) { kept.names[key] = id }
             return isKept
         }
     }
@@ -65,16 +70,14 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
         socket.delegate = self
         keep(socket)
         if let id = socket.session, let parent = listener.session {
-            kept.withLock {
-                $0.replies.accepted(id, by: parent)
-                $0.names[ObjectIdentifier(socket)] = id
-            }
+            kept.withLock { $0.replies.accepted(id, by: parent) }
         }
         if standingRead { socket.read(.standing) }
     }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
-        guard let id = socket.session else { return }
+        guard let id = kept.withLock({ $0.names[ObjectIdentifier(socket)] }) ?? socket.session else { return }
+        received?.add(bytes, from: id)
         for reply in kept.withLock({ $0.replies.replies(of: id, to: bytes) }) { socket.write(reply) }
     }
 

@@ -5,10 +5,15 @@ import SocketKit
 final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Sendable {
     private struct Kept {
         var sockets: [ObjectIdentifier: WebSocket] = [:]
+        /// Who each of them is; their handles forget it before they tell of their end.
+        var names: [ObjectIdentifier: SocketID] = [:]
         var listeners: [ObjectIdentifier: WebSocketListener] = [:]
     }
 
     private let kept = Lock(Kept())
+    private let received: ReceivedBytes?
+
+    init(_ received: ReceivedBytes? = nil) { self.received = received }
 
     /// Connects; on the engine's queue. `settings`: TLS of `wss`.
     func connect(
@@ -24,7 +29,7 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
         return socket.session
     }
 
-    /// Listens; on the engine's queue. Whoever asks for another path than `resource` gets status 404, unless that is `/`.
+    /// Listens; on the engine's queue. A request for another path than `resource` gets status 404, unless that is `/`.
     func listen(
         _ request: OpenRequest, on endpoint: Endpoint, resource: String, engine: SocketEngine
     ) throws(SocketError) -> SocketID? {
@@ -66,7 +71,10 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
     }
 
     private func keep(_ socket: WebSocket) {
-        kept.withLock { $0.sockets[ObjectIdentifier(socket)] = socket }
+        kept.withLock {
+            $0.sockets[ObjectIdentifier(socket)] = socket
+            $0.names[ObjectIdentifier(socket)] = socket.session
+        }
     }
 
     func listener(_ listener: WebSocketListener, didAccept webSocket: WebSocket, agreement: WebSocketAgreement) {
@@ -80,7 +88,15 @@ final class WebSocketKeeper: WebSocketDelegate, WebSocketListenerDelegate, Senda
 
     func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
+    func webSocket(_ webSocket: WebSocket, didReceive message: WebSocketMessage) {
+        guard let received else { return }
+        if let id = kept.withLock({ $0.names[ObjectIdentifier(webSocket)] }) { received.add(message.bytes, from: id) }
+    }
+
     func webSocket(_ webSocket: WebSocket, didClose report: WebSocketCloseReport?, error: SocketError?) {
-        _ = kept.withLock { $0.sockets.removeValue(forKey: ObjectIdentifier(webSocket)) }
+        kept.withLock {
+            $0.sockets[ObjectIdentifier(webSocket)] = nil
+            $0.names[ObjectIdentifier(webSocket)] = nil
+        }
     }
 }

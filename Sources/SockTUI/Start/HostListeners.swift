@@ -57,7 +57,7 @@ enum HostListeners {
     }
 
     /// `0100007F:1F90` is 127.0.0.1:8080: words in the host's byte order, the port in hexadecimal.
-    private static func address(_ text: Substring) -> String? {
+    static func address(_ text: Substring) -> String? {
         let halves = text.split(separator: ":")
         guard halves.count == 2, let port = UInt16(halves[1], radix: 16) else { return nil }
         var words: [UInt32] = []

@@ -84,7 +84,7 @@ enum TextFile {
     @discardableResult
     static func replace(_ path: String, with text: String) -> Bool { replace(path, with: Array(text.utf8)) }
 
-    /// Likewise with bytes.
+    /// The same with bytes.
     @discardableResult
     static func replace(_ path: String, with bytes: [UInt8]) -> Bool {
         let fresh = "\(path).\(getpid())"

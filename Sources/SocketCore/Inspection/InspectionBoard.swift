@@ -1,25 +1,3 @@
-/// What an engine publishes at one instant, to be told to viewers.
-package struct Publication: Sendable {
-    package var tick = InspectionTick()
-    /// Sessions that changed since the last publication, each whole but for its queues' listings.
-    package var changed: [SocketSnapshot] = []
-    /// Sessions that are gone without an ending.
-    package var gone: [SocketID] = []
-    /// The oldest ending that is still listed; nil: none is.
-    package var oldestClosed: SocketID?
-    /// Sessions that some viewer watches, with listings and the kernel's side.
-    package var watched: [SocketID: SocketSnapshot] = [:]
-    package var events: [SocketEvent] = []
-    /// What was kept of the traffic of the sessions asked for.
-    package var traffic: [SocketID: TrafficSnapshot] = [:]
-    /// Whether there was too much for one piece: `changed` and `gone` go on in the next one, and all else is in the last.
-    package var isPartial = false
-    /// What it took to make, on the engine's queue.
-    package var cost = Duration.zero
-
-    package init() {}
-}
-
 /// The state of all sessions as last published, encoded once for all viewers, each of which takes what it has not got
 /// when it has room: a viewer that was slow gets the latest state and never what lay between.
 package struct InspectionBoard: Sendable {
@@ -34,7 +12,7 @@ package struct InspectionBoard: Sendable {
         fileprivate var removals: UInt64 = 0
         fileprivate var nextEvent: UInt64?
         fileprivate var trafficOf: SocketID?
-        fileprivate var traffic = TrafficSnapshot()
+        fileprivate var traffic = ToldTraffic()
         fileprivate var underWay: Update?
         package var watch = InspectionWatch()
 
@@ -66,7 +44,10 @@ package struct InspectionBoard: Sendable {
     private var removed: [SocketID] = []
     private var forgotten: UInt64 = 0
     private var events: [SocketEvent] = []
-    private var last = Publication()
+    /// The last snapshot, without its sessions and events.
+    private var last = EngineSnapshot(engine: "", time: .zero, wallNanoseconds: 0)
+    private var lastChanges = SnapshotChanges()
+    private var interval = Duration.zero
     /// What came of the watched sessions, while a publication is put together.
     private var watched: [SocketID: SocketSnapshot] = [:]
     private let showsPayload: Bool
@@ -86,25 +67,26 @@ package struct InspectionBoard: Sendable {
     /// How many sessions are on it.
     package var count: Int { entries.count }
 
-    /// Takes what the engine published, or the next piece of it.
-    package mutating func take(_ publication: consuming Publication) {
+    /// Takes a snapshot of what changed, or the next piece of it. `interval`: how long updates lie apart now.
+    package mutating func take(_ snapshot: consuming EngineSnapshot, every interval: Duration = .zero) {
         if isComplete {
             revision += 1
             lastChanged.removeAll(keepingCapacity: true)
         }
-        isComplete = !publication.isPartial
-        watched.merge(publication.watched) { $1 }
-        for index in publication.changed.indices { put(&publication.changed[index]) }
-        publication.changed = []
-        for id in publication.gone { remove(id) }
+        var changes = snapshot.changes.take() ?? SnapshotChanges()
+        isComplete = !changes.isPartial
+        watched.merge(changes.watched) { $1 }
+        for index in snapshot.sockets.indices { put(&snapshot.sockets[index]) }
+        snapshot.sockets = []
+        for id in changes.gone { remove(id) }
         guard isComplete else { return }
-        swap(&publication.watched, &watched)
+        swap(&changes.watched, &watched)
         watched = [:]
-        removeExpired(upTo: publication.oldestClosed)
-        events += publication.events
-        publication.events = []
+        removeExpired(upTo: changes.oldestClosed)
+        events += snapshot.events
+        snapshot.events = []
         if events.count > Self.eventLimit { events.removeFirst(events.count - Self.eventLimit) }
-        last = publication
+        (last, lastChanges, self.interval) = (snapshot, changes, interval)
     }
 
     /// By reference: a copy of a session is as dear as the rest of it.
@@ -157,8 +139,9 @@ package struct InspectionBoard: Sendable {
         if viewer.underWay == nil { begin(&viewer, &writer) }
         guard appendSockets(&viewer, to: &writer) else { return true }
         appendEvents(&viewer, to: &writer)
-        if showsPayload { appendTraffic(&viewer, to: &writer) }
-        var tick = last.tick
+        if showsPayload, !appendTraffic(&viewer, to: &writer) { return true }
+        var tick = InspectionTick(last)
+        tick.interval = interval
         if viewer.removals >= forgotten {
             tick.removed = Array(removed.dropFirst(Int(viewer.removals - forgotten)))
             viewer.removals = forgotten + UInt64(removed.count)
@@ -180,7 +163,8 @@ package struct InspectionBoard: Sendable {
         // Of what was removed before a viewer came it knows nothing.
         if viewer.revision == 0 { viewer.removals = forgotten + UInt64(removed.count) }
         let watched =
-            viewer.watch.wantsAll ? last.watched.keys.sorted() : viewer.watch.sockets.filter { last.watched[$0] != nil }
+            viewer.watch.wantsAll
+            ? lastChanges.watched.keys.sorted() : viewer.watch.sockets.filter { lastChanges.watched[$0] != nil }
         let others = Set(watched)
         var sessions: [SocketID]
         if viewer.revision > 0, viewer.revision + 1 == revision {
@@ -223,44 +207,32 @@ package struct InspectionBoard: Sendable {
     }
 
     private mutating func block(_ id: SocketID, isWatched: Bool) -> [UInt8]? {
-        guard isWatched, var socket = last.watched[id] else { return entries[id]?.bytes }
+        guard isWatched, var socket = lastChanges.watched[id] else { return entries[id]?.bytes }
         encode(&socket)
         return scratch.bytes
     }
 
     private func appendEvents(_ viewer: inout Progress, to writer: inout WireWriter) {
-        defer { viewer.nextEvent = viewer.watch.wantsEvents ? last.tick.nextEvent : nil }
+        defer { viewer.nextEvent = viewer.watch.wantsEvents ? last.nextEvent : nil }
         guard viewer.watch.wantsEvents else { return }
         let next = viewer.nextEvent ?? 0
         var new = InspectionList(values: Array(events.drop { $0.sequence < next }))
         if !new.values.isEmpty { writer.frame(.events) { new.encode(to: &$0) } }
     }
 
-    private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) {
-        guard let id = viewer.watch.traffic, let traffic = last.traffic[id] else { return }
+    /// Tells the next piece of the traffic that the viewer watches; whether that was the last.
+    private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
+        guard let id = viewer.watch.traffic, let traffic = lastChanges.traffic[id] else { return true }
+        let isFirst = viewer.trafficOf != id
+        if isFirst { (viewer.trafficOf, viewer.traffic) = (id, ToldTraffic()) }
+        let wasDropped = viewer.traffic.dropped
         var change = InspectionTraffic()
         change.socket = id
         change.dropped = traffic.dropped
         change.first = traffic.items.first?.sequence ?? 0
-        let known = viewer.trafficOf == id ? viewer.traffic : TrafficSnapshot()
-        change.items = traffic.changes(since: known)
-        guard viewer.trafficOf != id || !change.items.isEmpty || traffic.dropped != known.dropped else { return }
-        viewer.trafficOf = id
-        viewer.traffic = traffic
+        let isLast = viewer.traffic.takeNews(of: traffic, into: &change.items, most: Self.chunk)
+        guard isFirst || !change.items.isEmpty || traffic.dropped != wasDropped else { return true }
         writer.frame(.traffic) { change.encode(to: &$0) }
-    }
-}
-
-extension TrafficSnapshot {
-    /// Items that are not in `known`, or stand otherwise there. Both lists ascend; an item changes only while it is in
-    /// progress.
-    fileprivate func changes(since known: TrafficSnapshot) -> [TrafficItem] {
-        guard let firstOpen = known.items.first(where: { $0.state == .inProgress })?.sequence else {
-            guard let last = known.items.last?.sequence else { return items }
-            return Array(items.drop { $0.sequence <= last })
-        }
-        return items.drop { $0.sequence < firstOpen }.filter { item in
-            !known.items.contains { $0.sequence == item.sequence && $0.done == item.done && $0.state == item.state }
-        }
+        return isLast
     }
 }

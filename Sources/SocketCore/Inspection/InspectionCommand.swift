@@ -1,66 +1,29 @@
-/// A `SocketCommand` on the wire: a word, the session, and what the word needs.
+/// A `SocketCommand` on the wire: a word, the session, and what the word needs. An action has its row, and its way back
+/// from the wire, in this file and nowhere else.
 struct InspectionCommand: WireMessage {
-    private var word = ""
-    private var socket = SocketID(0)
-    private var kind: ReadRequest.Kind?
-    private var timeout: Duration?
-    private var tag = 0
-    private var isStanding = false
-    private var bytes: [UInt8] = []
-    private var mode: CloseMode?
-    private var isOn = false
-    private var operation: OperationID?
-    private var watermarks: Watermarks?
-    private var destination: DatagramEndpoint?
-    private var webSocket: WireWebSocketCommand?
+    fileprivate var word = ""
+    fileprivate var socket = SocketID(0)
+    fileprivate var kind: ReadRequest.Kind?
+    fileprivate var timeout: Duration?
+    fileprivate var tag = 0
+    fileprivate var isStanding = false
+    fileprivate var bytes: [UInt8] = []
+    fileprivate var mode: CloseMode?
+    fileprivate var isOn = false
+    fileprivate var operation: OperationID?
+    fileprivate var watermarks: Watermarks?
+    fileprivate var destination: DatagramEndpoint?
+    fileprivate var webSocket: WireWebSocketCommand?
 
     private init() {}
     static var blank: InspectionCommand { InspectionCommand() }
 
     init(_ command: SocketCommand) {
+        self = command.action.row.form
         socket = command.socket
-        switch command {
-        case .read(_, let request):
-            word = "read"
-            (kind, timeout, tag, isStanding) = (request.kind, request.timeout, request.tag, request.isStanding)
-        case .write(_, let request):
-            word = "write"
-            (bytes, timeout, tag) = (request.bytes, request.timeout, request.tag)
-        case .send(_, let request):
-            word = "send"
-            (bytes, destination, timeout, tag) = (request.bytes, request.destination, request.timeout, request.tag)
-        case .close(_, let mode): (word, self.mode) = ("close", mode)
-        case .halfClose: word = "halfClose"
-        case .pauseReading(_, let pause): (word, isOn) = ("pauseReading", pause)
-        case .answerTimeout(_, let operation, let verdict):
-            self.operation = operation
-            switch verdict {
-            case .extend(let time): (word, timeout) = ("extend", time)
-            case .failOperation: word = "failOperation"
-            case .close: word = "closeTimedOut"
-            case .later: word = "later"
-            }
-        case .cancel(_, let target):
-            switch target {
-            case .operation(let operation): (word, self.operation) = ("cancel", operation)
-            case .reads: word = "cancelReads"
-            case .writes: word = "cancelWrites"
-            }
-        case .answerTrust(_, let question, let verdict):
-            operation = question
-            switch verdict {
-            case .accept: word = "acceptTrust"
-            case .refuse: word = "refuseTrust"
-            case .later: word = "answerTrustLater"
-            case .nobody: word = "nobodyJudgesTrust"
-            }
-        case .setTimeout(_, let operation, let timeout):
-            (word, self.operation, self.timeout) = ("setTimeout", operation, timeout)
-        case .setWatermarks(_, let marks): (word, watermarks) = ("setWatermarks", marks)
-        case .answerConnection(_, let verdict): word = verdict == .take ? "takeConnection" : "refuseConnection"
-        case .webSocket(_, let command): webSocket = WireWebSocketCommand(command)
-        }
     }
+
+    fileprivate init(_ word: String) { self.word = word }
 
     mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &word)
@@ -79,36 +42,112 @@ struct InspectionCommand: WireMessage {
     }
 
     /// What it asks for. Nothing is checked that the engine checks itself.
-    func command() throws(WireError) -> SocketCommand {
+    func command() throws(WireError) -> SocketCommand { SocketCommand(socket, try action()) }
+
+    private func action() throws(WireError) -> SocketCommand.Action {
         let named = operation ?? OperationID(0)
-        if let webSocket { return .webSocket(socket, try webSocket.command()) }
+        if let webSocket { return .webSocket(try webSocket.command()) }
         switch word {
         case "read":
             guard let kind else { throw .unknown }
-            return .read(socket, ReadRequest(kind, timeout: timeout, tag: tag, isStanding: isStanding))
-        case "write": return .write(socket, WriteRequest(bytes, timeout: timeout, tag: tag))
-        case "send": return .send(socket, DatagramRequest(bytes, to: destination, timeout: timeout, tag: tag))
+            return .read(ReadRequest(kind, timeout: timeout, tag: tag, isStanding: isStanding))
+        case "write": return .write(WriteRequest(bytes, timeout: timeout, tag: tag))
+        case "send": return .send(DatagramRequest(bytes, to: destination, timeout: timeout, tag: tag))
         case "close":
             guard let mode else { throw .unknown }
-            return .close(socket, mode)
-        case "halfClose": return .halfClose(socket)
-        case "pauseReading": return .pauseReading(socket, isOn)
-        case "extend": return .answerTimeout(socket, named, .extend(by: timeout ?? .zero))
-        case "failOperation": return .answerTimeout(socket, named, .failOperation)
-        case "closeTimedOut": return .answerTimeout(socket, named, .close)
-        case "later": return .answerTimeout(socket, named, .later)
-        case "cancel": return .cancel(socket, .operation(named))
-        case "cancelReads": return .cancel(socket, .reads)
-        case "cancelWrites": return .cancel(socket, .writes)
-        case "acceptTrust": return .answerTrust(socket, named, .accept)
-        case "refuseTrust": return .answerTrust(socket, named, .refuse)
-        case "answerTrustLater": return .answerTrust(socket, named, .later)
-        case "nobodyJudgesTrust": return .answerTrust(socket, named, .nobody)
-        case "setTimeout": return .setTimeout(socket, named, timeout)
-        case "setWatermarks": return .setWatermarks(socket, watermarks)
-        case "takeConnection": return .answerConnection(socket, .take)
-        case "refuseConnection": return .answerConnection(socket, .refuse)
+            return .close(mode)
+        case "halfClose": return .halfClose
+        case "pauseReading": return .pauseReading(isOn)
+        case "extend": return .answerTimeout(named, .extend(by: timeout ?? .zero))
+        case "failOperation": return .answerTimeout(named, .failOperation)
+        case "closeTimedOut": return .answerTimeout(named, .close)
+        case "later": return .answerTimeout(named, .later)
+        case "cancel": return .cancel(.operation(named))
+        case "cancelReads": return .cancel(.reads)
+        case "cancelWrites": return .cancel(.writes)
+        case "acceptTrust": return .answerTrust(named, .accept)
+        case "refuseTrust": return .answerTrust(named, .refuse)
+        case "answerTrustLater": return .answerTrust(named, .later)
+        case "nobodyJudgesTrust": return .answerTrust(named, .nobody)
+        case "setTimeout": return .setTimeout(named, timeout)
+        case "setWatermarks": return .setWatermarks(watermarks)
+        case "takeConnection": return .answerConnection(.take)
+        case "refuseConnection": return .answerConnection(.refuse)
         default: throw .unknown
         }
+    }
+}
+
+/// What the engine, the wire and the screen have to know of an action.
+package struct ActionRow {
+    /// Its word on the wire.
+    package var word: String { form.word }
+    /// The sockets that take it: on another one it has no effect.
+    package let takers: [SocketRole]
+    /// The whole of it as fields, but for the session.
+    fileprivate let form: InspectionCommand
+
+    fileprivate init(
+        _ word: String, for takers: [SocketRole] = ActionRow.streams, fill: (inout InspectionCommand) -> Void = { _ in }
+    ) {
+        var form = InspectionCommand(word)
+        fill(&form)
+        self.form = form
+        self.takers = takers
+    }
+
+    fileprivate static let streams: [SocketRole] = [.client, .accepted]
+}
+
+extension SocketCommand.Action {
+    /// The table of actions.
+    package var row: ActionRow {
+        let queues = ActionRow.streams + [.datagram]
+        return switch self {
+        case .read(let request):
+            ActionRow("read", for: queues) {
+                ($0.kind, $0.timeout, $0.tag) = (request.kind, request.timeout, request.tag)
+                $0.isStanding = request.isStanding
+            }
+        case .write(let request):
+            ActionRow("write", for: queues) {
+                ($0.bytes, $0.timeout, $0.tag) = (request.bytes, request.timeout, request.tag)
+            }
+        case .send(let request):
+            ActionRow("send", for: [.datagram]) {
+                ($0.bytes, $0.timeout, $0.tag) = (request.bytes, request.timeout, request.tag)
+                $0.destination = request.destination
+            }
+        case .close(let mode): ActionRow("close", for: SocketRole.allCases) { $0.mode = mode }
+        case .halfClose: ActionRow("halfClose")
+        case .pauseReading(let pause): ActionRow("pauseReading", for: SocketRole.allCases) { $0.isOn = pause }
+        case .answerTimeout(let operation, .extend(let time)):
+            ActionRow("extend") { ($0.operation, $0.timeout) = (operation, time) }
+        case .answerTimeout(let operation, .failOperation): ActionRow("failOperation") { $0.operation = operation }
+        case .answerTimeout(let operation, .close): ActionRow("closeTimedOut") { $0.operation = operation }
+        case .answerTimeout(let operation, .later): ActionRow("later") { $0.operation = operation }
+        case .cancel(.operation(let operation)): ActionRow("cancel", for: queues) { $0.operation = operation }
+        case .cancel(.reads): ActionRow("cancelReads", for: queues)
+        case .cancel(.writes): ActionRow("cancelWrites", for: queues)
+        case .answerTrust(let question, .accept): ActionRow("acceptTrust") { $0.operation = question }
+        case .answerTrust(let question, .refuse): ActionRow("refuseTrust") { $0.operation = question }
+        case .answerTrust(let question, .later): ActionRow("answerTrustLater") { $0.operation = question }
+        case .answerTrust(let question, .nobody): ActionRow("nobodyJudgesTrust") { $0.operation = question }
+        case .setTimeout(let operation, let time):
+            ActionRow("setTimeout") { ($0.operation, $0.timeout) = (operation, time) }
+        case .setWatermarks(let marks): ActionRow("setWatermarks") { $0.watermarks = marks }
+        case .answerConnection(.take): ActionRow("takeConnection", for: [.listener])
+        case .answerConnection(.refuse): ActionRow("refuseConnection", for: [.listener])
+        case .webSocket(let command): ActionRow("") { $0.webSocket = WireWebSocketCommand(command) }
+        }
+    }
+
+    /// Why a socket in that role does not do this, as a sentence; nil: it may.
+    package func refusal(of id: SocketID, _ role: SocketRole) -> String? {
+        let row = row
+        guard !row.takers.contains(role) else { return nil }
+        let word = row.word.isEmpty ? "webSocket" : row.word
+        let kind = role == .listener ? "listener" : role == .datagram ? "datagram socket" : "connection"
+        return "\(id) is a \(kind): \(word) does not apply to it"
     }
 }

@@ -90,6 +90,12 @@ package struct InspectionTick: WireMessage, Sendable {
     package init() {}
     package static var blank: InspectionTick { InspectionTick() }
 
+    /// The end of the update that tells this snapshot.
+    package init(_ snapshot: EngineSnapshot) {
+        (time, wallNanoseconds, nextEvent) = (snapshot.time, snapshot.wallNanoseconds, snapshot.nextEvent)
+        (counters, times) = (snapshot.counters, snapshot.times)
+    }
+
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &time)
         try coder.field(2, &wallNanoseconds)

@@ -18,6 +18,8 @@ package struct InspectionMirror: Sendable {
     private var awaitedEvent: UInt64 = 0
     private var traffic = MirroredTraffic()
     private var trafficOf: SocketID?
+    /// Whether an update has told of it, and ended.
+    private var hasTraffic = false
     private var lastTick: InspectionTick?
     private var watched: Set<SocketID> = []
     /// Whether all sessions count as watched.
@@ -42,6 +44,7 @@ package struct InspectionMirror: Sendable {
         guard trafficOf != watch.traffic else { return }
         trafficOf = watch.traffic
         traffic = MirroredTraffic()
+        hasTraffic = false
     }
 
     /// Takes a frame of the program's. Frames that only a viewer sends are left out.
@@ -81,7 +84,7 @@ package struct InspectionMirror: Sendable {
         swap(&snapshot.events, &events)
         snapshot.nextEvent = max(lastTick.nextEvent, awaitedEvent)
         snapshot.trafficOf = trafficOf
-        if trafficOf != nil { snapshot.traffic = traffic.snapshot }
+        if hasTraffic { snapshot.traffic = traffic.snapshot }
         return snapshot
     }
 
@@ -98,6 +101,7 @@ package struct InspectionMirror: Sendable {
         try listed.apply(&arrived, without: tick.removed)
         for id in unwatched { listed.forgetDetails(of: id) }
         unwatched = []
+        hasTraffic = traffic.wasTold
         lastTick = tick.plausible(after: lastTick?.time, now)
         updates += 1
     }

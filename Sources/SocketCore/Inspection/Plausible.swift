@@ -35,7 +35,7 @@ extension TrafficItem {
     /// The same, without what contradicts itself.
     var plausible: TrafficItem {
         var item = self
-        item.done = max(done, bytes.count)
+        item.done = max(done, keptBytes)
         hold(&item.done, to: &item.total)
         item.webSocket?.makePlausible()
         return item

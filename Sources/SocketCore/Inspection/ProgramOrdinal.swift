@@ -29,24 +29,5 @@ extension SocketSnapshot {
 
 extension SocketCommand {
     /// The same command in the words of the program that it is for.
-    package var own: SocketCommand { with(socket.own) }
-
-    /// The same command for another session.
-    package func with(_ session: SocketID) -> SocketCommand {
-        switch self {
-        case .read(_, let request): .read(session, request)
-        case .write(_, let request): .write(session, request)
-        case .send(_, let request): .send(session, request)
-        case .close(_, let mode): .close(session, mode)
-        case .halfClose: .halfClose(session)
-        case .pauseReading(_, let pause): .pauseReading(session, pause)
-        case .answerTimeout(_, let operation, let verdict): .answerTimeout(session, operation, verdict)
-        case .cancel(_, let target): .cancel(session, target)
-        case .answerTrust(_, let question, let verdict): .answerTrust(session, question, verdict)
-        case .setTimeout(_, let operation, let timeout): .setTimeout(session, operation, timeout)
-        case .setWatermarks(_, let marks): .setWatermarks(session, marks)
-        case .answerConnection(_, let verdict): .answerConnection(session, verdict)
-        case .webSocket(_, let command): .webSocket(session, command)
-        }
-    }
+    package var own: SocketCommand { SocketCommand(socket.own, action) }
 }

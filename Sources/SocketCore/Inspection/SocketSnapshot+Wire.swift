@@ -235,6 +235,8 @@ extension TrafficItem: WireMessage {
         try coder.field(10, &bytes)
         try coder.field(11, &address)
         try coder.field(12, &webSocket)
+        try coder.field(13, &tail)
+        try coder.field(14, &skipped)
     }
 }
 

@@ -54,6 +54,8 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     public var trafficOf: SocketID?
     /// The engines of a snapshot that several programs are put into; `nil` in a snapshot of one.
     package var shares: [EngineShare]?
+    /// What this has beside the sessions that changed, which `sockets` then holds; `nil`: `sockets` are all there are.
+    package var changes: SnapshotChanges?
 
     /// A picture without sessions.
     public init(engine: String, time: MonotonicTime, wallNanoseconds: Int64) {
@@ -67,6 +69,25 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
         eventsLost = 0
         nextEvent = 0
     }
+}
+
+/// What a snapshot of the sessions that changed since the one before it has beside them. All but `watched` and `gone` is
+/// in its last piece only.
+package struct SnapshotChanges: Hashable, Sendable, Codable {
+    /// Sessions that are gone without an ending.
+    package var gone: [SocketID] = []
+    /// The oldest ending that is still listed; nil: none is.
+    package var oldestClosed: SocketID?
+    /// Sessions that some viewer watches, with listings and the kernel's side.
+    package var watched: [SocketID: SocketSnapshot] = [:]
+    /// What was kept of the traffic of the sessions asked for.
+    package var traffic: [SocketID: TrafficSnapshot] = [:]
+    /// Whether there was too much for one piece: sessions go on in the next one, and all else is in the last.
+    package var isPartial = false
+    /// What it took to make, on the engine's queue.
+    package var cost = Duration.zero
+
+    package init() {}
 }
 
 /// The numbers of one engine, at an instant of its own, in a snapshot of several programs.
@@ -105,6 +126,25 @@ public struct SnapshotRequest: Hashable, Sendable {
     public var eventsFrom: UInt64?
     /// The session whose kept traffic is listed; nil: none.
     public var traffic: SocketID?
+    /// Lists the sessions that changed, without listings of their queues; nil: lists all sessions. The kernel's side and
+    /// traffic are then asked for here.
+    package var changes: Changes?
+
+    /// A look at what changed, which one reader at a time takes, a piece at a time.
+    package struct Changes: Hashable, Sendable {
+        /// Tell all there is, whether it changed or not.
+        package var isWhole = false
+        /// Go on with the one before, which was too much for one piece.
+        package var isContinued = false
+        /// Sessions to be listed whole, with the kernel's side.
+        package var watched: Set<SocketID> = []
+        /// Whether every session counts as watched, up to `InspectionWatch.limit` of them.
+        package var watchesAll = false
+        /// Sessions whose traffic is told.
+        package var traffic: Set<SocketID> = []
+
+        package init() {}
+    }
 
     /// Which sessions' kernel side is asked for.
     public enum KernelChoice: Hashable, Sendable {

@@ -38,6 +38,10 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public var state: State
     /// The first `done` bytes or fewer: what was kept of them.
     public var bytes: [UInt8]
+    /// The last bytes, where those between `bytes` and them are not kept; else empty.
+    public var tail: [UInt8]
+    /// Bytes of the items dropped for room between the item before and this one.
+    public var skipped: UInt64
     /// Of a datagram: who sent it, or to whom it went; nil for streams.
     public var address: SocketAddress?
     /// Of a WebSocket: what was sent or came as one; nil: bytes of a stream.
@@ -47,7 +51,7 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public init(
         sequence: UInt64, operation: OperationID, time: MonotonicTime, direction: Direction, tag: Int,
         kind: OperationSnapshot.Kind, done: Int, total: Int?, state: State, bytes: [UInt8],
-        address: SocketAddress? = nil, webSocket: WebSocketTraffic? = nil
+        address: SocketAddress? = nil, webSocket: WebSocketTraffic? = nil, tail: [UInt8] = [], skipped: UInt64 = 0
     ) {
         self.sequence = sequence
         self.operation = operation
@@ -59,8 +63,26 @@ public struct TrafficItem: Hashable, Sendable, Codable {
         self.total = total
         self.state = state
         self.bytes = bytes
+        self.tail = tail
+        self.skipped = skipped
         self.address = address
         self.webSocket = webSocket
+    }
+}
+
+extension TrafficItem {
+    /// Bytes of it that are kept.
+    package var keptBytes: Int { bytes.count + tail.count }
+
+    /// Bytes that are not kept: between `bytes` and `tail`, or after `bytes` where there is no `tail`.
+    package var missingBytes: Int { max(0, done - keptBytes) }
+
+    /// Keeps the first and the last `edge` bytes, where more are kept.
+    package mutating func shrink(to edge: Int) {
+        guard keptBytes > 2 * edge else { return }
+        let ending = tail.isEmpty && bytes.count == done ? bytes : tail
+        tail = Array(ending.suffix(edge))
+        bytes = Array(bytes.prefix(edge))
     }
 }
 
@@ -68,7 +90,8 @@ public struct TrafficItem: Hashable, Sendable, Codable {
 public struct TrafficSnapshot: Hashable, Sendable, Codable {
     /// The items kept, oldest first; the last ones may still be in progress.
     public var items: [TrafficItem]
-    /// Items dropped for room since the session began.
+    /// Items dropped for room since the session began: the oldest, and those in the middle of a long run of items in one
+    /// direction, which leave a gap in the sequence numbers.
     public var dropped: UInt64
 
     /// Describes what was kept.

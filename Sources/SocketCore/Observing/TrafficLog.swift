@@ -1,63 +1,90 @@
-/// What was kept of one session's traffic: the latest operations with their first bytes, within bounds.
+/// What is kept of one session's traffic: each operation with its bytes, in a `TrafficStore`.
 package struct TrafficLog: Sendable {
-    /// Items before `head` are dropped; those behind it are the ones kept, oldest first.
-    private var items: [TrafficItem] = []
-    private var head = 0
-    private var keptBytes = 0
+    private var store: TrafficStore
     private var inProgress = 0
     private var nextSequence: UInt64 = 0
-    private var dropped: UInt64 = 0
-    /// Items kept at most.
+    /// What it keeps at most, counted as `TrafficStore.cost`.
+    private let limit: Int
+    /// Items that it keeps at most.
     package let maximumItems: Int
-    private let maximumBytes: Int
-    private let snapLength: Int
 
-    /// Items, and bytes of them together, that are kept unless said otherwise.
-    package static let standardItems = 512
-    package static let standardBytes = 262_144
+    /// What one session's log, and all those of an engine together, keep unless said otherwise.
+    package static let standardLimit = 4 << 20
+    package static let standardTotal = 64 << 20
 
-    /// Keeps at most `maximumItems` items (at least 1) with `maximumBytes` bytes together, and of each the first
-    /// `snapLength` bytes.
-    package init(
-        maximumItems: Int = standardItems, maximumBytes: Int = standardBytes, snapLength: Int = 16_384
-    ) {
-        self.maximumItems = max(1, maximumItems)
-        self.maximumBytes = max(0, maximumBytes)
-        self.snapLength = max(0, min(snapLength, maximumBytes))
+    /// Keeps at most `limit` bytes, of which each item takes `itemCost` beside its own, and at least the latest item.
+    package init(limit: Int = standardLimit, itemCost: Int = TrafficStore.standardItemCost) {
+        self.limit = max(0, limit)
+        maximumItems = max(1, self.limit / max(1, itemCost))
+        store = TrafficStore(itemCost: itemCost)
     }
 
-    /// What is kept now.
-    package var snapshot: TrafficSnapshot {
-        TrafficSnapshot(items: Array(items[head...]), dropped: dropped)
-    }
+    /// What it keeps, in bytes.
+    package var cost: Int { store.cost }
+
+    /// What is kept now. It shares its memory with this log until that changes.
+    package var snapshot: TrafficSnapshot { TrafficSnapshot(items: store.items, dropped: store.dropped) }
 
     /// Records how an operation stands. While the latest item of that operation and direction is in progress it is
     /// updated, else there is a new one, of this time.
     ///
-    /// `bytes` gives the operation's first bytes, at most so many as it is asked for; it is asked only when fewer are
-    /// kept than could be.
+    /// `bytes` gives some of the operation's bytes, or the first few of them. Of an operation in progress only the
+    /// beginning is asked for; of one that has ended all that fit, else its beginning and its end.
     package mutating func record(
         _ operation: OperationID, direction: TrafficItem.Direction, tag: Int, kind: OperationSnapshot.Kind, done: Int,
         total: Int?, state: TrafficItem.State, now: MonotonicTime, address: SocketAddress? = nil,
-        webSocket: WebSocketTraffic? = nil, bytes: (Int) -> [UInt8]
+        webSocket: WebSocketTraffic? = nil, bytes: (Range<Int>) -> [UInt8]
     ) {
-        let index = openItem(of: operation, direction) ?? items.count
-        if index == items.count {
+        let index = openItem(of: operation, direction) ?? store.items.count
+        if index == store.items.count {
             let item = TrafficItem(
                 sequence: nextSequence, operation: operation, time: now, direction: direction, tag: tag, kind: kind,
                 done: 0, total: total, state: .inProgress, bytes: [], address: address, webSocket: webSocket)
             nextSequence += 1
             inProgress += 1
-            items.append(item)
+            store.append(item)
         }
-        update(index, done: done, total: total, state: state, bytes: bytes)
-        dropOldest()
+        if state != .inProgress { inProgress -= 1 }
+        // A quarter can always be had: of others, or of this one again, where it is the longest.
+        let room = max(limit / 4, limit - store.cost)
+        let edge = TrafficStore.edge(limit)
+        store.change(index) { item in
+            item.done = done
+            item.total = total
+            item.state = state
+            Self.keep(bytes, in: &item, room: room, edge: edge)
+        }
+        trim(to: limit, keepsLast: true)
+    }
+
+    /// Takes what is still wanted of an item's bytes.
+    private static func keep(
+        _ bytes: (Range<Int>) -> [UInt8], in item: inout TrafficItem, room: Int, edge: Int
+    ) {
+        let isWhole = item.done <= max(2 * edge, item.bytes.count + room)
+        // A message that waits to be sent is all there from the start.
+        let isAllThere = item.state != .inProgress || item.done == item.total
+        let most = isWhole && isAllThere ? item.done : min(item.done, edge)
+        if item.bytes.count < most {
+            item.bytes += bytes(item.bytes.count..<most).prefix(most - item.bytes.count)
+        }
+        guard isAllThere, !isWhole, item.bytes.count == edge else { return }
+        let ending = bytes(max(edge, item.done - edge)..<item.done)
+        // What has fewer bytes to give than it has done does not know its end.
+        if ending.count == min(edge, item.done - edge) { item.tail = ending }
+    }
+
+    /// Drops what goes beyond a limit; all of it where that is too small for one item, unless `keepsLast`.
+    package mutating func trim(to limit: Int, keepsLast: Bool = false) {
+        guard store.cost > limit else { return }
+        store.makeRoom(limit, keepsLast: keepsLast)
+        inProgress = store.items.reduce(0) { $0 + ($1.state == .inProgress ? 1 : 0) }
     }
 
     /// Counts items as dropped that are not even recorded: as many follow them at once as are kept.
     package mutating func passOver(_ count: Int) {
         nextSequence += UInt64(count)
-        dropped += UInt64(count)
+        store.passOver(count)
     }
 
     /// Whether the latest item of that operation and direction is in progress.
@@ -69,13 +96,13 @@ package struct TrafficLog: Sendable {
     /// every item in progress, so that it is short: there are seldom more than two, and they are among the last.
     private func openItem(of operation: OperationID, _ direction: TrafficItem.Direction) -> Int? {
         var unseen = inProgress
-        var index = items.count
-        while unseen > 0, index > head {
+        var index = store.items.count
+        while unseen > 0, index > 0 {
             index -= 1
-            let item = items[index]
-            if item.state == .inProgress { unseen -= 1 }
-            guard item.operation == operation, item.direction == direction else { continue }
-            return item.state == .inProgress ? index : nil
+            let isOpen = store.items[index].state == .inProgress
+            if isOpen { unseen -= 1 }
+            guard store.items[index].operation == operation, store.items[index].direction == direction else { continue }
+            return isOpen ? index : nil
         }
         return nil
     }
@@ -84,40 +111,12 @@ package struct TrafficLog: Sendable {
     package mutating func settle(_ operation: OperationID, error: String?, now: MonotonicTime) {
         guard let index = openItem(of: operation, .sent) else { return }
         inProgress -= 1
-        items[index].state = error.map { .failed($0) } ?? .complete(after: now - items[index].time)
+        store.change(index) { $0.state = error.map { .failed($0) } ?? .complete(after: now - $0.time) }
     }
 
     /// Adds a frame to the item of that operation, if it is in progress.
     package mutating func add(_ frame: WebSocketFrameRecord, to operation: OperationID) {
         guard let index = openItem(of: operation, .sent) else { return }
-        items[index].webSocket?.add(frame)
-    }
-
-    private mutating func update(
-        _ index: Int, done: Int, total: Int?, state: TrafficItem.State, bytes: (Int) -> [UInt8]
-    ) {
-        items[index].done = done
-        items[index].total = total
-        items[index].state = state
-        if state != .inProgress { inProgress -= 1 }
-        let most = min(done, snapLength)
-        let kept = items[index].bytes.count
-        guard kept < most else { return }
-        items[index].bytes = Array(bytes(most).prefix(most))
-        keptBytes += items[index].bytes.count - kept
-    }
-
-    /// Drops items until the rest is within bounds. The latest one always is, since `snapLength` is.
-    private mutating func dropOldest() {
-        while items.count - head > maximumItems || keptBytes > maximumBytes {
-            keptBytes -= items[head].bytes.count
-            if items[head].state == .inProgress { inProgress -= 1 }
-            items[head].bytes = []
-            head += 1
-            dropped += 1
-        }
-        guard head > maximumItems else { return }
-        items.removeSubrange(0..<head)
-        head = 0
+        store.change(index) { $0.webSocket?.add(frame) }
     }
 }

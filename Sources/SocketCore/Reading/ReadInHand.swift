@@ -200,8 +200,11 @@ struct ReadInHand {
 
     /// Its first bytes, at most so many, copied: an array made of a slice might share the storage, and the next byte
     /// would then copy all of it.
-    func prefix(_ most: Int, _ preBuffer: PreBuffer) -> [UInt8] {
-        gathered > 0 ? preBuffer.prefix(min(most, gathered)) : bytes.withUnsafeBytes { [UInt8]($0.prefix(most)) }
+    func bytes(_ range: Range<Int>, _ preBuffer: PreBuffer) -> [UInt8] {
+        guard gathered == 0 else {
+            return Array(preBuffer.prefix(min(range.upperBound, gathered)).dropFirst(range.lowerBound))
+        }
+        return Array(bytes[range.clamped(to: 0..<bytes.count)])
     }
 
     /// This read as it is shown.
@@ -214,7 +217,7 @@ struct ReadInHand {
         shown.started = timer.started
         shown.deadline = timer.deadline
         shown.lastProgress = done > 0 ? lastProgress : nil
-        shown.preview = prefix(32, preBuffer)
+        shown.preview = bytes(0..<32, preBuffer)
         return shown
     }
 

@@ -40,7 +40,7 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
     }
 
     /// What its value is, for the sentence that it is missing.
-    var noun: String {
+    package var noun: String {
         switch self {
         case .length, .offset, .limit: "a number of bytes"
         case .terminator: "a delimiter such as \\r\\n"

@@ -19,9 +19,9 @@ extension ReadQueue {
         inHand.map { ($0.read.operation, $0.read.tag, $0.read.kind, $0.done, $0.timer.started) }
     }
 
-    /// The first bytes that the read in hand has so far, at most so many.
-    package func currentPrefix(_ most: Int) -> [UInt8] {
-        inHand?.prefix(most, preBuffer) ?? []
+    /// Bytes that the read in hand has so far: those of a range, as far as they have come.
+    package func currentBytes(_ range: Range<Int>) -> [UInt8] {
+        inHand?.bytes(range, preBuffer) ?? []
     }
 
     /// The queue as it is now, with at most `listing` of the reads that wait.

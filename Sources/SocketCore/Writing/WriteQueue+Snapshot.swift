@@ -17,9 +17,9 @@ extension WriteQueue {
 }
 
 extension WriteQueue {
-    /// The first bytes of the write in hand that the kernel has, at most `most`.
-    package func currentPrefix(_ most: Int) -> [UInt8] {
+    /// Bytes of the write in hand that the kernel has: those of a range.
+    package func currentBytes(_ range: Range<Int>) -> [UInt8] {
         guard let inHand else { return [] }
-        return Array(inHand.write.bytes.prefix(min(most, inHand.done)))
+        return Array(inHand.write.bytes[range.clamped(to: 0..<inHand.done)])
     }
 }

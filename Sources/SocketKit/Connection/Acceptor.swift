@@ -164,15 +164,13 @@ final class Acceptor {
         return child
     }
 
-    /// Of the commands, those that mean something to a listener.
-    func perform(_ command: SocketCommand) {
-        switch command {
-        case .close(_, let mode): close(error: nil, mode: mode)
-        case .pauseReading(_, let pause): pauseAccepting(pause)
-        case .answerConnection(_, let verdict): answer(verdict)
-        case .read, .write, .send, .halfClose, .answerTimeout, .cancel, .setTimeout, .setWatermarks, .answerTrust,
-            .webSocket:
-            return
+    /// Carries out an action that a listener takes; the others have no effect.
+    func perform(_ action: SocketCommand.Action) {
+        switch action {
+        case .close(let mode): close(error: nil, mode: mode)
+        case .pauseReading(let pause): pauseAccepting(pause)
+        case .answerConnection(let verdict): answer(verdict)
+        default: return
         }
     }
 

@@ -104,7 +104,7 @@ extension Connection {
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,
             total: failed.total, state: .failed(failed.error.detail), now: engine.now
-        ) { Array(failed.bytes.prefix($0)) }
+        ) { failed.bytes.part($0) }
     }
 
     // MARK: Closing
@@ -200,7 +200,7 @@ extension Connection {
         engine.retire(self)
         engine.counters.closed += 1
         record(.closed)
-        engine.closed.append(kept, traffic: traffic?.snapshot)
+        engine.closed.append(kept, traffic: takeTraffic())
         notify(.disconnected(error, of: id))
         handle?.sessionEnded(id, as: kept)
         leaveHandle()

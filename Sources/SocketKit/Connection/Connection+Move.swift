@@ -68,7 +68,7 @@ extension Connection {
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, mayLiveOn: mayLiveOn,
             notices: engine.outbox.take(for: handle).map { $0.renamed(name) }, target: target,
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
-            connect: connector?.summary, received: received, sent: sent, traffic: traffic, host: host,
+            connect: connector?.summary, received: received, sent: sent, traffic: takeTraffic(), host: host,
             tls: tls.map(MovedTLS.init))
         leaveHandle()
         return moved
@@ -105,7 +105,7 @@ extension EngineState {
         connection.tls = moved.tls?.layer
         connection.received = moved.received
         connection.sent = moved.sent
-        if capturesTraffic { connection.traffic = moved.traffic ?? TrafficLog() }
+        if capturesTraffic { connection.traffic = moved.traffic ?? newTrafficLog() }
         if let summary = moved.connect {
             let connector = Connector(started: now, timeout: nil, localAddresses: nil)
             connector.summary = summary

@@ -351,15 +351,15 @@ extension Connection {
 
     private func keep(_ delivery: ReadDelivery) {
         if let watch { return logRead(delivery, seenBy: watch) }
-        log(delivery, delivery.bytes.count) { Array(delivery.bytes.prefix($0)) }
+        log(delivery, delivery.bytes.count) { delivery.bytes.part($0) }
     }
 
-    func log(_ delivery: ReadDelivery, _ count: Int, prefix: (Int) -> [UInt8]) {
+    func log(_ delivery: ReadDelivery, _ count: Int, part: (Range<Int>) -> [UInt8]) {
         guard keepsTraffic, keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
-            now: engine.now, bytes: prefix)
+            now: engine.now, bytes: part)
     }
 
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
@@ -367,7 +367,7 @@ extension Connection {
         traffic?.record(
             loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: item.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
-        ) { Array(item.prefix($0)) }
+        ) { Array(item[$0.clamped(to: 0..<item.count)]) }
     }
 
     private func logPartialRead(_ operation: OperationID) {
@@ -378,6 +378,6 @@ extension Connection {
         traffic?.record(
             operation, direction: .received, tag: current.tag, kind: .read(current.kind), done: current.done,
             total: ReadRequest(current.kind).total, state: .inProgress, now: engine.now
-        ) { machine.reading.currentPrefix($0) }
+        ) { machine.reading.currentBytes($0) }
     }
 }

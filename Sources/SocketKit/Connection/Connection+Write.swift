@@ -165,7 +165,7 @@ extension Connection {
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - completion.started), now: engine.now
-        ) { Array(completion.bytes.prefix(min($0, count))) }
+        ) { completion.bytes.part($0.clamped(to: 0..<count)) }
     }
 
     private func logPartialWrite(_ operation: OperationID) {
@@ -178,6 +178,6 @@ extension Connection {
         traffic?.record(
             operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
             state: .inProgress, now: engine.now
-        ) { machine.writing.currentPrefix($0) }
+        ) { machine.writing.currentBytes($0) }
     }
 }

@@ -115,7 +115,12 @@ final class Connection {
         get { keptTraffic.first }
         _modify {
             var traffic = keptTraffic.popLast()
-            defer { if let traffic { keptTraffic.append(traffic) } }
+            let before = traffic?.cost ?? 0
+            defer {
+                let change = (traffic?.cost ?? 0) - before
+                if let traffic { keptTraffic.append(traffic) }
+                if change != 0 { engine.charge(change) }
+            }
             yield &traffic
         }
     }
@@ -141,7 +146,7 @@ final class Connection {
         lastActivity = engine.now
         machine = ConnectionMachine(allowsHalfOpen: configuration.value.allowsHalfOpen)
         machine.passesCuts = configuration.value.passesCuts
-        if engine.capturesTraffic { traffic = TrafficLog() }
+        if engine.capturesTraffic { traffic = engine.newTrafficLog() }
         noteChange()
     }
 

@@ -88,7 +88,7 @@ extension DatagramSession {
                 engine.names.nextOperation(), direction: .received, tag: 0, kind: .read(.available(limit: nil)),
                 done: datagram.bytes.count, total: datagram.length, state: .complete(after: .zero), now: engine.now,
                 address: datagram.source
-            ) { Array(datagram.bytes.prefix($0)) }
+            ) { datagram.bytes.part($0) }
         }
     }
 

@@ -230,7 +230,7 @@ extension DatagramSession {
         traffic?.record(
             datagram.operation, direction: .sent, tag: datagram.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - datagram.queued), now: engine.now, address: address
-        ) { Array(datagram.bytes.prefix($0)) }
+        ) { datagram.bytes.part($0) }
         notify(.sent(datagram.operation, tag: datagram.tag))
     }
 
@@ -302,7 +302,7 @@ extension DatagramSession {
             failed.operation, direction: .sent, tag: failed.tag, kind: .write, done: failed.bytes.count,
             total: failed.bytes.count, state: .failed(failed.error.detail), now: engine.now,
             address: failed.destination.flatMap(Self.address) ?? peer ?? .unnamed
-        ) { Array(failed.bytes.prefix($0)) }
+        ) { failed.bytes.part($0) }
         notify(.notSent(failed))
     }
 

@@ -86,7 +86,15 @@ final class DatagramSession {
     var sent: UInt64 = 0
     /// Measured from the first snapshot on; nil: there was none.
     var rates: (receive: RateWindow, send: RateWindow)?
-    var traffic: TrafficLog?
+    var traffic: TrafficLog? {
+        didSet {
+            let change = (traffic?.cost ?? 0) - chargedTraffic
+            chargedTraffic += change
+            if change != 0 { engine.charge(change) }
+        }
+    }
+    /// What of it is counted among the engine's.
+    private var chargedTraffic = 0
 
     init(
         id: SocketID, engine: EngineState, handle: DatagramSocket, target: String, configuration: DatagramConfiguration
@@ -99,7 +107,7 @@ final class DatagramSession {
         self.configuration = configuration
         opened = engine.now
         mayLiveOn = configuration.prepareDescriptor != nil
-        if engine.capturesTraffic { traffic = TrafficLog() }
+        if engine.capturesTraffic { traffic = engine.newTrafficLog() }
     }
 
     // MARK: From the reactor and the clock
@@ -153,20 +161,19 @@ final class DatagramSession {
 
     // MARK: Commands
 
-    /// Carries out one command; `operation` names what it queues.
-    func perform(_ command: SocketCommand, as operation: OperationID) {
-        switch command {
-        case .send(_, let request): queue(request, as: operation)
-        case .write(_, let request):
+    /// Carries out an action; `operation` names what it queues. Those that no datagram socket takes have no effect.
+    func perform(_ action: SocketCommand.Action, as operation: OperationID) {
+        switch action {
+        case .send(let request): queue(request, as: operation)
+        case .write(let request):
             queue(DatagramRequest(request.bytes, timeout: request.timeout, tag: request.tag), as: operation)
-        case .read(_, let request):
+        case .read(let request):
             guard case .available = request.kind else { return record(.readFailed, tag: request.tag) }
             receive(request.isStanding ? .continuous : .once)
-        case .close(_, let mode): askToClose(mode)
-        case .pauseReading(_, let pause): hold(pause)
-        case .cancel(_, let target): cancel(target)
-        case .halfClose, .answerTimeout, .setTimeout, .setWatermarks, .answerConnection, .answerTrust, .webSocket:
-            return
+        case .close(let mode): askToClose(mode)
+        case .pauseReading(let pause): hold(pause)
+        case .cancel(let target): cancel(target)
+        default: return
         }
     }
 

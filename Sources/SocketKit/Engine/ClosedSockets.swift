@@ -7,7 +7,9 @@ struct ClosedSockets {
     private var sockets: [SocketSnapshot] = []
     private var head = 0
     /// What was kept of the traffic of the last of them: a bound on memory, not on what is worth a look.
-    private var traffic: [SocketID: TrafficSnapshot] = [:]
+    private var traffic: [SocketID: TrafficLog] = [:]
+    /// What that takes up.
+    private(set) var trafficCost = 0
     private static let trafficLimit = 64
 
     init(limit: Int, retention: Duration) {
@@ -15,12 +17,12 @@ struct ClosedSockets {
         self.retention = retention
     }
 
-    mutating func append(_ socket: SocketSnapshot, traffic log: TrafficSnapshot?) {
+    mutating func append(_ socket: SocketSnapshot, traffic log: TrafficLog?) {
         guard limit > 0 else { return }
         sockets.append(socket)
-        traffic[socket.id] = log
+        keep(log, of: socket.id)
         let outdated = sockets.count - 1 - Self.trafficLimit
-        if outdated >= head { traffic[sockets[outdated].id] = nil }
+        if outdated >= head { keep(nil, of: sockets[outdated].id) }
         if sockets.count - head > limit { dropFirst() }
     }
 
@@ -38,11 +40,28 @@ struct ClosedSockets {
     }
 
     func traffic(of id: SocketID) -> TrafficSnapshot? {
-        traffic[id]
+        traffic[id]?.snapshot
+    }
+
+    /// What is kept of each one's traffic, in bytes.
+    var trafficCosts: [Int] { traffic.values.map(\.cost) }
+
+    /// Keeps no more than `limit` bytes of any one's traffic.
+    mutating func trimTraffic(to limit: Int) {
+        for (id, log) in traffic where log.cost > limit {
+            var log = log
+            log.trim(to: limit)
+            keep(log, of: id)
+        }
+    }
+
+    private mutating func keep(_ log: TrafficLog?, of id: SocketID) {
+        trafficCost += (log?.cost ?? 0) - (traffic[id]?.cost ?? 0)
+        traffic[id] = log
     }
 
     private mutating func dropFirst() {
-        traffic[sockets[head].id] = nil
+        keep(nil, of: sockets[head].id)
         head += 1
         guard head > 256, head * 2 > sockets.count else { return }
         sockets.removeFirst(head)

@@ -92,7 +92,6 @@ extension EngineState {
         switch letter {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
-        case .publish(let request, let answer): answer(publish(request))
         case .stopPublishing: stopPublishing()
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
@@ -116,7 +115,7 @@ extension EngineState {
             datagrams[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
-            outbox.append(.other { answer(snapshot) })
+            if request.changes != nil { answer(snapshot) } else { outbox.append(.other { answer(snapshot) }) }
         }
     }
 
@@ -143,7 +142,7 @@ extension EngineState {
     func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
         guard !hasJobs else { return false }
         if let lender {
-            switch command {
+            switch command.action {
             case .write where lender.machine.drain.isEmpty: break
             default: lender.keepUnlent()
             }
@@ -154,9 +153,9 @@ extension EngineState {
 
     private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
         if let connection = connections[command.socket] {
-            perform(command, on: connection, as: operation)
+            perform(command.action, on: connection, as: operation)
         } else {
-            handle.missed(command, as: operation, in: self)
+            handle.missed(command.action, as: operation, in: self)
         }
     }
 
@@ -164,33 +163,33 @@ extension EngineState {
     /// over it does nothing: its handle knows that already.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         if let connection = connections[command.socket] {
-            return perform(command, on: connection, as: operation)
+            return perform(command.action, on: connection, as: operation)
         }
         counters.commands += 1
-        if let acceptor = acceptors[command.socket] { return acceptor.perform(command) }
-        datagrams[command.socket]?.perform(command, as: operation ?? names.nextOperation())
+        if let acceptor = acceptors[command.socket] { return acceptor.perform(command.action) }
+        datagrams[command.socket]?.perform(command.action, as: operation ?? names.nextOperation())
     }
 
-    private func perform(_ command: SocketCommand, on connection: Connection, as operation: OperationID?) {
+    private func perform(_ action: SocketCommand.Action, on connection: Connection, as operation: OperationID?) {
         counters.commands += 1
-        switch command {
+        switch action {
         case .send: return
-        case .webSocket(_, let command):
+        case .webSocket(let command):
             connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
             connection.finishStep()
         case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
-            connection.refuseByWebSocket(command, as: operation ?? names.nextOperation())
-        case .read(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
-        case .write(_, let request): connection.queue(request, as: operation ?? names.nextOperation())
-        case .close(_, let mode): connection.askToClose(mode)
+            connection.refuseByWebSocket(action, as: operation ?? names.nextOperation())
+        case .read(let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .write(let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .close(let mode): connection.askToClose(mode)
         case .halfClose: connection.halfClose()
-        case .pauseReading(_, let pause): connection.pauseReading(pause)
-        case .answerTimeout(_, let operation, let verdict): connection.answer(verdict, to: operation)
-        case .cancel(_, let target): connection.cancel(target)
-        case .answerTrust(_, let question, .nobody): connection.nobodyJudges(question)
-        case .answerTrust(_, let question, let verdict): connection.answer(verdict, toTrust: question)
-        case .setTimeout(_, let operation, let timeout): connection.setTimeout(timeout, of: operation)
-        case .setWatermarks(_, let marks): connection.setWatermarks(marks)
+        case .pauseReading(let pause): connection.pauseReading(pause)
+        case .answerTimeout(let operation, let verdict): connection.answer(verdict, to: operation)
+        case .cancel(let target): connection.cancel(target)
+        case .answerTrust(let question, .nobody): connection.nobodyJudges(question)
+        case .answerTrust(let question, let verdict): connection.answer(verdict, toTrust: question)
+        case .setTimeout(let operation, let timeout): connection.setTimeout(timeout, of: operation)
+        case .setWatermarks(let marks): connection.setWatermarks(marks)
         case .answerConnection: return
         }
     }

@@ -1,22 +1,27 @@
 import SocketCore
 
 extension EngineState {
-    /// A picture of everything at this instant.
+    /// All sessions at this instant, or those that changed since the last time.
     func snapshot(_ request: SnapshotRequest) -> EngineSnapshot {
         var snapshot = EngineSnapshot(
             engine: configuration.name, time: now, wallNanoseconds: clock.wallNanoseconds)
-        snapshot.sockets = pictures(request.kernel)
-        snapshot.counters = currentCounters
-        snapshot.times = meter.times(now)
-        if let first = request.eventsFrom {
-            (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
-        }
-        if let id = request.traffic {
-            snapshot.trafficOf = id
-            snapshot.traffic =
-                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+        if let changes = request.changes {
+            listChanges(request, changes, in: &snapshot)
+        } else {
+            snapshot.sockets = pictures(request.kernel)
+            complete(&snapshot, eventsFrom: request.eventsFrom)
+            snapshot.trafficOf = request.traffic
+            snapshot.traffic = request.traffic.flatMap(traffic(of:))
         }
         return snapshot
+    }
+
+    /// Adds the numbers of the engine itself, and events.
+    func complete(_ snapshot: inout EngineSnapshot, eventsFrom first: UInt64?) {
+        snapshot.counters = currentCounters
+        snapshot.times = meter.times(now)
+        guard let first else { return }
+        (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = ring.read(from: first)
     }
 
     /// The counters, with what is summed elsewhere.

@@ -24,6 +24,8 @@ final class EngineState {
     @exclusivity(unchecked) var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
     @exclusivity(unchecked) var capturesTraffic: Bool
+    /// What the traffic of all live sessions takes up.
+    var trafficCost = 0
     /// What changed since viewers were last told; nil: nobody looks.
     @exclusivity(unchecked) var notes: ChangeNotes? {
         didSet { takesNotes = notes != nil }

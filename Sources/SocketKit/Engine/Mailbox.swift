@@ -30,13 +30,12 @@ enum Letter: Sendable {
     case leg(SocketID, LegCommand)
     /// Accept no connection, since the task that iterates them cannot keep up (true), or accept again (false).
     case holdAccepts(SocketID, Bool)
-    /// Publish what changed; the answer is called at once, on the queue, and is no user code.
-    case publish(PublicationRequest, @Sendable (Publication) -> Void)
     case stopPublishing
-    /// What a viewer asks for; the answer, called at once as above, says why it was not done.
+    /// What a viewer asks for; the answer, called at once on the queue, says why it was not done. It is no user code.
     case viewer(SocketCommand, @Sendable (String?) -> Void)
     /// Was taken back: its connection has moved, and it went along.
     case nothing
+    /// The answer to a request of changes is called at once, on the queue, and is no user code.
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 

@@ -5,11 +5,14 @@ extension EngineState {
     private static let viewerOperations = 1_024
     private static let viewerBytes = 16 << 20
 
-    /// Carries out what a viewer asks for. Returns why it was not done, as a sentence, where the queue that the command
-    /// adds to is so long that one who only looks must not add to it; what the program itself queues is not limited by
-    /// this.
+    /// Carries out what a viewer asks for. Returns why it was not done, as a sentence: the socket is not one that takes
+    /// such a command, or the queue that it adds to is so long that a viewer must not add to it. What the program itself
+    /// queues is not limited by this.
     func perform(ofViewer command: SocketCommand) -> String? {
-        if let queued = connections[command.socket]?.queued(for: command),
+        if let refusal = role(of: command.socket).flatMap({ command.action.refusal(of: command.socket, $0) }) {
+            return refusal + "; nothing was done"
+        }
+        if let queued = connections[command.socket]?.queued(for: command.action),
             queued.operations >= Self.viewerOperations || queued.bytes >= Self.viewerBytes
         {
             return "#\(command.socket.number) has \(queued.operations) operations of \(queued.bytes) bytes queued "
@@ -18,19 +21,21 @@ extension EngineState {
         perform(command)
         return nil
     }
+
+    private func role(of id: SocketID) -> SocketRole? {
+        connections[id]?.role ?? (acceptors[id] == nil ? nil : .listener) ?? (datagrams[id] == nil ? nil : .datagram)
+    }
 }
 
 extension Connection {
     /// What is queued where a command adds to a queue: bytes only if it adds bytes. `nil` if it adds nothing, as a close
     /// does. Datagram sockets have a limit of their own.
-    fileprivate func queued(for command: SocketCommand) -> (operations: Int, bytes: Int)? {
-        switch command {
+    fileprivate func queued(for action: SocketCommand.Action) -> (operations: Int, bytes: Int)? {
+        switch action {
         case .read: (machine.readingSnapshot(listing: 0).pendingCount, 0)
         case .write: queuedToSend
-        case .webSocket(_, let command): queued(for: command)
-        case .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .answerTrust, .setTimeout,
-            .setWatermarks, .answerConnection:
-            nil
+        case .webSocket(let command): queued(for: command)
+        default: nil
         }
     }
 

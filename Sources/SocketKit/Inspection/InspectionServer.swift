@@ -17,7 +17,7 @@ final class InspectionServer: Sendable {
     /// What other threads see of it.
     private struct Shared {
         weak var engine: SocketEngine?
-        var publication: (content: Publication, round: UInt64)?
+        var publication: (content: EngineSnapshot, round: UInt64)?
         var isStopped = false
         var viewers = 0
         var lastRefusal: String?
@@ -158,7 +158,7 @@ final class InspectionServer: Sendable {
     }
 
     /// What the engine published since; nil: nothing, or for viewers who have gone.
-    private func delivered(_ round: UInt64) -> Publication? {
+    private func delivered(_ round: UInt64) -> EngineSnapshot? {
         let delivered = shared.withLock { $0.publication.take() }
         return delivered?.round == round ? delivered?.content : nil
     }
@@ -222,16 +222,16 @@ final class InspectionServer: Sendable {
         guard !state.isAsked, state.isPartial || now >= state.nextDue && greeted.contains(where: \.hasRoom) else {
             return
         }
-        var request = PublicationRequest()
-        request.isWhole = state.board == nil
-        request.isContinued = state.isPartial
+        var changes = SnapshotRequest.Changes()
+        changes.isWhole = state.board == nil
+        changes.isContinued = state.isPartial
         if state.board == nil { state.board = InspectionBoard(showsPayload: rights >= .payload) }
-        request.eventsFrom = state.nextEvent
-        for viewer in greeted {
-            request.watched.formUnion(viewer.progress.watch.sockets)
-            if viewer.progress.watch.wantsAll { request.watchesAll = true }
-            if rights >= .payload, let id = viewer.progress.watch.traffic { request.traffic.insert(id) }
-        }
+        var request = SnapshotRequest(eventsFrom: state.nextEvent)
+        let watches = greeted.map(\.progress.watch)
+        changes.watched = Set(watches.flatMap(\.sockets))
+        changes.watchesAll = watches.contains(where: \.wantsAll)
+        if rights >= .payload { changes.traffic = Set(watches.compactMap(\.traffic)) }
+        request.changes = changes
         state.isAsked = true
         if !state.isPartial {
             state.asked = now
@@ -239,21 +239,20 @@ final class InspectionServer: Sendable {
         }
         let round = state.round
         engine?.post(
-            .publish(request) { @Sendable [self] publication in
+            .snapshot(request) { @Sendable [self] publication in
                 shared.withLock { $0.publication = (publication, round) }
                 ring()
             })
     }
 
     /// Puts what the engine published on the board, where viewers find it once it is whole.
-    private func take(_ publication: consuming Publication, _ state: inout State, _ clock: SystemClock) {
+    private func take(_ publication: consuming EngineSnapshot, _ state: inout State, _ clock: SystemClock) {
         let before = ProcessorTime.ofThread
         state.isAsked = false
-        state.isPartial = publication.isPartial
-        state.cost += publication.cost
-        publication.tick.interval = state.interval
-        if !publication.isPartial { state.nextEvent = publication.tick.nextEvent }
-        state.board?.take(publication)
+        state.isPartial = publication.changes?.isPartial ?? false
+        state.cost += publication.changes?.cost ?? .zero
+        if !state.isPartial { state.nextEvent = publication.nextEvent }
+        state.board?.take(publication, every: state.interval)
         let tellsAll = state.viewers.contains(where: \.isUntold)
         if !state.isPartial {
             for viewer in state.viewers where viewer.isGreeted { viewer.isBehind = true }

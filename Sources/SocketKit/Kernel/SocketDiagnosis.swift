@@ -12,6 +12,12 @@ package struct SocketDiagnosis: ~Copyable {
         package var inode: UInt64
         /// Bytes that its program has not read; nil: the kernel does not say.
         package var unread: Int?
+        /// Bytes that its program has written and the other end has not acknowledged; nil: the kernel does not say.
+        package var unsent: Int?
+        /// Whether the other end has sent FIN and this program has not closed (CLOSE-WAIT).
+        package var isClosing = false
+        /// Whether its program has read that FIN.
+        package var hasReadEnd = false
     }
 
     private let descriptor: Int32
@@ -64,7 +70,11 @@ package struct SocketDiagnosis: ~Copyable {
     private static let lacksInterface = Atomic(false)
 
     private static func answer(_ found: csystem_diag) -> Answer {
-        Answer(inode: found.inode, unread: found.receive_queue < 0 ? nil : Int(found.receive_queue))
+        let isClosing = found.state == 8
+        return Answer(
+            inode: found.inode, unread: found.receive_queue < 0 ? nil : Int(found.receive_queue),
+            unsent: found.send_queue < 0 ? nil : Int(found.send_queue), isClosing: isClosing,
+            hasReadEnd: isClosing && found.has_unread_end == 0)
     }
 
     /// A numeric address as the kernel has it.

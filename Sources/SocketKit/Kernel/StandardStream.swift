@@ -4,7 +4,8 @@ import SocketCore
 /// Standard output and standard error. Nothing else in the package writes to them, except the screen, which has its
 /// terminal to itself.
 ///
-/// What is written here may quote peers, files and arguments, so it is escaped by `PrintableText`.
+/// What is written here may quote peers, files and arguments, so it is escaped by `PrintableText`; but for the bytes of a
+/// peer that the user asked for, where no terminal is.
 package enum StandardStream: Int32, Sendable {
     case output = 1
     case error = 2
@@ -57,6 +58,12 @@ package enum StandardStream: Int32, Sendable {
     @discardableResult
     package func writeLine(_ sentence: String) -> Outcome {
         write(Array((PrintableText.escaped(sentence) + "\n").utf8)[...], nil)
+    }
+
+    /// Writes a peer's bytes as they are, or escaped where a terminal would act on them.
+    package func write(bytes: [UInt8], until interruption: Interruption? = nil) -> Outcome {
+        guard isTerminal else { return write(bytes[...], interruption) }
+        return write(String(decoding: bytes.filter { $0 != 0x0D }, as: UTF8.self), until: interruption)
     }
 
     /// Occupies descriptors 0 to 2 where the program was started without them, so that no file or pipe of the program

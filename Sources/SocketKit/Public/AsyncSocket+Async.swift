@@ -47,7 +47,7 @@ extension AsyncSocket {
     public func send(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) async throws(SocketError) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
         do throws(FailedOperation) {
-            _ = try await outcome { .write($0, request) }.get()
+            _ = try await outcome(.write(request)).get()
         } catch {
             throw error.thrown
         }
@@ -74,23 +74,23 @@ extension AsyncSocket {
                     operation: engine.names.nextOperation(), kind: .read(request.kind), tag: request.tag, done: 0,
                     total: request.total, bytes: [], isStanding: true, error: error))
         }
-        return await outcome { .read($0, request) }
+        return await outcome(.read(request))
     }
 
     private func outcome(
-        _ command: @escaping @Sendable (SocketID) -> SocketCommand
+        _ action: SocketCommand.Action
     ) async -> Result<[UInt8], FailedOperation> {
         let operation = engine.names.nextOperation()
-        return await waitForAnswer(orIfCancelled: .failure(unbegun(operation, command))) {
-            ask(command, as: operation, answer: $0)
+        return await waitForAnswer(orIfCancelled: .failure(unbegun(operation, action))) {
+            ask(action, as: operation, answer: $0)
         } onCancel: { [self] in
             giveUp(operation)
         }
     }
 
     /// The failure of an operation that a cancelled task did not begin.
-    private func unbegun(_ operation: OperationID, _ command: (SocketID) -> SocketCommand) -> FailedOperation {
-        guard var failed = command(SocketID(0)).failure(as: operation) else {
+    private func unbegun(_ operation: OperationID, _ action: SocketCommand.Action) -> FailedOperation {
+        guard var failed = action.failure(as: operation) else {
             preconditionFailure("only reads and writes are awaited")
         }
         failed.error = .cancelled(failed.error.operation)

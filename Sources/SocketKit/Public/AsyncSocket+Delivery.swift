@@ -16,8 +16,8 @@ extension AsyncSocket {
     }
 
     /// A command came whose session is over: it fails.
-    func missed(_ command: SocketCommand, as operation: OperationID, in engineState: EngineState) {
-        guard let failed = command.failure(as: operation) else { return }
+    func missed(_ action: SocketCommand.Action, as operation: OperationID, in engineState: EngineState) {
+        guard let failed = action.failure(as: operation) else { return }
         engineState.outbox.append(.missed(self, .failed(failed)))
     }
 
@@ -182,7 +182,7 @@ extension AsyncSocket {
         _ request: ReadRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask({ .read($0, request) }, as: operation) { answer(operation, $0) }
+        ask(.read(request), as: operation) { answer(operation, $0) }
         return operation
     }
 
@@ -191,7 +191,7 @@ extension AsyncSocket {
         _ request: WriteRequest, _ answer: @escaping @Sendable (OperationID, Result<[UInt8], FailedOperation>) -> Void
     ) -> OperationID {
         let operation = engine.names.nextOperation()
-        ask({ .write($0, request) }, as: operation) { answer(operation, $0) }
+        ask(.write(request), as: operation) { answer(operation, $0) }
         return operation
     }
 

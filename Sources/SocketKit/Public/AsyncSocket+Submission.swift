@@ -14,62 +14,62 @@ extension AsyncSocket {
         case posted(SocketEngine, Mailbox.Need)
     }
 
-    /// Gives a command for the present session to the engine, and names it; without a session, for one that is never
+    /// Gives a command for the current session to the engine, and names it; without a session, for one that is never
     /// found.
     @discardableResult
-    func ask(_ command: (SocketID) -> SocketCommand) -> OperationID {
-        submit(command) { _, _, _ in false }
+    func ask(_ action: @autoclosure () -> SocketCommand.Action) -> OperationID {
+        submit(action()) { _, _, _ in false }
     }
 
     /// Likewise; `queue` is the short way of user code within a turn, and false where it cannot be taken.
     func submit(
-        _ command: (SocketID) -> SocketCommand, queue: (SocketEngine, SocketID, OperationID) -> Bool
+        _ action: @autoclosure () -> SocketCommand.Action, queue: (SocketEngine, SocketID, OperationID) -> Bool
     ) -> OperationID {
         var operation = OperationID(0)
         let way = state.withLock { state -> Way in
             operation = state.engine.names.nextOperation()
             if state.engine.isWithinTurn { return .within(state.engine, state.session) }
-            return .posted(state.engine, post(command, as: operation, to: state.engine, state.session))
+            return .posted(state.engine, post(action(), as: operation, to: state.engine, state.session))
         }
         switch way {
         case .posted(let engine, let need): engine.meet(need)
         case .within(let engine, let session):
             if let session, queue(engine, session, operation) { return operation }
-            submit(command, as: operation, within: engine, session)
+            submit(action(), as: operation, within: engine, session)
         }
         return operation
     }
 
     /// Gives a command to the engine whose completion goes to `answer` instead of the delegate.
     func ask(
-        _ command: (SocketID) -> SocketCommand, as operation: OperationID, answer: @escaping OperationAnswer
+        _ action: SocketCommand.Action, as operation: OperationID, answer: @escaping OperationAnswer
     ) {
-        let isRead = if case .read = command(SocketID(0)) { true } else { false }
+        let isRead = if case .read = action { true } else { false }
         let way = state.withLock { state -> Way in
             state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
             if state.engine.isWithinTurn { return .within(state.engine, state.session) }
-            return .posted(state.engine, post(command, as: operation, to: state.engine, state.session))
+            return .posted(state.engine, post(action, as: operation, to: state.engine, state.session))
         }
         switch way {
         case .posted(let engine, let need): engine.meet(need)
-        case .within(let engine, let session): submit(command, as: operation, within: engine, session)
+        case .within(let engine, let session): submit(action, as: operation, within: engine, session)
         }
     }
 
     private func submit(
-        _ command: (SocketID) -> SocketCommand, as operation: OperationID, within engine: SocketEngine,
+        _ action: SocketCommand.Action, as operation: OperationID, within engine: SocketEngine,
         _ session: SocketID?
     ) {
-        if engine.performAtOnce(command(session ?? SocketID(0)), of: self, as: operation) { return }
-        let need = state.withLock { post(command, as: operation, to: $0.engine, $0.session) }
+        if engine.performAtOnce(SocketCommand(session ?? SocketID(0), action), of: self, as: operation) { return }
+        let need = state.withLock { post(action, as: operation, to: $0.engine, $0.session) }
         engine.meet(need)
     }
 
     /// Under the handle's lock.
     private func post(
-        _ command: (SocketID) -> SocketCommand, as operation: OperationID, to engine: SocketEngine,
+        _ action: SocketCommand.Action, as operation: OperationID, to engine: SocketEngine,
         _ session: SocketID?
     ) -> Mailbox.Need {
-        engine.mailbox.post(.ask(self, command(session ?? SocketID(0)), operation))
+        engine.mailbox.post(.ask(self, SocketCommand(session ?? SocketID(0), action), operation))
     }
 }

@@ -74,7 +74,7 @@ extension AsyncSocket {
 
     /// Gives the verdict on the peer's certificate, from any thread; no effect when that question is not open any more.
     public func answerTrust(of question: OperationID, _ verdict: TrustVerdict) {
-        ask { .answerTrust($0, question, verdict) }
+        ask(.answerTrust(question, verdict))
     }
 
     // MARK: Awaiting

@@ -191,7 +191,7 @@ public final class AsyncSocket: Sendable {
             if state.isAwaited { state.changeAwaited { $0.rename(names) } }
             var need = other.mailbox.post(.take(moved, self))
             for (command, operation) in engineState.withdraw(self) {
-                let next = other.mailbox.post(.ask(self, command.with(moved.id), operation))
+                let next = other.mailbox.post(.ask(self, SocketCommand(moved.id, command.action), operation))
                 if need != .turn { need = next }
             }
             return need
@@ -205,9 +205,7 @@ public final class AsyncSocket: Sendable {
     /// `didFail` says why.
     @discardableResult
     public func read(_ request: ReadRequest) -> OperationID {
-        submit {
-            .read($0, request)
-        } queue: {
+        submit(.read(request)) {
             $0.queueAtOnce(request, of: $1, as: $2)
         }
     }
@@ -216,9 +214,7 @@ public final class AsyncSocket: Sendable {
     @discardableResult
     public func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
-        return submit {
-            .write($0, request)
-        } queue: {
+        return submit(.write(request)) {
             $0.queueAtOnce(request, of: $1, as: $2)
         }
     }
@@ -227,23 +223,23 @@ public final class AsyncSocket: Sendable {
     /// for the reads that follow; what has completed meanwhile stays completed; a write of which bytes were sent goes
     /// on.
     public func cancel(_ target: SocketCommand.CancelTarget) {
-        ask { .cancel($0, target) }
+        ask(.cancel(target))
     }
 
     /// Gives the verdict on an operation that timed out; no effect when it is not waiting for one any more.
     public func answerTimeout(of operation: OperationID, _ verdict: TimeoutVerdict) {
-        ask { .answerTimeout($0, operation, verdict) }
+        ask(.answerTimeout(operation, verdict))
     }
 
     /// Gives an operation, queued or in hand, another timeout (nil: none), counted from when it became the one in hand;
     /// one whose time is then up already times out at once. No effect on one that is asking or has ended.
     public func setTimeout(_ timeout: Duration?, of operation: OperationID) {
-        ask { .setTimeout($0, operation, timeout) }
+        ask(.setTimeout(operation, timeout))
     }
 
     /// Stops taking bytes from the kernel, or goes on. Timeouts go on counting.
     public func pauseReading(_ pause: Bool) {
-        ask { .pauseReading($0, pause) }
+        ask(.pauseReading(pause))
     }
 
     // MARK: Closing
@@ -258,12 +254,12 @@ public final class AsyncSocket: Sendable {
 
     /// Closes as the mode says, without waiting. New operations are refused from now on. No effect without a session.
     public func disconnect(_ mode: CloseMode) {
-        ask { .close($0, mode) }
+        ask(.close(mode))
     }
 
     /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
     public func closeWrite() {
-        ask { .halfClose($0) }
+        ask(.halfClose)
     }
 }
 

@@ -14,9 +14,15 @@ public struct EngineConfiguration: Sendable {
     /// together; 256 MiB. The first 64 KiB of each do not count. A WebSocket whose message would go over it fails with code
     /// 1013.
     public var unfinishedMessageBytes = 256 << 20
-    /// Whether bytes of traffic are kept for a person to look at: at most 256 KiB and 512 operations a session, the
-    /// first 16 KiB of each. Off by default, since payloads are nobody else's business.
+    /// Whether bytes of traffic are kept for a user to look at. Off by default, since payloads are nobody else's business.
     public var capturesTraffic = false
+    /// How many bytes of traffic are kept of one session; 4 MiB. Each operation counts its bytes and 1 KiB. When there is
+    /// no more room, long messages keep their beginning and their end, and then the oldest operations go; both are counted.
+    /// Less than 0 is 0, and the latest operation is kept in any case.
+    public var trafficLimit = 4 << 20
+    /// How many bytes of traffic are kept of all sessions of the engine together, closed ones included; 64 MiB. When there
+    /// is no more room, the sessions that keep most give some up, until all of those keep equally much.
+    public var totalTrafficLimit = 64 << 20
 
     /// The defaults above.
     public init() {}

@@ -62,8 +62,8 @@ extension Connection {
     }
 
     /// Reads and writes of anybody else's would tear frames apart.
-    func refuseByWebSocket(_ command: SocketCommand, as operation: OperationID) {
-        guard var failed = command.failure(as: operation) else { return }
+    func refuseByWebSocket(_ action: SocketCommand.Action, as operation: OperationID) {
+        guard var failed = action.failure(as: operation) else { return }
         failed.error = SocketError(
             .badConfiguration, operation: failed.error.operation,
             detail: "a WebSocket reads and writes by itself; send it messages")

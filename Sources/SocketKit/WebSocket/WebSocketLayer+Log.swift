@@ -22,12 +22,13 @@ extension WebSocketLayer {
         _ type: WebSocketMessageType, _ bytes: [UInt8], isPart: Bool = false, as operation: OperationID,
         on connection: Connection
     ) {
+        guard connection.keepsTraffic else { return }
         var traffic = WebSocketTraffic(.init(type))
         traffic.isPart = isPart
         connection.traffic?.record(
             operation, direction: .sent, tag: 0, kind: .write, done: bytes.count, total: bytes.count,
             state: .inProgress, now: connection.engine.now, webSocket: traffic
-        ) { Array(bytes.prefix($0)) }
+        ) { bytes.part($0) }
     }
 
     /// A part of a message that is streamed was queued.
@@ -50,6 +51,7 @@ extension WebSocketLayer {
 
     /// A message is wholly with the kernel, or will not be sent: `error` says why.
     func logSent(_ operation: OperationID, _ error: String?, on connection: Connection) {
+        guard connection.keepsTraffic || !streamed.isEmpty else { return }
         for part in [operation] + (streamed.removeValue(forKey: operation)?.parts ?? []) {
             connection.traffic?.settle(part, error: error, now: connection.engine.now)
         }
@@ -110,7 +112,7 @@ extension WebSocketLayer {
             connection.engine.names.nextOperation(), direction: direction, tag: 0,
             kind: direction == .sent ? .write : .read(.available(limit: nil)), done: bytes.count, total: bytes.count,
             state: .complete(after: .zero), now: connection.engine.now, webSocket: traffic
-        ) { Array(bytes.prefix($0)) }
+        ) { bytes.part($0) }
     }
 }
 

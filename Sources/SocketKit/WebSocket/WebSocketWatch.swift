@@ -81,7 +81,7 @@ final class WebSocketWatch {
                 connection.engine.names.nextOperation(), direction: item.isSent ? .sent : .received, tag: 0,
                 kind: item.isSent ? .write : .read(.available(limit: nil)), done: item.length, total: item.length,
                 state: .complete(after: .zero), now: connection.engine.now, webSocket: item.traffic
-            ) { Array(item.bytes.prefix($0)) }
+            ) { item.bytes.part($0) }
         }
     }
 
@@ -115,7 +115,7 @@ extension Connection {
     /// Keeps a read for a person to look at: what of it is no frames as bytes, the frames as what they are.
     func logRead(_ delivery: ReadDelivery, seenBy watch: WebSocketWatch) {
         let plain = watch.received(delivery.bytes, on: self)
-        if plain > 0 { log(delivery, plain) { Array(delivery.bytes.prefix(min($0, plain))) } }
+        if plain > 0 { log(delivery, plain) { delivery.bytes.part($0.clamped(to: 0..<plain)) } }
         watch.show(on: self)
     }
 }

@@ -13,10 +13,11 @@ struct InspectionBoardTests {
         return socket
     }
 
-    private func publication(_ changed: [SocketSnapshot], next: UInt64 = 0) -> Publication {
-        var publication = Publication()
-        publication.changed = changed
-        publication.tick.nextEvent = next
+    private func publication(_ changed: [SocketSnapshot], next: UInt64 = 0) -> EngineSnapshot {
+        var publication = EngineSnapshot(engine: "", time: .zero, wallNanoseconds: 0)
+        publication.sockets = changed
+        publication.nextEvent = next
+        publication.changes = SnapshotChanges()
         return publication
     }
 
@@ -39,22 +40,24 @@ struct InspectionBoardTests {
 
     /// The frames of one update, those of each piece by themselves.
     private func allPieces(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> [[InspectionFrame]] {
         var pieces: [[InspectionFrame]] = []
         while true {
-            let (frames, isLast) = try piece(&board, &viewer)
+            let (frames, isLast) = try piece(&board, &viewer, limit)
             pieces.append(frames)
             if isLast { return pieces }
         }
     }
 
     private func piece(
-        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress
+        _ board: inout InspectionBoard, _ viewer: inout InspectionBoard.Progress,
+        _ limit: Int = InspectionBoard.chunk + 1_024
     ) throws -> (frames: [InspectionFrame], isLast: Bool) {
         var writer = WireWriter()
         let hasMore = board.update(&viewer, to: &writer)
-        #expect(writer.bytes.count <= InspectionBoard.chunk + 1_024)
+        #expect(writer.bytes.count <= limit)
         var decoder = InspectionFrameDecoder()
         decoder.append(writer.bytes)
         var frames: [InspectionFrame] = []
@@ -103,12 +106,12 @@ struct InspectionBoardTests {
         board.take(publication([socket(1), socket(2), socket(3)]))
         try tell(&board, &viewer, &mirror)
         var ending = publication([socket(2, closed: true)])
-        ending.oldestClosed = SocketID(2)
+        ending.changes?.oldestClosed = SocketID(2)
         board.take(ending)
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.phase) == [.connected, .closed, .connected])
         var expiry = publication([])
-        expiry.gone = [SocketID(3)]
+        expiry.changes?.gone = [SocketID(3)]
         board.take(expiry)
         try tell(&board, &viewer, &mirror)
         #expect(mirror.seen?.sockets.map(\.id) == [SocketID(1)])
@@ -124,7 +127,7 @@ struct InspectionBoardTests {
         try tell(&board, &viewer, &mirror)
         for number in 1...9_999 {
             var gone = publication([])
-            gone.gone = [SocketID(UInt64(number))]
+            gone.changes?.gone = [SocketID(UInt64(number))]
             board.take(gone)
         }
         // What was begun is ended first, or a viewer as slow as this one would never see anything.
@@ -142,11 +145,11 @@ struct InspectionBoardTests {
             viewer.watch.sockets = [SocketID(1)]
             viewer.watch.traffic = SocketID(1)
             var news = publication([socket(1)])
-            news.watched = [SocketID(1): socket(1)]
+            news.changes?.watched = [SocketID(1): socket(1)]
             let item = TrafficItem(
                 sequence: 0, operation: OperationID(1), time: .zero, direction: .sent, tag: 0, kind: .write, done: 6,
                 total: 6, state: .inProgress, bytes: Array("secret".utf8))
-            news.traffic = [SocketID(1): TrafficSnapshot(items: [item])]
+            news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: [item])]
             board.take(news)
             var writer = WireWriter()
             _ = board.update(&viewer, to: &writer)
@@ -181,14 +184,14 @@ struct InspectionBoardTests {
         var viewer = InspectionBoard.Progress()
         for start in stride(from: UInt64(1), to: 500, by: 100) {
             var piece = publication((start..<(start + 100)).map { socket($0) })
-            piece.isPartial = start < 400
+            piece.changes?.isPartial = start < 400
             board.take(piece)
             #expect(board.isComplete == (start > 400))
         }
         #expect(ids(try allPieces(&board, &viewer).joined()) == (1...500).map { SocketID($0) })
         for start in [UInt64(10), 20] {
             var piece = publication([socket(start, received: 1)])
-            piece.isPartial = start < 20
+            piece.changes?.isPartial = start < 20
             board.take(piece)
         }
         #expect(ids(try allPieces(&board, &viewer).joined()) == [SocketID(10), SocketID(20)])
@@ -203,7 +206,7 @@ struct InspectionBoardTests {
         let first = try piece(&board, &viewer)
         #expect(!first.isLast)
         var news = publication([socket(1, received: 7), socket(9_000, received: 7), socket(9_001)])
-        news.gone = [SocketID(2), SocketID(8_999)]
+        news.changes?.gone = [SocketID(2), SocketID(8_999)]
         board.take(news)
         for frame in first.frames { try mirror.take(frame) }
         try tell(&board, &viewer, &mirror)
@@ -223,7 +226,7 @@ struct InspectionBoardTests {
         for frame in try piece(&board, &viewer).frames { try mirror.take(frame) }
         for number in 1...9_999 {
             var gone = publication([])
-            gone.gone = [SocketID(UInt64(number))]
+            gone.changes?.gone = [SocketID(UInt64(number))]
             board.take(gone)
         }
         // What was begun is ended first, or a viewer as slow as this one would never see anything.
@@ -249,6 +252,33 @@ struct InspectionBoardTests {
         #expect(told == Array(2_976..<4_000))
     }
 
+    @Test("megabytes of traffic come in pieces, each once, and of a message its beginning and its end")
+    func muchTraffic() throws {
+        func item(_ sequence: UInt64, _ count: Int) -> TrafficItem {
+            TrafficItem(
+                sequence: sequence, operation: OperationID(sequence), time: .zero, direction: .sent, tag: 0,
+                kind: .write, done: count, total: count, state: .complete(after: .zero),
+                bytes: [UInt8](repeating: 1, count: count))
+        }
+        let items = (0..<60).map { item($0, 50_000) } + [item(60, 3_000_000)]
+        var board = InspectionBoard(showsPayload: true)
+        var viewer = InspectionBoard.Progress()
+        viewer.watch.traffic = SocketID(1)
+        var news = publication([])
+        news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: items)]
+        board.take(news)
+        let pieces = try allPieces(&board, &viewer, limit: 300_000)
+        let changes = pieces.map { frames in
+            frames.flatMap { frame -> [TrafficItem] in
+                if case .traffic(let change) = frame { change.items } else { [] }
+            }
+        }
+        #expect(changes.allSatisfy { $0.reduce(0) { $0 + $1.keptBytes } <= 256 << 10 })
+        let told = changes.flatMap { $0 }
+        #expect(pieces.count > 30 && told.map(\.sequence) == Array(0...60))
+        #expect(told.last?.bytes.count == 128 << 10 && told.last?.tail.count == 128 << 10)
+    }
+
     @Test("of traffic only what is new or has grown is told again")
     func traffic() throws {
         func item(_ sequence: UInt64, done: Int, _ state: TrafficItem.State) -> TrafficItem {
@@ -268,7 +298,7 @@ struct InspectionBoardTests {
         mirror.watches(viewer.watch)
         for step in steps {
             var news = publication([])
-            news.traffic = [SocketID(1): TrafficSnapshot(items: step, dropped: step[0].sequence)]
+            news.changes?.traffic = [SocketID(1): TrafficSnapshot(items: step, dropped: step[0].sequence)]
             board.take(news)
             try tell(&board, &viewer, &mirror)
             #expect(mirror.seen?.traffic?.items == step)

@@ -105,14 +105,30 @@ struct InspectionMirrorTests {
     @Test("keeps no more traffic than a program does, and counts what it drops")
     func boundedTraffic() throws {
         var mirror = try watching()
-        for round in 0..<4 { try mirror.take(traffic((0..<400).map { item(UInt64(round * 400 + $0), bytes: 1_000) })) }
+        for round in 0..<4 {
+            try mirror.take(traffic((0..<400).map { item(UInt64(round * 400 + $0), bytes: 100_000) }))
+        }
+        try mirror.take(tick())
         let kept = try #require(mirror.seen?.traffic)
         #expect(kept.items.last?.sequence == 1_599)
-        #expect(kept.items.count == 262 && kept.dropped == 1_600 - 262)
+        #expect(kept.items.reduce(0) { $0 + $1.keptBytes } <= TrafficLog.standardTotal)
+        #expect(kept.dropped == 1_600 - UInt64(kept.items.count))
         try mirror.take(traffic([item(1_400, done: 7), item(1_600)], first: 1_399))
         let later = try #require(mirror.seen?.traffic)
         #expect(later.items.map(\.sequence) == Array(1_399...1_600))
         #expect(later.items[1].done == 7)
+    }
+
+    @Test("keeps what the program had to drop from the middle, and says nothing is missing there")
+    func mirroredGap() throws {
+        var mirror = try watching()
+        try mirror.take(traffic((1...6).map { item($0, bytes: 10, done: 10) }, first: 1))
+        var after = item(7, bytes: 10, done: 10)
+        after.skipped = 30
+        try mirror.take(traffic([after], first: 1))
+        try mirror.take(tick())
+        let kept = try #require(mirror.seen?.traffic)
+        #expect(kept.items.map(\.sequence) == Array(1...7) && kept.items.allSatisfy { $0.skipped == 0 })
     }
 
     @Test("refuses sockets without an id, and more of them than a viewer keeps")

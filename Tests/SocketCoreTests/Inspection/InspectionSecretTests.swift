@@ -33,9 +33,10 @@ struct InspectionSecretTests {
                 .webSocket(.refused(refusal)), operation: "handshake", detail: "\(told.target): answered \(secret)"))
         for showsPayload in [false, true] {
             var board = InspectionBoard(showsPayload: showsPayload)
-            var publication = Publication()
-            publication.changed = [told]
-            publication.oldestClosed = told.id
+            var publication = EngineSnapshot(engine: "", time: .zero, wallNanoseconds: 0)
+            publication.sockets = [told]
+            publication.changes = SnapshotChanges()
+            publication.changes?.oldestClosed = told.id
             board.take(publication)
             var viewer = InspectionBoard.Progress()
             var writer = WireWriter()

@@ -31,8 +31,12 @@ struct ComposerInfo {
 
     /// `sending big.bin: 0 B of 191M, 0%, waits for t1`: what was queued before goes out first.
     private func words(_ running: TransmissionProgress) -> String {
-        guard let current = model.selected?.writing.current else { return running.words }
-        if current.tag == running.transmission.tag { return running.words(underWay: current.done) }
+        guard let socket = model.selected, let current = socket.writing.current else { return running.words }
+        if current.tag == running.transmission.tag {
+            let still = (current.lastProgress ?? current.started).map { model.now - $0 } ?? .zero
+            let rate = still >= .seconds(2) ? "stalled \(Format.duration(still))" : "\(Format.rate(socket.sendRate))/s"
+            return "\(running.words(underWay: current.done)), \(rate)"
+        }
         return running.done == 0 ? "\(running.words), waits for t\(current.tag)" : running.words
     }
 

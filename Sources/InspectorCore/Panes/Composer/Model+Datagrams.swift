@@ -40,17 +40,6 @@ extension Model {
                 [.text(.address, "To", now, hint: "host:port, or /path of a Unix-domain socket")]))
     }
 
-    /// Asks what to receive next: one datagram, or all.
-    mutating func openReceiveForm(_ id: SocketID, tag: Int) {
-        dialog = .form(
-            Form(
-                .read(id),
-                [
-                    FormField(.standing, "All", .toggle(true), hint: "off: the next datagram alone"),
-                    .text(.tag, "Tag", String(tag)),
-                ]))
-    }
-
     /// A datagram holds what was typed and nothing else, unless a line ending is asked for.
     mutating func greetDatagrams(_ socket: SocketSnapshot) {
         guard composers[socket.id] == nil else { return }

@@ -31,6 +31,7 @@ extension Model {
             if transmission.isLong {
                 var progress = TransmissionProgress(transmission)
                 if case .file(let path) = source, fileFacts?.path == path { progress.total = fileFacts?.size }
+                progress.began = latest?.time
                 shared.transmissions[id] = progress
             }
             return [.transmit(transmission)] + following
@@ -74,8 +75,9 @@ extension Model {
     /// The shell tells how far it is.
     mutating func progressed(_ progress: TransmissionProgress) {
         let id = progress.transmission.socket
-        guard transmissions[id] != nil else { return }
+        guard let former = transmissions[id] else { return }
         shared.transmissions[id] = progress
+        shared.transmissions[id]?.began = former.began
         guard case .message(_, let first) = progress.transmission.source, let composer = composers[id] else { return }
         let next = max(composer.sequence, first + progress.rounds)
         composers[id]?.sequence = next
@@ -84,11 +86,13 @@ extension Model {
     /// The shell is done, was stopped, or could not go on.
     mutating func transmissionEnded(_ progress: TransmissionProgress, _ ending: TransmissionEnding) {
         let id = progress.transmission.socket
-        let wasKnown = shared.transmissions.removeValue(forKey: id) != nil
+        let known = shared.transmissions.removeValue(forKey: id)
+        let time = known?.began.flatMap { began in latest.map { $0.time - began } } ?? .zero
+        note(progress, ending, after: time)
         switch ending {
         case .failed(let sentence): notice = error(sentence)
         case .stopped: notice = hint("stopped \(progress.words)")
-        case .done: if wasKnown, tab == .talk { notice = hint("sent \(progress.name), \(Format.size(progress.done))") }
+        case .done: if known != nil, tab == .talk { notice = hint(progress.summary(ending, after: time)) }
         }
     }
 }

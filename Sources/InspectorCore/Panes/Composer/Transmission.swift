@@ -70,6 +70,8 @@ package struct TransmissionProgress: Hashable, Sendable {
     package var done = 0
     /// Bytes of the present one in all; nil: not known yet.
     package var total: Int?
+    /// When it was asked for; the model knows.
+    package var began: MonotonicTime?
 
     package init(_ transmission: Transmission) {
         self.transmission = transmission
@@ -81,6 +83,14 @@ package struct TransmissionProgress: Hashable, Sendable {
         case .message: "a message"
         case .file(let path): String(path.split(separator: "/").last ?? "")
         }
+    }
+
+    /// `sent big.bin: 191M in 9s`, `stopped sending big.bin after 31s: 30M of 191M, 15%`
+    package func summary(_ ending: TransmissionEnding, after time: Duration) -> String {
+        let time = Format.duration(max(.zero, time))
+        if case .done = ending { return "sent \(name): \(Format.size(done)) in \(time)" }
+        let amount = words.drop { $0 != ":" }
+        return "stopped sending \(name) after \(time)\(amount)"
     }
 
     /// `sending big.bin: 3.1M of 12M, 25%`

@@ -1,40 +1,115 @@
 import SocketCore
 
-/// Where the bytes are: our write queue, the kernel's send queue, bytes in flight, and what the peer has not read; and,
-/// the other way, what came but was not read here.
+/// Where the bytes are: our write queue, the kernel's send queue, bytes in flight, and what the program at the other end
+/// has not read; and, the other way, what came but was not read here.
 package struct BytesPipeline {
     let socket: SocketSnapshot
+    /// The other end, where it is on this host.
+    let end: PeerEnd?
+    let model: Model
 
-    package init(_ socket: SocketSnapshot) {
-        self.socket = socket
+    /// What gives way where there is no room, the first one first. Amounts and the program's name stay to the last.
+    private enum Saving: Int, CaseIterable, Comparable {
+        /// The unread bytes that nobody knows, and a queue of ours that is empty.
+        case unknown, noQueue
+        /// The bytes in flight, which the send queue then includes.
+        case inFlight
+        /// `here` stands for `not read here`.
+        case shortHere
+        case full
+        /// `125K in python3[77]` is unread there.
+        case unread
+        /// Only the amounts of our queue and of the send queue.
+        case names
+
+        static func < (one: Saving, other: Saving) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// The stages from our queue to the other program, in order. What is known of the peer's own process stands last.
-    package var outgoing: Line {
-        var line = Line("queued \(Format.bytes(socket.writing.pendingBytes))", Style(.sent))
-        line.append(" > ")
-        let kernel = socket.kernel
-        line.append("sndq \((kernel?.notSent ?? kernel?.sendQueue).map { Format.bytes($0) } ?? "-")", Style(.sent))
-        if socket.phase == .connected, !socket.isWriteShut, !socket.flags.contains(.socketCanAcceptBytes) {
-            line.append(" (full)", Style(.warn))
+    init(_ model: Model, _ socket: SocketSnapshot) {
+        self.model = model
+        self.socket = socket
+        end = model.peers[socket.id]
+    }
+
+    /// The stages on the way to the other program, in order, with an arrow before each but the first.
+    var stages: [Line] { stages(saving: nil) }
+
+    /// What came and was not read.
+    var incoming: Line { incoming(saving: nil) }
+
+    /// Both directions in so many columns.
+    func fitted(to room: Int) -> (outgoing: Line, incoming: Line) {
+        var outgoing = Line()
+        var incoming = Line()
+        for saving in [nil] + Saving.allCases {
+            (outgoing, incoming) = (joined(stages(saving: saving)), self.incoming(saving: saving))
+            if outgoing.width + (incoming.width > 0 ? incoming.width + 2 : 0) <= room { break }
         }
-        if let all = kernel?.sendQueue, let waiting = kernel?.notSent, all > waiting {
-            line.append(" > ")
-            line.append("in flight \(Format.bytes(all - waiting))", Style(.sent))
+        return (outgoing, incoming)
+    }
+
+    private func joined(_ stages: [Line]) -> Line {
+        var line = Line()
+        for stage in stages {
+            if line.width > 0 { line.append(" ") }
+            line.append(stage)
         }
         return line
     }
 
-    /// What came and was not read.
-    package var unread: Line {
+    private func stages(saving: Saving?) -> [Line] {
+        func gives(_ way: Saving) -> Bool { saving.map { $0 >= way } ?? false }
+        var stages: [Line] = []
+        func add(_ stage: Line) {
+            var arrow = Line(stages.isEmpty ? "" : "> ")
+            arrow.append(stage)
+            stages.append(arrow)
+        }
+        func amount(_ name: String, _ count: Int?) -> Line {
+            let amount = count.map { Format.bytes($0) } ?? "-"
+            return Line(gives(.names) ? amount : "\(name) \(amount)", Style(.sent))
+        }
+        let pending = socket.writing.pendingBytes
+        if pending > 0 || !gives(.noQueue) { add(amount("queued", pending)) }
+        let kernel = socket.kernel
+        var sending = amount("sndq", gives(.inFlight) ? kernel?.sendQueue : kernel?.notSent ?? kernel?.sendQueue)
+        if isFull, !gives(.full) { sending.append(" (full)", Style(.warn)) }
+        add(isFull && gives(.full) ? sending.restyled { _ in Style(.warn) } : sending)
+        if let all = kernel?.sendQueue, let waiting = kernel?.notSent, all > waiting, !gives(.inFlight) {
+            add(amount("in flight", all - waiting))
+        }
+        if kernel != nil, end != nil || !gives(.unknown) { add(atPeer(isShort: gives(.unread) && end?.program != nil)) }
+        return stages
+    }
+
+    private var isFull: Bool {
+        socket.phase == .connected && !socket.isWriteShut && !socket.flags.contains(.socketCanAcceptBytes)
+    }
+
+    /// What the program at the other end has not read, and which one that is.
+    private func atPeer(isShort: Bool) -> Line {
+        let unread = end?.unread
+        var line = Line(
+            (isShort ? "" : "unread ") + (unread.map { Format.bytes($0) } ?? "-"),
+            Style(unread ?? 0 > 0 ? .warn : .sent))
+        guard let program = end?.program else { return line }
+        line.append(" in ")
+        model.sanitizer.append(program.title, Style(.dim), to: &line)
+        return line
+    }
+
+    private func incoming(saving: Saving?) -> Line {
+        let isShort = saving.map { $0 >= .shortHere } ?? false
         var line = Line()
         if let unread = socket.kernel?.receiveQueue, unread > 0 {
             let role: Role = socket.reading.current == nil ? .warn : .received
-            line.append("\(Format.size(unread)) not read here", Style(role))
+            line.append(isShort ? "\(Format.bytes(unread)) here" : "\(Format.size(unread)) not read here", Style(role))
         }
         if socket.prebuffered > 0 {
             if line.width > 0 { line.append(", ") }
-            line.append("\(Format.size(socket.prebuffered)) read ahead", Style(.received))
+            line.append(
+                isShort ? "\(Format.bytes(socket.prebuffered)) ahead" : "\(Format.size(socket.prebuffered)) read ahead",
+                Style(.received))
         }
         return line
     }

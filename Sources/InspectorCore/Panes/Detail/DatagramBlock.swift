@@ -44,7 +44,11 @@ extension QueueLines {
         var row = bytes
         guard let peer = facts.peers.first else { return row }
         guard row.right.width == 0 else { return row }
-        row.right = safe("\(Format.count(facts.peerCount, "peer")), most \(peer.address)", .dim)
+        row.right = Line(Format.count(facts.peerCount, "peer"), Style(.dim))
+        let room = width - row.left.width - row.right.width - 10
+        guard room >= 17 else { return row }
+        row.right.append(", most ", Style(.dim))
+        row.right.append(Shorten.address(peer.address.description, to: room, Style(.dim), model))
         return row
     }
 }
@@ -85,14 +89,16 @@ extension DetailBuilder {
 
     private func peers(_ facts: DatagramSnapshot) -> [Row] {
         guard !facts.peers.isEmpty else { return [] }
-        var rows = facts.peers.map { peer in
+        var rows = facts.peers.flatMap { peer in
             var left = Line(" ")
-            left.append(Shorten.address(peer.address.description, to: max(17, width - 48), Style(.plain), model))
             var right = Line(
                 "in \(Format.number(peer.packetsReceived)) \(Format.size(peer.received))", Style(.received))
             right.append("  out \(Format.number(peer.packetsSent)) \(Format.size(peer.sent))", Style(.sent))
             right.append("  \(Format.age(model.now - peer.lastActivity)) ago ", Style(.dim))
-            return Row(left: left, right: right)
+            let room = width - right.width - 3
+            let address = peer.address.description
+            left.append(Shorten.address(address, to: room >= 17 ? room : width - 2, Style(.plain), model))
+            return room >= 17 ? [Row(left: left, right: right)] : [Row(left: left), Row(left: Line(), right: right)]
         }
         let more = facts.peerCount - facts.peers.count
         if more > 0 || facts.peersForgotten > 0 {
@@ -108,6 +114,7 @@ extension DetailBuilder {
     /// In GCDAsyncUdpSocket's words.
     func datagramFlags(_ facts: DatagramSnapshot) -> [Row] {
         let lit = DatagramFlags.names.filter { facts.flags.contains($0.flag) }
+        guard !lit.isEmpty else { return [] }
         let word = String(facts.flags.rawValue, radix: 16)
         return [rule("flags 0x\(word)  \(lit.count) of \(DatagramFlags.names.count) set")]
             + wrapped(lit.map { Line($0.name, Style(.lit)) }, separator: "  ")

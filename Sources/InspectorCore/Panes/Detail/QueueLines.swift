@@ -77,19 +77,24 @@ package struct QueueLines {
     }
 
     private var listening: [Row] {
-        var first = label("LISTEN")
-        first.append(safe(socket.peerText))
-        if socket.isReadingPaused {
-            first.append(model.naming("  accepting is paused ({pause})"), Style(.warn))
-        } else if socket.isHeldBack {
-            first.append("  held back: the program can't keep up", Style(.warn))
-        } else {
-            first.append("  waiting for connections", Style(.dim))
-        }
+        let state =
+            if socket.isReadingPaused {
+                Line(model.naming("accepting is paused ({pause})"), Style(.warn))
+            } else if socket.isHeldBack {
+                Line("held back: the program can't keep up", Style(.warn))
+            } else {
+                Line("waiting for connections", Style(.dim))
+            }
+        let first = named("LISTEN", socket.peerText, state)
         var second = label("TOTAL")
-        second.append(Format.count(Int(clamping: socket.accepted), "connection") + " accepted")
+        var parts = [Line(Format.count(Int(clamping: socket.accepted), "connection") + " accepted")]
         if let waiting = socket.kernel?.receiveQueue, waiting > 0 {
-            second.append(model.naming("  \(waiting) wait in the backlog ({answer})"), Style(.warn))
+            parts.append(Line(model.naming("\(waiting) wait in the backlog ({answer})"), Style(.warn)))
+            if second.width + parts[0].width + parts[1].width + 3 > width { parts.reverse() }
+        }
+        for (index, part) in parts.enumerated() {
+            if index > 0 { second.append("  ") }
+            second.append(part)
         }
         var third = Line()
         let rules = model.replies(for: socket)
@@ -102,21 +107,32 @@ package struct QueueLines {
     }
 
     private var connecting: [Row] {
-        var first = label("CONN")
-        first.append(safe(socket.target))
-        first.append("  since \(Format.duration(model.now - socket.opened))", Style(.dim))
+        var state = Line("since \(Format.duration(model.now - socket.opened))", Style(.dim))
         if let deadline = socket.connect?.deadline {
-            first.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
+            state.append(", times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.warn))
         }
-        var rows = [Row(left: first, right: held)]
-        let steps = ConnectWords.steps(socket)
-        for step in steps.suffix(2) {
+        var first = Row(left: named("CONN", socket.target, state))
+        let hasRoom = first.left.width + held.width + 2 < width
+        if hasRoom { first.right = held }
+        let below = hasRoom || held.width == 0 ? [] : [held]
+        let steps = ConnectWords.steps(socket).suffix(2 - below.count).map { safe($0, .dim) }
+        var rows = [first]
+        for step in below + steps {
             var line = Line(String(repeating: " ", count: 8))
-            line.append(safe(step, .dim))
+            line.append(step)
             rows.append(Row(left: line))
         }
         while rows.count < 3 { rows.append(Row(left: Line())) }
         return rows
+    }
+
+    /// An address and how it stands with it. Where there is no room for both, the address is cut in its middle.
+    private func named(_ word: String, _ address: String, _ state: Line) -> Line {
+        var line = label(word)
+        line.append(Shorten.address(address, to: max(8, width - line.width - state.width - 3), .plain, model))
+        line.append("  ")
+        line.append(state)
+        return line
     }
 
     /// What waits for the connection to stand.
@@ -140,14 +156,28 @@ package struct QueueLines {
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
         guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
+        if operation.kind == .write, let file = model.file(on: socket) {
+            var words = words
+            words.append(safe(file.name))
+            words.append(" \(Format.size(file.done)) of ")
+            return progress(operation, file.done, file.total, Format.size(file.total), note, after: words, room: room)
+        }
+        return progress(
+            operation, operation.done, total, "\(operation.done)/\(total)", note, after: words, room: room)
+    }
+
+    private func progress(
+        _ operation: OperationSnapshot, _ done: Int, _ total: Int, _ numbers: String, _ note: Line, after words: Line,
+        room: Int
+    ) -> Line {
         var line = words
-        line.append("\(operation.done)/\(total) ")
+        line.append(numbers + " ")
         var withBar = line
         withBar.pad(to: barColumn)
         withBar.append(
-            model.glyphs.bar(done: operation.done, total: total, width: barWidth),
+            model.glyphs.bar(done: done, total: total, width: barWidth),
             Style(operation.kind == .write ? .sent : .received))
-        let percent = Format.percent(done: operation.done, total: total)
+        let percent = Format.percent(done: done, total: total)
         withBar.append(" " + percent)
         withBar = joined(withBar, note, room: .max)
         if withBar.width <= room { return withBar }
@@ -256,24 +286,10 @@ package struct QueueLines {
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
     var bytes: Row {
-        let pipeline = BytesPipeline(socket)
         var line = label("BYTES")
-        line.append(pipeline.outgoing)
-        if socket.kernel != nil { line.append(atPeer(room: width - 2 - line.width - pipeline.unread.width)) }
-        return Row(left: line, right: pipeline.unread)
-    }
-
-    /// What the program at the other end has not read, and which one that is: as much as there is room for.
-    private func atPeer(room: Int) -> Line {
-        let end = model.peers[socket.id]
-        var line = Line(" > ")
-        let unread = end?.unread
-        line.append("unread \(unread.map { Format.bytes($0) } ?? "-")", Style(unread ?? 0 > 0 ? .warn : .sent))
-        guard let program = end?.program else { return line }
-        var named = line
-        named.append(" in ")
-        named.append(safe(program.title, .dim))
-        return named.width <= room ? named : line
+        let (outgoing, incoming) = BytesPipeline(model, socket).fitted(to: width - 1 - line.width)
+        line.append(outgoing)
+        return Row(left: line, right: incoming)
     }
 
     /// Draws the rows from the top of a rectangle.

@@ -74,12 +74,22 @@ extension DetailBuilder {
         let number = Format.padded(String(index), to: 3, right: true) + " "
         var first = Line(number, Style(.dim))
         first.append(safe(certificate.subject))
-        var rows = [Row(left: first, right: dates(certificate))]
+        let dates = dates(certificate)
+        let isOneRow = first.width + dates.width + 2 <= width
+        var rows = wrapped([first], separator: "", indent: 0)
+        if isOneRow {
+            rows[0].right = dates
+        } else {
+            rows += wrapped([dates], separator: "", indent: Self.certificateIndent)
+        }
         var parts = [word("by", certificate.issuer == certificate.subject ? "itself" : certificate.issuer)]
         parts += certificate.names.prefix(8).map { safe($0, .dim) }
         if certificate.names.count > 8 { parts.append(Line("+\(certificate.names.count - 8)", Style(.dim))) }
         rows += wrapped(parts, separator: "  ", indent: Self.certificateIndent)
-        rows += wrapped(fingerprint(certificate), separator: " ", indent: Self.certificateIndent)
+        let room = width - 1 - Self.certificateIndent
+        for line in TLSWords.fingerprint(certificate.fingerprint, room: room) {
+            rows.append(Row(left: Line(String(repeating: " ", count: Self.certificateIndent) + line, Style(.dim))))
+        }
         return rows
     }
 
@@ -95,14 +105,6 @@ extension DetailBuilder {
 
     private func day(_ seconds: Int64) -> String {
         String(Format.instant(wallNanoseconds: seconds &* 1_000_000_000).prefix(10))
-    }
-
-    private func fingerprint(_ certificate: TLSCertificate) -> [Line] {
-        let digest = TLSWords.hex(certificate.fingerprint).split(separator: ":")
-        let quarters = stride(from: 0, to: digest.count, by: 8).map { start in
-            Line(digest[start..<min(start + 8, digest.count)].joined(separator: ":"), Style(.dim))
-        }
-        return [Line("sha256", Style(.dim))] + quarters
     }
 
     /// Columns before what is told of a certificate below its name.

@@ -81,10 +81,9 @@ extension DetailBuilder {
         guard let head = head?.withoutSecrets else { return [] }
         var rows = [rule(title)] + wrapped([safe(head.startLine)], separator: " ")
         for field in head.fields {
-            var line = Line(" ")
-            line.append(safe(field.name + ": ", .dim))
+            var line = safe(field.name + ": ", .dim)
             line.append(safe(field.value))
-            rows.append(Row(left: line.clipped(to: max(8, width - 1), model.glyphs)))
+            rows += wrapped([line], separator: "")
         }
         return rows
     }

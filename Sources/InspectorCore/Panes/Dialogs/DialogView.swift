@@ -17,15 +17,19 @@ package enum DialogView {
         let widest = menu.items.map { $0.label.count }.max() ?? 0
         let size = canvas.size
         let rows = max(1, min(menu.items.count, size.height - 4))
-        let rect = Rect(size).centered(
-            width: min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, 50)), height: rows + 4)
+        let isNoted = !menu.notes.isEmpty
+        let width = min(size.width - 4, max(TextWidth.of(title) + 6, widest + 10, isNoted ? noteWidth + 4 : 0, 50))
+        let notes = notes(menu, model, width: width - 4, room: size.height - rows - 5)
+        let rect = Rect(size).centered(width: width, height: rows + 4 + (notes.isEmpty ? 0 : notes.count + 1))
         let hidden = menu.items.count - rows
         let hint =
             hidden > 0
             ? "\(hidden) more: Up Down and {accept}; {cancel} cancel"
             : "a letter, or Up Down and {accept}; {cancel} cancel"
         canvas.box(rect, title: title, hint: model.naming(hint, in: .menu), model.glyphs)
-        let inner = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
+        let inside = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
+        for (row, line) in notes.enumerated() { canvas.draw(line, row: row, in: inside, model.glyphs) }
+        let inner = inside.trimmed(top: notes.isEmpty ? 0 : notes.count + 1)
         let top = min(max(0, menu.selected - rows / 2), hidden)
         for (row, index) in menu.items.indices.dropFirst(top).prefix(rows).enumerated() {
             var line = Line(index == menu.selected ? "> " : "  ", Style(.cursor))
@@ -35,6 +39,30 @@ package enum DialogView {
             canvas.draw(line, row: row, in: inner, model.glyphs)
             if index == menu.selected { canvas.restyle(row: row, in: inner) { Style($0.role, [.reverse]) } }
         }
+    }
+
+    /// Columns that notes are given where the screen has them: a fingerprint takes two rows.
+    private static let noteWidth = 54
+
+    /// What stands above a menu's items, in so many rows at most. A fingerprint that does not fit is left out.
+    private static func notes(_ menu: Menu, _ model: Model, width: Int, room: Int) -> [Line] {
+        var lines: [Line] = []
+        for note in menu.notes {
+            switch note {
+            case .words(let text):
+                var words: [Line] = []
+                for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+                    var line = Line()
+                    model.sanitizer.append(String(word), to: &line)
+                    words.append(line)
+                }
+                lines += Wrapping.rows(words, separator: " ", width: width).prefix(max(0, room - lines.count))
+            case .fingerprint(let bytes):
+                let rows = TLSWords.fingerprint(bytes, room: width)
+                if lines.count + rows.count <= room { lines += rows.map { Line($0, Style(.dim)) } }
+            }
+        }
+        return lines
     }
 
     private static func draw(_ form: Form, _ model: Model, on canvas: inout Canvas) {

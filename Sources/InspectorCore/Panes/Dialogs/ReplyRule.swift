@@ -18,42 +18,6 @@ package struct ReplyRule: Hashable, Sendable {
     package var words: String { "when /\(pattern.text)/ send \(text)" }
 }
 
-extension Model {
-    /// The rules that hold for a connection: its own, and those of the listener that took it.
-    package func replies(for socket: SocketSnapshot) -> [ReplyRule] {
-        (replies[socket.id] ?? []) + (socket.parent.flatMap { replies[$0] } ?? [])
-    }
-
-    /// Asks for a rule, or which of those that hold shall go.
-    mutating func openReplies() {
-        guard let selected, selected.isLive else {
-            notice = hint("auto-reply needs a listener or an open connection")
-            return
-        }
-        let id = selected.id
-        let rules = replies[id] ?? []
-        guard !rules.isEmpty else { return openReplyForm(id) }
-        var items = [Menu.Item(key: "a", label: "add a rule", choice: .addReply(id))]
-        for (index, rule) in rules.enumerated() {
-            var others = rules
-            others.remove(at: index)
-            let key = index < 9 ? Character(String(index + 1)) : nil
-            items.append(Menu.Item(key: key, label: "drop: \(rule.words)", choice: .setReplies(id, others)))
-        }
-        dialog = .menu(Menu(title: "auto-reply of \(id)", items: items))
-    }
-
-    mutating func openReplyForm(_ id: SocketID) {
-        dialog = .form(
-            Form(
-                .reply(id, replies[id] ?? []),
-                [
-                    .text(.when, "When", "", hint: "a regular expression: ^PING, [0-9]+"),
-                    .text(.reply, "Send", "", hint: "escapes and macros: +PONG\\r\\n"),
-                ]))
-    }
-}
-
 extension Form {
     /// The rules with the one that the form asks for.
     func rules(_ before: [ReplyRule]) throws(Problem) -> [ReplyRule] {

@@ -82,33 +82,3 @@ package struct Template: Hashable, Sendable {
         return kind
     }
 }
-
-extension Model {
-    /// Asks which template shall go to the composer.
-    mutating func openTemplates() {
-        guard canCompose, let id = list.selected else { return }
-        if let problem = templateSource.problem {
-            notice = error(problem)
-            return
-        }
-        guard !templates.isEmpty else {
-            notice = hint("there are no templates" + (templateSource.path.map { " in \($0)" } ?? ""))
-            return
-        }
-        let items = templates.enumerated().map { index, template in
-            Menu.Item(
-                key: index < 9 ? Character(String(index + 1)) : nil,
-                label: "\(template.name)   \(template.body.prefix(40))", choice: .template(id, template))
-        }
-        dialog = .menu(Menu(title: "templates", items: items))
-    }
-
-    /// Puts a template into the composer; what was there is in the history only if it was sent.
-    mutating func use(_ template: Template, on id: SocketID) -> [Effect] {
-        var composer = composer(of: id)
-        (composer.mode, composer.ending, composer.readAfter) = (template.mode, template.ending, template.readAfter)
-        composer.editor.set(template.body)
-        composers[id] = composer
-        return examineFile()
-    }
-}

@@ -37,7 +37,7 @@ package struct CommandPalette {
         }
         let last = text.lastIndex(of: " ").map { text.index(after: $0) } ?? text.startIndex
         (head, typed) = (String(text[..<last]), String(text[last...]))
-        usage = Action.named(verb)?.form.map { "\(verb) \($0.arguments): \($0.help)" } ?? "\(verb) takes no arguments"
+        usage = Action.named(verb)?.syntax.map { "\(verb) \($0.usage): \($0.help)" } ?? "\(verb) takes no arguments"
         let prefix = typed
         entries = model.arguments(of: verb).filter { $0.hasPrefix(prefix) }.map { Entry(name: $0, needsMore: true) }
     }
@@ -79,16 +79,16 @@ extension Model {
         let context = contextBelow
         let moves = Set(Action.moving.map(\.name))
         let here = Action.all.filter { action in
-            action.uses.isEmpty
-                || !Self.notOffered.contains(action.name) && !Action.edits.contains(action.name)
-                    && use(of: action, in: context) != nil
+            guard !Self.notOffered.contains(action.name), !Action.edits.contains(action.name) else { return false }
+            return action.syntax != nil || use(of: action, in: context) != nil
         }
         return (here.filter { !moves.contains($0.name) } + here.filter { moves.contains($0.name) }).map { action in
+            let use = use(of: action, in: context)
             let key = naming("{\(action.name)}", in: context)
             return CommandPalette.Entry(
-                name: action.name, keys: key.hasPrefix(":") ? "" : key,
-                help: use(of: action, in: context)?.help ?? action.form?.help ?? "",
-                arguments: action.form?.arguments ?? "", needsMore: action.uses.isEmpty)
+                name: action.name, keys: use == nil || key.hasPrefix(":") ? "" : key,
+                help: use?.help ?? action.syntax?.help ?? "", arguments: action.syntax?.usage ?? "",
+                needsMore: use == nil)
         }
     }
 
@@ -104,12 +104,7 @@ extension Model {
 
     /// Words that can follow a command.
     fileprivate func arguments(of verb: String) -> [String] {
-        let known = Action.named(verb)?.form?.words ?? []
-        switch verb {
-        case "connect": return start.offers.recent.map(\.text) + start.offers.listening.map(\.address) + known
-        case "select": return shown?.sockets.map { "\($0.id.number)" } ?? []
-        default: return known
-        }
+        Action.named(verb)?.syntax.map { $0.offers(self) + $0.words } ?? []
     }
 
     /// What the open command line can become; `nil` if none is open.

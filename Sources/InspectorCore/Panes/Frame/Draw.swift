@@ -24,7 +24,10 @@ private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout 
     if layout.list.height > 0 { ListView.draw(model, layout.list, on: &canvas) }
     PreviewView.draw(model, layout.preview, on: &canvas)
     WarningsView.draw(model, layout.warnings, on: &canvas)
-    if layout.talk.height > 0 { TalkView.draw(model, layout.talkLayout, on: &canvas) }
+    if layout.talk.height > 0 {
+        TalkView.draw(model, layout.talkLayout, on: &canvas)
+        ComposerView.draw(model, layout.talkLayout.composer, on: &canvas)
+    }
     if layout.detail.height > 0 { DetailView.draw(model, layout.detail, on: &canvas) }
     if model.tab == .events { EventsView.draw(model, layout.body, on: &canvas) }
     guard layout.isComposite else { return }

@@ -70,8 +70,9 @@ package enum Footer {
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             return counts + ", sorted by \(name)" + inSight(model)
         case .events:
-            let shown = model.shownEvents.count
-            let kept = model.eventsEnd - model.log.first
+            if let detail = cutDetail(model) { return detail }
+            let shown = model.events.shown(in: model.shared).count
+            let kept = model.shared.eventsEnd - model.log.first
             let all = model.frozen?.nextEvent ?? model.log.next
             var text = model.events.matching == nil ? "\(all) events" : "\(shown) of \(kept) rows"
             if model.events.matching == nil, model.log.first > 0 { text += ", the latest \(kept) rows are kept" }
@@ -83,6 +84,13 @@ package enum Footer {
             return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
         case .start, .detail: return ""
         }
+    }
+
+    /// All that the event at the cursor says, where its row is too short for it.
+    private static func cutDetail(_ model: Model) -> String? {
+        guard let number = model.events.cursor, case .event(let event)? = model.log[number] else { return nil }
+        let line = EventLine(width: model.size.width).line(.event(event), model)
+        return line.width > model.size.width ? EventLine.detail(event, model) : nil
     }
 
     /// `; rows 5-14 of 8012`, where not all of them are in sight.

@@ -4,8 +4,9 @@ import SocketCore
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let isNarrow = layout.header.width < 76
-        let found = model.findings.count
-        let warnings = found > 0 ? Line("!\(found)", Style(.warn, [.bold])) : Line()
+        let (found, critical) = (model.findings.urgent, model.findings.count(.critical))
+        let style = Style(critical > 0 ? .bad : .warn, [.bold])
+        let warnings = found > 0 ? Line("\(critical > 0 ? "!!" : "!")\(found)", style) : Line()
         canvas.draw(
             left: first(model, isNarrow: isNarrow), right: warnings, row: 0,
             in: layout.header.left(layout.header.width - 1), model.glyphs)
@@ -56,26 +57,9 @@ package enum Header {
         rate == nil ? "-" : Format.rate(rate) + "/s"
     }
 
-    /// Each tab with what stands in it: the key that goes there, and its name.
-    private static func tabs(_ keys: KeyTable) -> [(tab: Model.Tab, text: String)] {
-        [
-            (.list, "{list} List"), (.talk, "{talk} Talk"), (.detail, "{detail} Detail"), (.events, "{events} Events"),
-        ].map { ($0, keys.naming($1)) }
-    }
-
-    /// The tab whose name stands in this column.
-    static func tab(at column: Int, _ keys: KeyTable) -> Model.Tab? {
-        var end = 0
-        for (tab, text) in tabs(keys) {
-            end += text.count + 2
-            if column < end { return tab }
-        }
-        return nil
-    }
-
     private static func tabs(_ model: Model) -> Line {
         var line = Line()
-        for (tab, text) in tabs(model.options.keys) {
+        for (tab, text) in TabBar.tabs(model.options.keys) {
             let isOpen = model.tab == tab
             line.append(isOpen ? "[" : " ", Style(.dim))
             line.append(text, isOpen ? Style(.heading, [.bold]) : Style(.dim))

@@ -71,8 +71,10 @@ package struct HelpContents {
 
     private var commands: [Entry] {
         [Entry(lead: "", text: "Every name on the right runs what its key does. With arguments:")]
-            + Instruction.forms.map {
-                Entry(lead: $0.verb, text: "\($0.arguments): \($0.help)", does: .type($0.verb + " "))
+            + Action.commands.compactMap { action in
+                action.syntax.map {
+                    Entry(lead: action.name, text: "\($0.usage): \($0.help)", does: .type(action.name + " "))
+                }
             }
             + [Entry(lead: "TLS", text: "after tls:// addresses: \(TLSChoices.usage)")]
     }

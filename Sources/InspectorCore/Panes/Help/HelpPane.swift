@@ -61,7 +61,7 @@ extension Model {
             return run(line)
         case .type(let text):
             self.help = nil
-            dialog = nil
+            dialogs.open = nil
             openCommandLine()
             field?.editor.set(text)
             return []

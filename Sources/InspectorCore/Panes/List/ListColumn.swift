@@ -62,8 +62,9 @@ package struct ListColumn: Sendable {
         fixed("rx", "RX/s", "bytes received a second", right: true) { socket, _, _ in number(socket.receiveRate) },
         fixed("tx", "TX/s", "bytes sent a second", right: true) { socket, _, _ in number(socket.sendRate) },
         fixed("warnings", "!", "warnings", right: true) { socket, _, findings in
-            let count = findings[socket.id].count
-            return count > 0 ? .number(Double(count)) : nil
+            let found = findings[socket.id].filter { $0.severity > .note }
+            guard let worst = found.first else { return nil }
+            return .number(Double(found.count + worst.severity.rawValue * 1_000))
         },
     ]
 

@@ -86,13 +86,18 @@ private struct ListRow {
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
         } else {
             put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
-            put(columns.writing, ListWords.writing(socket))
+            put(columns.writing, ListWords.writing(socket, file: model.file(on: socket)))
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
-        let found = model.findings[socket.id].count
-        if found > 0 { put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold]))) }
+        let findings = model.findings[socket.id]
+        let found = findings.count { $0.severity > .note }
+        if findings.first?.severity == .critical {
+            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
+        } else if found > 0 {
+            put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
+        }
         if isSelected {
             canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
         }
@@ -188,7 +193,8 @@ package enum ListWords {
         }
     }
 
-    package static func writing(_ socket: SocketSnapshot) -> Line {
+    /// Of a file, its percentage and what is left of it.
+    package static func writing(_ socket: SocketSnapshot, file: (name: String, done: Int, total: Int)? = nil) -> Line {
         guard let operation = socket.writing.current else {
             if let frame = socket.passingWebSocket?.traffic?.sending, socket.isLive {
                 let percent = Format.percent(done: frame.done, total: frame.total)
@@ -202,6 +208,11 @@ package enum ListWords {
             return Line(socket.datagrams.map { "\(Format.number($0.counters.sent)) out" } ?? "-", Style(.dim))
         }
         var line = Line()
+        if let file {
+            line.append(Format.percent(done: file.done, total: file.total))
+            line.append(" \(Format.bytes(file.total - file.done))", Style(.sent))
+            return line
+        }
         if let total = operation.total, total > 0 {
             line.append(Format.percent(done: operation.done, total: total))
         } else {

@@ -53,7 +53,7 @@ extension Model {
         list.isChosen = true
         guard id != list.selected else { return }
         list.selected = id
-        detailTop = 0
+        detail = DetailState()
         traffic.watch(id)
     }
 

@@ -7,6 +7,10 @@ package struct ByteRows {
     package let sanitizer: Sanitizer
     package let glyphs: Glyphs
     package let style: Style
+    /// Where these bytes begin in the message, for the offsets of the hex view.
+    package var offset = 0
+    /// Whether a line feed in the text view is a byte like any other: in binary it ends no line.
+    package var isBinary = false
 
     /// Columns left of the text.
     private static let indent = 2
@@ -23,7 +27,7 @@ package struct ByteRows {
     /// The first `limit` rows, and how many bytes they show.
     package func rows(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
         switch mode {
-        case .text: text(bytes, limit: limit)
+        case .text, .auto: text(bytes, limit: limit)
         case .hexText: hex(bytes, limit: limit)
         case .escaped: escaped(bytes, limit: limit)
         }
@@ -31,18 +35,22 @@ package struct ByteRows {
 
     /// Where the last rows begin that surely fit in so many; at the beginning of a line, unless one alone is longer.
     package func tailStart(_ bytes: [UInt8], rows: Int) -> Int {
+        guard rows > 0 else { return bytes.count }
+        if mode == .hexText { return max(0, (bytes.count - 1) / hexBytes - rows + 1) * hexBytes }
         // An escape takes up to four columns a byte.
         let columns = max(1, (width - Self.indent) / 4)
         var start = bytes.count
         var left = rows
         while start > 0 && left > 0 {
-            let line = (bytes[..<(start - 1)].lastIndex(of: 0x0A) ?? -1) + 1
+            // Of a line that does not fit in any case, the beginning is not looked for.
+            let least = max(0, start - 1 - columns * left)
+            let line = (bytes[least..<(start - 1)].lastIndex(of: 0x0A) ?? least - 1) + 1
             let needed = (start - line + columns - 1) / columns
             guard needed <= left else { break }
             left -= needed
             start = line
         }
-        guard start == bytes.count, rows > 0 else { return start }
+        guard start == bytes.count else { return start }
         start = max(0, bytes.count - columns * rows)
         while start < bytes.count && bytes[start] & 0xC0 == 0x80 { start += 1 }
         return start
@@ -57,19 +65,20 @@ package struct ByteRows {
         var start = 0
         while start < bytes.count && rows.count < limit {
             let end = min(start + perRow, bytes.count)
-            rows.append(hexRow(bytes[start..<end], offset: start, perRow: perRow))
+            rows.append(hexRow(bytes[start..<end], offset: offset + start, perRow: perRow))
             start = end
         }
         return (rows, start)
     }
 
     private func hexRow(_ bytes: ArraySlice<UInt8>, offset: Int, perRow: Int) -> Line {
-        var line = Line("  " + Self.hex(offset, digits: 4) + " ", Style(.dim))
+        let place = Self.hex(offset, digits: 4)
+        var line = Line("  " + place + " ", Style(.dim))
         for (index, byte) in bytes.enumerated() {
             if index % 8 == 0 { line.append(" ") }
             line.append(Self.hex(Int(byte), digits: 2) + " ", style)
         }
-        line.pad(to: 8 + perRow * 3 + perRow / 8)
+        line.pad(to: 4 + place.count + perRow * 3 + perRow / 8)
         line.append("|", Style(.dim))
         for byte in bytes { line.append(Sanitizer.hexColumn(byte), width: 1, style) }
         line.append("|", Style(.dim))
@@ -87,15 +96,15 @@ package struct ByteRows {
         var index = 0
         while index < bytes.count && !page.isFull {
             let before = index
-            let isCRLF = bytes[index] == 0x0D && index + 1 < bytes.count && bytes[index + 1] == 0x0A
-            if bytes[index] == 0x0A || isCRLF {
+            let isCRLF = !isBinary && bytes[index] == 0x0D && index + 1 < bytes.count && bytes[index + 1] == 0x0A
+            if isCRLF || !isBinary && bytes[index] == 0x0A {
                 index += isCRLF ? 2 : 1
                 page.endRow(shown: index)
                 continue
             }
             var piece = Line()
             switch Sanitizer.nextPiece(bytes, &index) {
-            case .scalar("\t"): piece.pad(to: Self.tabStop - page.column % Self.tabStop)
+            case .scalar("\t") where !isBinary: piece.pad(to: Self.tabStop - page.column % Self.tabStop)
             case .scalar(let scalar):
                 if case .mark = sanitizer.drawn(scalar), page.mark(scalar) { continue }
                 sanitizer.append(scalar, style, to: &piece)
@@ -113,7 +122,7 @@ package struct ByteRows {
             guard !page.isFull else { break }
             let shown = EscapedText.show(byte)
             page.add(Line(shown, shown.utf8.count > 1 ? Style(.dim) : style), from: index, to: index + 1)
-            if byte == 0x0A { page.endRow(shown: index + 1) }
+            if byte == 0x0A, !isBinary { page.endRow(shown: index + 1) }
         }
         return page.finish()
     }

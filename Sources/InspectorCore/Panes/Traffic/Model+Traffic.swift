@@ -6,6 +6,16 @@ extension Model {
         TrafficDocument(self, width: layout.traffic.width)
     }
 
+    /// Shows bytes the next way, beginning with what the item at the cursor is not shown as.
+    mutating func cycleView() { viewMode = viewMode.next(after: automaticView(in: document)) }
+
+    /// What the item at the cursor, or the last one, is shown as where nothing else is asked for.
+    func automaticView(in document: TrafficDocument) -> ViewMode {
+        guard let item = itemAtCursor(in: document) else { return .text }
+        let isClose = item.webSocket?.kind == .close
+        return ViewMode.automatic(isClose ? item.bytes.dropFirst(2) : item.bytes[...])
+    }
+
     mutating func editTalk(_ change: (inout TalkState) -> Void) {
         guard let id = list.selected else { return }
         var talk = talks[id] ?? TalkState()
@@ -35,7 +45,7 @@ extension Model {
     }
 
     mutating func toggleFollow() {
-        if tab == .events { return followEvents() }
+        if tab == .events { return events.toggleFollow(in: shared) }
         if tab == .list { return followInList() }
         guard let id = list.selected else { return }
         if talks[id]?.isFollowing ?? true {
@@ -65,7 +75,9 @@ extension Model {
             guard case .item(let sequence) = block.key else { continue }
             editTalk { talk in
                 if talk.expanded.remove(sequence) == nil { talk.expanded.insert(sequence) }
-                if talk.cursor != nil { talk.cursor = TrafficPosition(block.key) }
+                // Its parts come and go.
+                guard talk.cursor != nil else { return }
+                (talk.cursor, talk.top) = (TrafficPosition(block.key), TrafficPosition(block.key))
             }
             return
         }

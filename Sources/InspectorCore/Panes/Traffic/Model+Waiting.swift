@@ -35,11 +35,23 @@ extension Model {
     /// Whether the selected connection has received these bytes one after another, as far as they are kept.
     package func hasReceived(_ bytes: [UInt8]) -> Bool {
         let items = shownTraffic.items.filter { $0.direction == .received }
-        let all = items.flatMap(\.bytes)
-        guard let first = bytes.first, all.count >= bytes.count else { return false }
-        return (0...all.count - bytes.count).contains { start in
-            all[start] == first && all[start..<start + bytes.count].elementsEqual(bytes)
+        return Self.runs(items).contains { run in
+            guard let first = bytes.first, run.count >= bytes.count else { return false }
+            return (0...run.count - bytes.count).contains { start in
+                run[start] == first && run[start..<start + bytes.count].elementsEqual(bytes)
+            }
         }
+    }
+
+    /// Bytes that came one after another, with nothing between them that is not kept.
+    private static func runs(_ items: [TrafficItem]) -> [[UInt8]] {
+        var runs: [[UInt8]] = [[]]
+        for item in items {
+            if item.skipped > 0 { runs.append([]) }
+            runs[runs.count - 1] += item.bytes
+            if item.missingBytes > 0 { runs.append(item.tail) }
+        }
+        return runs
     }
 
     /// Why nothing will change any more of what was opened here: every connection is closed, or what was to be opened
@@ -58,7 +70,9 @@ extension Model {
 
 extension TrafficSnapshot {
     fileprivate mutating func hideSent() {
-        for index in items.indices where items[index].direction == .sent { items[index].bytes = [] }
+        for index in items.indices where items[index].direction == .sent {
+            (items[index].bytes, items[index].tail) = ([], [])
+        }
     }
 }
 

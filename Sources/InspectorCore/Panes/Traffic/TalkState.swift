@@ -2,16 +2,44 @@ import SocketCore
 
 /// How bytes are shown.
 package enum ViewMode: String, Hashable, Sendable, CaseIterable {
+    /// Each item as text or as hex, by what its bytes are.
+    case auto
     case text
     case hexText = "hex+text"
     case escaped
 
-    package var next: ViewMode {
-        switch self {
-        case .text: .hexText
-        case .hexText: .escaped
-        case .escaped: .text
+    /// The next one for somebody who sees bytes as `automatic` shows them: first the other one of text and hex.
+    func next(after automatic: ViewMode) -> ViewMode {
+        let other = automatic == .hexText ? ViewMode.text : .hexText
+        let ring = [ViewMode.auto, other, .escaped, automatic]
+        return ring[((ring.firstIndex(of: self) ?? 0) + 1) % ring.count]
+    }
+
+    /// What `auto` comes to for these bytes: hex where they are not text.
+    static func automatic(_ bytes: some Collection<UInt8>) -> ViewMode { isBinary(bytes) ? .hexText : .text }
+
+    /// Whether they have a zero byte among the first ones, or an eighth of those is no text in UTF-8.
+    static func isBinary(_ bytes: some Collection<UInt8>) -> Bool {
+        let sample = Array(bytes.prefix(2_048))
+        // A cut may have gone through a character.
+        var index = sample.prefix(3).firstIndex { $0 & 0xC0 != 0x80 } ?? 0
+        let end = sample.count < bytes.count ? max(index, sample.count - 4) : sample.count
+        var strange = 0
+        while index < end {
+            let length = sample.count - index
+            switch Sanitizer.nextPiece(sample, &index) {
+            case .scalar("\0"): return true
+            case .scalar(let scalar): strange += isControl(scalar) ? 1 : 0
+            case .invalid: strange += length < 4 && length < sample.count ? 0 : 1
+            }
         }
+        return strange * 8 >= max(1, end) && strange > 0
+    }
+
+    /// BEL, backspace, TAB, LF, FF, CR and ESC are part of text.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.value < 0x20 else { return scalar.value == 0x7F }
+        return !(0x07...0x0D).contains(scalar.value) && scalar != "\u{1B}"
     }
 }
 
@@ -22,6 +50,14 @@ package enum BlockKey: Hashable, Sendable {
     /// The note that control frames are left out.
     case hidden
     case item(UInt64)
+    /// A piece of an item that is shown whole though it is long, counted from 0.
+    case part(UInt64, Int)
+    /// The note that items before this one were dropped.
+    case skipped(UInt64)
+    /// The note that bytes passed before the traffic was kept.
+    case unseen
+    /// A file that was sent, counted from 0.
+    case sentFile(Int)
     /// An event, by its sequence number.
     case note(UInt64)
     /// A gap in the events, by the sequence number after it.
@@ -63,6 +99,8 @@ package struct TrafficState: Hashable, Sendable {
     package internal(set) var snapshot = TrafficSnapshot()
     /// Whether anything has come for this socket.
     package private(set) var isKnown = false
+    /// Bytes that had passed before its traffic was kept.
+    package private(set) var unseen: UInt64 = 0
 
     package init() {}
 
@@ -72,11 +110,14 @@ package struct TrafficState: Hashable, Sendable {
         socket = id
         snapshot = TrafficSnapshot()
         isKnown = false
+        unseen = 0
     }
 
-    /// Takes what a snapshot holds, unless that is what was asked for before.
-    package mutating func take(_ new: TrafficSnapshot?, of owner: SocketID?) {
+    /// Takes what a snapshot holds, unless that is what was asked for before. `facts`: of a program that may keep traffic
+    /// only from now on, the socket.
+    package mutating func take(_ new: TrafficSnapshot?, of owner: SocketID?, facts: SocketSnapshot? = nil) {
         guard let new, socket != nil, owner == socket else { return }
+        if !isKnown, let facts { unseen = Self.unseen(facts, new) }
         snapshot = new
         isKnown = true
     }
@@ -84,5 +125,21 @@ package struct TrafficState: Hashable, Sendable {
     /// The items that had begun at this instant.
     package func asOf(_ time: MonotonicTime) -> TrafficSnapshot {
         TrafficSnapshot(items: snapshot.items.filter { $0.time <= time }, dropped: snapshot.dropped)
+    }
+}
+
+extension TrafficState {
+    /// Bytes of a socket that no item tells of. Those of TLS, WebSockets and messages are counted otherwise than items are,
+    /// so there it is known only whether any passed before the first item.
+    private static func unseen(_ socket: SocketSnapshot, _ traffic: TrafficSnapshot) -> UInt64 {
+        guard traffic.dropped == 0 else { return 0 }
+        let passed = socket.received.saturatingAdd(socket.sent)
+        guard socket.tls == nil, socket.webSocket == nil, !traffic.items.isEmpty else {
+            return traffic.items.isEmpty ? passed - min(passed, UInt64(max(0, socket.prebuffered))) : 0
+        }
+        let told = traffic.items.reduce(UInt64(max(0, socket.prebuffered))) {
+            $0.saturatingAdd(UInt64(max(0, $1.done)))
+        }
+        return passed - min(passed, told)
     }
 }

@@ -6,17 +6,20 @@ package enum TalkView {
         if let socket = model.selected {
             QueueLines(model, socket, width: layout.queues.width).draw(in: layout.queues, on: &canvas)
         }
-        drawRule(model, layout.rule, on: &canvas)
-        drawTraffic(model, layout.traffic, on: &canvas)
-        ComposerView.draw(model, layout.composer, on: &canvas)
+        let document = TrafficDocument(model, width: layout.traffic.width)
+        drawRule(model, document, layout.rule, on: &canvas)
+        drawTraffic(model, document, layout.traffic, on: &canvas)
     }
 
     private static func talk(_ model: Model) -> TalkState {
         model.list.selected.flatMap { model.talks[$0] } ?? TalkState()
     }
 
-    private static func drawRule(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        var right = Line(model.naming("\(model.viewMode.rawValue) ({cycle-view})"), Style(.dim))
+    private static func drawRule(_ model: Model, _ document: TrafficDocument, _ rect: Rect, on canvas: inout Canvas) {
+        let mode = model.viewMode
+        let automatic = model.automaticView(in: document) == .hexText ? "hex" : "text"
+        let view = mode == .auto ? "auto: \(automatic)" : mode.rawValue
+        var right = Line(model.naming("\(view) ({cycle-view})"), Style(.dim))
         right.append("   ")
         right.append(
             model.naming(talk(model).isFollowing ? "following ({follow})" : "not following ({follow})"), Style(.dim))
@@ -32,9 +35,10 @@ package enum TalkView {
         for (row, entry) in page.enumerated() { canvas.draw(entry.line, row: row, in: rect, model.glyphs) }
     }
 
-    private static func drawTraffic(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+    private static func drawTraffic(
+        _ model: Model, _ document: TrafficDocument, _ rect: Rect, on canvas: inout Canvas
+    ) {
         guard rect.height > 0 else { return }
-        let document = TrafficDocument(model, width: rect.width)
         let talk = talk(model)
         let top = talk.isFollowing ? document.followingTop(rows: rect.height) : talk.top.map(document.place)
         let cursor = talk.isFollowing ? nil : talk.cursor.map(document.place)

@@ -3,24 +3,38 @@ import SocketCore
 extension TrafficDocument {
     /// Rows shown of an item's beginning and end, and the most rows that are shown whole. Text keeps its end, since
     /// that is what somebody who follows wants to see.
-    private var folding: (head: Int, tail: Int, whole: Int) {
-        switch mode {
-        case .text, .escaped: (20, 20, 60)
-        case .hexText: (2, 0, 4)
+    func folding(_ piece: Piece) -> (head: Int, tail: Int, whole: Int) {
+        switch piece.mode {
+        case .auto, .text, .escaped: (20, 20, 60)
+        case .hexText: mode == .auto ? (8, 2, 16) : (2, 0, 4)
         }
     }
 
-    /// The most rows that are shown whole.
-    var foldingLimit: Int { folding.whole }
-
-    /// The lines of a block.
+    /// The lines of a block. A key asks for those in sight several times, so they are laid out once.
     package func lines(_ block: Block) -> [Line] {
+        if let lines = laidOut.lines[block.key] { return lines }
+        let lines = layOut(block)
+        laidOut.lines[block.key] = lines
+        return lines
+    }
+
+    /// What was laid out of a document.
+    final class LaidOut {
+        var lines: [BlockKey: [Line]] = [:]
+    }
+
+    private func layOut(_ block: Block) -> [Line] {
         switch block.content {
         case .item(let item, let gap): itemLines(item, gap)
         case .note(let event): [noteLine(event)]
         case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
         case .hidden(let count):
             [Self.mark("* \(Format.count(count, "control frame")) hidden (:control on)", Style(.dim))]
+        case .part(let item, let piece): partLines(item, piece)
+        case .skipped(let item, let count): [Self.mark(Self.skipped(item, count), Style(.warn))]
+        case .unseen(let count):
+            [Self.mark("! \(Format.size(count)) passed before this was opened and are not here", Style(.warn))]
+        case .sentFile(let file): [sentLine(file)]
         case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
         case .closed(let record): [closedLine(record)]
         case .waiting(let text): [waitingLine(text)]
@@ -56,34 +70,75 @@ extension TrafficDocument {
     }
 
     private func itemLines(_ item: TrafficItem, _ gap: Gap?) -> [Line] {
-        var lines = [header(item, gap)]
-        let style = Style(item.direction == .sent ? .sent : .received)
-        let layout = ByteRows(mode: mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
+        var lines = headLines(item, gap)
+        guard !isInParts(item) else { return lines }
         let isExpanded = expanded.contains(item.sequence)
-        if let traffic = item.webSocket, isExpanded || mode == .hexText || traffic.frameCount > 1 {
+        var wasFolded = false
+        for piece in pieces(of: item) {
+            let whole = folding(piece).whole
+            let rows = layout(piece, item).rows(piece.bytes, limit: isExpanded ? .max : whole + 1).rows
+            if piece.beginsAtGap { lines.append(missing(item)) }
+            lines += isExpanded || rows.count <= whole ? rows : folded(piece, item)
+            wasFolded = wasFolded || rows.count > whole
+        }
+        if isExpanded, wasFolded { lines.append(foldLine) }
+        if item.missingBytes > 0, item.tail.isEmpty { lines.append(missing(item)) }
+        return lines
+    }
+
+    /// What stands above an item's bytes.
+    func headLines(_ item: TrafficItem, _ gap: Gap? = nil) -> [Line] {
+        var lines = [header(item, gap)]
+        if let traffic = item.webSocket,
+            expanded.contains(item.sequence) || mode == .hexText || traffic.frameCount > 1
+        {
             lines += WebSocketWords.frames(traffic).map { Line("  \($0)", Style(.dim)) }
-        }
-        // The code of a Close is told in words.
-        let isClose = item.webSocket?.kind == .close && mode != .hexText
-        let bytes = isClose ? Array(item.bytes.dropFirst(2)) : item.bytes
-        let (rows, _) = layout.rows(bytes, limit: isExpanded ? .max : folding.whole + 1)
-        if isExpanded || rows.count <= folding.whole {
-            lines += rows
-            if rows.count > folding.whole { lines.append(Line("  ....  (\(expandKey) fold)", Style(.dim))) }
-        } else {
-            lines += folded(bytes, layout)
-        }
-        if item.bytes.count < item.done {
-            lines.append(Line("  ....  \(item.done - item.bytes.count) more bytes were not kept", Style(.dim)))
         }
         return lines
     }
 
-    private func folded(_ bytes: [UInt8], _ layout: ByteRows) -> [Line] {
-        let (head, shown) = layout.rows(bytes, limit: folding.head)
-        let start = max(shown, layout.tailStart(bytes, rows: folding.tail))
+    private func partLines(_ item: TrafficItem, _ piece: Piece) -> [Line] {
+        var lines = layout(piece, item).rows(piece.bytes, limit: .max).rows
+        if piece.beginsAtGap { lines.insert(missing(item), at: 0) }
+        let isLast = piece.range.upperBound == (item.tail.isEmpty ? item.bytes.count : item.done)
+        guard isLast else { return lines }
+        lines.append(foldLine)
+        if item.missingBytes > 0, item.tail.isEmpty { lines.append(missing(item)) }
+        return lines
+    }
+
+    private var foldLine: Line { Line("  ....  (\(expandKey) fold)", Style(.dim)) }
+
+    /// `....  2.9M not kept here`; of what is not over yet, more is shown when it is.
+    private func missing(_ item: TrafficItem) -> Line {
+        let words = item.state == .inProgress ? "more so far" : "not kept here"
+        return Line("  ....  \(Format.size(item.missingBytes)) \(words)", Style(.dim))
+    }
+
+    /// `! 2990 items with 187M received here were not kept`
+    private static func skipped(_ item: TrafficItem, _ count: UInt64) -> String {
+        let noun = count == 1 ? "item" : "items"
+        let amount = item.skipped > 0 ? " with \(Format.size(item.skipped))" : ""
+        return "! \(count) \(noun)\(amount) not kept here"
+    }
+
+    private func sentLine(_ file: SentFile) -> Line {
+        var line = Line(clock.text(file.time) + " * ", Style(.dim))
+        sanitizer.append(file.words, Style(.sent), to: &line)
+        return line
+    }
+
+    /// The beginning and the end of a piece; on the side where bytes are not kept anyway, nothing.
+    private func folded(_ piece: Piece, _ item: TrafficItem) -> [Line] {
+        let layout = layout(piece, item)
+        let folding = folding(piece)
+        let (head, shown) = piece.beginsAtGap ? ([], 0) : layout.rows(piece.bytes, limit: folding.head)
+        let count = piece.bytes.count
+        let start = piece.endsAtGap ? count : max(shown, layout.tailStart(piece.bytes, rows: folding.tail))
         let more = Line("  ....  \(start - shown) more bytes   (\(expandKey) expand)", Style(.dim))
-        return head + [more] + layout.rows(Array(bytes[start...]), limit: folding.tail).rows
+        var ending = layout
+        ending.offset += start
+        return head + [more] + ending.rows(Array(piece.bytes[start...]), limit: folding.tail).rows
     }
 
     private func header(_ item: TrafficItem, _ gap: Gap?) -> Line {

@@ -35,9 +35,15 @@ extension TrafficDocument {
         return Place(block: blocks.count - 1, line: max(0, lines(last).count - 1))
     }
 
+    /// More lines than there are.
+    private static let beyond = 1_000_000_000
+
     /// The line so many lines on, or back; held at both ends.
     package func moved(_ place: Place, by count: Int) -> Place {
         guard !blocks.isEmpty else { return Place(block: 0, line: 0) }
+        // To an end of megabytes, nothing between is laid out.
+        if count >= Self.beyond { return end }
+        if count <= -Self.beyond { return Place(block: 0, line: 0) }
         var place = place
         var rest = count
         while rest > 0 {

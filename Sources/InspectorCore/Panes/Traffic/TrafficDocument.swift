@@ -6,6 +6,13 @@ import SocketCore
 package struct TrafficDocument {
     package enum Content {
         case item(TrafficItem, Gap?)
+        /// A part of a long item that is shown whole.
+        case part(TrafficItem, Piece)
+        /// Items before this one that were dropped for room, so many.
+        case skipped(TrafficItem, UInt64)
+        /// Bytes that passed before traffic was kept.
+        case unseen(UInt64)
+        case sentFile(SentFile)
         case note(SocketEvent)
         case lost(UInt64)
         case dropped(UInt64)
@@ -19,7 +26,7 @@ package struct TrafficDocument {
     /// The time since the item before; nil for the first.
     package struct Gap {
         package var time: Duration
-        /// Whether the item before was sent and this one came.
+        /// Whether the item before was our request and this one is the peer's answer.
         package var isReply: Bool
     }
 
@@ -28,7 +35,8 @@ package struct TrafficDocument {
         package var content: Content
     }
 
-    package let blocks: [Block]
+    package private(set) var blocks: [Block]
+    let laidOut = LaidOut()
     package let mode: ViewMode
     package let width: Int
     package let clock: WallClock
@@ -55,16 +63,20 @@ package struct TrafficDocument {
         socket = model.selected
         answerKey = model.answerKey
         expandKey = model.naming("{expand}")
-        var items = model.shownTraffic
-        let all = items.items.count
-        if model.hidesControlFrames { items.items.removeAll { $0.webSocket?.kind.isControl == true } }
+        let traffic = model.shownTraffic
+        let isHidden: (TrafficItem) -> Bool = { model.hidesControlFrames && $0.webSocket?.kind.isControl == true }
+        let hidden = model.hidesControlFrames ? traffic.items.count(where: isHidden) : 0
         var blocks: [Block] = []
-        if items.dropped > 0 { blocks.append(Block(key: .dropped, content: .dropped(items.dropped))) }
-        if items.items.count < all {
-            blocks.append(Block(key: .hidden, content: .hidden(all - items.items.count)))
+        if model.traffic.unseen > 0, model.traffic.socket == model.list.selected {
+            blocks.append(Block(key: .unseen, content: .unseen(model.traffic.unseen)))
         }
-        blocks += Self.merge(items.items, Self.notes(model))
-        if items.items.isEmpty || model.selected == nil {
+        let older = traffic.dropped - min(traffic.dropped, Self.gaps(traffic.items))
+        if older > 0 { blocks.append(Block(key: .dropped, content: .dropped(older))) }
+        if hidden > 0 { blocks.append(Block(key: .hidden, content: .hidden(hidden))) }
+        let merged = Merging(items: traffic.items, notes: Self.notes(model), socket: socket).blocks(without: isHidden)
+        self.blocks = []
+        blocks += merged.flatMap(inParts)
+        if traffic.items.count == hidden || model.selected == nil {
             for (index, text) in TalkWords.empty(model).enumerated() {
                 blocks.append(Block(key: .waiting(index), content: .waiting(text)))
             }
@@ -77,6 +89,16 @@ package struct TrafficDocument {
     private static func notes(_ model: Model) -> [(time: MonotonicTime, block: Block)] {
         guard let socket = model.selected else { return [] }
         let end = model.frozen?.nextEvent ?? .max
+        let events = events(model, socket, before: end)
+        let files = (model.sentFiles[socket.id] ?? []).filter { $0.time <= model.now }.map { file in
+            (time: file.time, block: Block(key: .sentFile(file.number), content: .sentFile(file)))
+        }
+        return files.isEmpty ? events : (events + files).sorted { $0.time < $1.time }
+    }
+
+    private static func events(
+        _ model: Model, _ socket: SocketSnapshot, before end: UInt64
+    ) -> [(time: MonotonicTime, block: Block)] {
         var notes: [(time: MonotonicTime, block: Block)] = []
         var time = MonotonicTime(nanoseconds: .min)
         var gap: Block?
@@ -99,31 +121,20 @@ package struct TrafficDocument {
         return notes
     }
 
-    private static func merge(_ items: [TrafficItem], _ notes: [(time: MonotonicTime, block: Block)]) -> [Block] {
-        var blocks: [Block] = []
-        blocks.reserveCapacity(items.count + notes.count)
-        var rest = notes[...]
-        var last: TrafficItem?
-        for item in items {
-            while let note = rest.first, comesBefore(note.time, note.block, item) {
-                blocks.append(note.block)
-                rest.removeFirst()
-            }
-            let gap = last.map { last in
-                Gap(
-                    time: max(.zero, item.time - last.time),
-                    isReply: item.direction == .received && last.direction == .sent)
-            }
-            last = item
-            blocks.append(Block(key: .item(item.sequence), content: .item(item, gap)))
-        }
-        return blocks + rest.map(\.block)
+    /// Items that were dropped between others.
+    private static func gaps(_ items: [TrafficItem]) -> UInt64 {
+        guard let first = items.first?.sequence, let last = items.last?.sequence, last >= first else { return 0 }
+        let spanned = last - first + 1
+        return spanned - min(spanned, UInt64(items.count))
     }
 
-    /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.
-    private static func comesBefore(_ time: MonotonicTime, _ block: Block, _ item: TrafficItem) -> Bool {
-        guard time == item.time, case .note(let event) = block.content else { return time < item.time }
-        return EventCatalogue[event.kind].traits.contains(.beforeBytes)
+    /// A long item that is shown whole, followed by its parts.
+    private func inParts(_ block: Block) -> [Block] {
+        guard case .item(let item, _) = block.content, isInParts(item) else { return [block] }
+        return [block]
+            + parts(of: item).enumerated().map { index, piece in
+                Block(key: .part(item.sequence, index), content: .part(item, piece))
+            }
     }
 
     /// Whether an event belongs between the bytes. How a connection closed is told at the end.

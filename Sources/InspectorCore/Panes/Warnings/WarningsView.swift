@@ -4,38 +4,35 @@ import SocketCore
 package enum WarningsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
-        let warnings = WarningLines(model, width: rect.width)
+        let warnings = model.warnings.lines(model.shared, selected: model.list.selected, width: rect.width)
         let count = model.findings.count
         let shown = warnings.count(in: rect.height - 1)
         let right =
             count > shown
-            ? Line(model.naming("\(count - shown) more: \(model.tab == .list ? "" : "{list} "){filter} lint:any", in: .list), Style(.dim)) : Line()
-        canvas.rule(row: 0, in: rect, title: Line("warnings \(count)", Style(.warn)), right: right, model.glyphs)
+            ? Line(
+                model.naming(
+                    "\(count - shown) more: \(model.tab == .list ? "" : "{list} "){filter} lint:any", in: .list),
+                Style(.dim)) : Line()
+        canvas.rule(row: 0, in: rect, title: title(model.findings), right: right, model.glyphs)
         for (row, line) in warnings.lines.prefix(rect.height - 1).enumerated() {
             canvas.draw(line, row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
         }
     }
 }
 
-extension DetailBuilder {
-    /// Every warning about the session, with what to do about it.
-    var warnings: [Row] {
-        let found = model.findings[socket.id]
-        guard !found.isEmpty else { return [] }
-        var rows = [rule("warnings \(found.count)")]
-        for finding in found {
-            var words = [Line(finding.lint, Style(.warn, [.bold]))]
-            words += finding.sentence.split(separator: " ").map { safe(String($0)) }
-            words.append(Line("-", Style(.dim)))
-            words += model.naming(finding.remedy).split(separator: " ").map { Line($0, Style(.dim)) }
-            var paragraph = wrapped(words, separator: " ", indent: 3)
-            if let first = paragraph.first {
-                var marked = Line(" ! ", Style(.warn, [.bold]))
-                marked.append(first.left.columns(3..<first.left.width))
-                paragraph[0].left = marked
-            }
-            rows += paragraph
+extension WarningsView {
+    /// `critical 1  warnings 2  notes 1`, without those of which there are none.
+    private static func title(_ findings: Findings) -> Line {
+        var title = Line()
+        let words: [(Severity, String, Role)] = [
+            (.critical, "critical", .bad), (.warning, "warnings", .warn), (.note, "notes", .dim),
+        ]
+        for (severity, word, role) in words {
+            let count = findings.count(severity)
+            guard count > 0 else { continue }
+            if title.width > 0 { title.append("  ") }
+            title.append("\(word) \(count)", Style(role))
         }
-        return rows
+        return title
     }
 }

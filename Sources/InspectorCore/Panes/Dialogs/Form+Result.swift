@@ -1,114 +1,5 @@
 import SocketCore
 
-extension Model {
-    /// The fields of the connect and listen dialogs.
-    static func openFields(
-        _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil
-    ) -> [FormField] {
-        var fields = [
-            FormField.text(.address, "Address", address, hint: "host:port  tls://  ws://  udp://  unix:/path")
-        ]
-        if purpose == .connect {
-            fields += [
-                .text(.serverName, "Server", "", hint: "its name; empty: the host"),
-                .text(.authority, "Authority", "", hint: "PEM file, or folder/; empty: the system's"),
-            ]
-        }
-        fields += [
-            .text(.certificate, "Certificate", "", hint: "PEM file of ours"),
-            .text(.key, "Key", "", hint: "PEM file; empty: the same"),
-        ]
-        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
-        fields += [
-            FormField(
-                .firstRead, "Read", .toggle(before?.standingRead ?? true), hint: "keep reading whatever arrives"),
-            FormField(
-                .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false),
-                hint: "keep writing after the peer's FIN"),
-        ]
-        if purpose == .listen {
-            fields.append(
-                FormField(
-                    .hold, "Hold", .toggle(before?.holdsConnections ?? false),
-                    hint: "accept none: A takes or refuses each"))
-        }
-        return fields
-    }
-
-    /// Opens the connect dialog. On a closed connection it offers the same address again.
-    mutating func openConnectForm() {
-        let again = tab != .list && selected?.role == .client && selected?.isLive == false
-        // What was chosen the last time is chosen again: who starved a connection on purpose wants the next one so.
-        let address = again ? selected?.target ?? "" : ""
-        dialog = .form(Form(.connect, Self.openFields(.connect, address: address, as: lastOpened)))
-    }
-
-    mutating func openListenForm() {
-        dialog = .form(Form(.listen, Self.openFields(.listen, address: "")))
-    }
-
-    /// Asks what to read next.
-    mutating func openReadForm() {
-        guard let selected, selected.isLive, selected.role != .listener else {
-            notice = hint("reads are queued on live connections")
-            return
-        }
-        guard selected.ownWebSocket == nil else {
-            notice = hint(naming(Self.webSocketReads))
-            return
-        }
-        guard selected.acceptsReads else {
-            notice = hint("it is closing: no read is taken any more")
-            return
-        }
-        let tag = (composers[selected.id] ?? Composer()).nextTag
-        guard selected.role != .datagram else { return openReceiveForm(selected.id, tag: tag) }
-        dialog = .form(
-            Form(
-                .read(selected.id),
-                [
-                    FormField(.kind, "Kind", .choice(ReadRequest.Kind.Word.allCases.map(\.rawValue), 0))
-                ] + ReadPart.allCases.map(FormField.part) + [
-                    .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"),
-                    .text(.tag, "Tag", String(tag)),
-                    FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
-                ]))
-    }
-
-    /// Asks what becomes of an operation that timed out.
-    mutating func openAnswer() {
-        if let selected, selected.role == .listener, selected.isLive { return openConnectionMenu(selected) }
-        if openTrustMenu() { return }
-        guard let selected, let operation = selected.asking else {
-            notice = hint("nothing waits for an answer here")
-            return
-        }
-        let more = operation.timeout.map { Format.duration($0) } ?? "30s"
-        dialog = .form(
-            Form(
-                .answer(selected.id, operation),
-                [
-                    FormField(.verdict, "Answer", .choice(["extend", "fail it", "close"], 0)),
-                    .text(.extra, "By", more, hint: "such as 30s"),
-                ]))
-    }
-}
-
-extension FormField {
-    /// The field for a part of a read's kind.
-    fileprivate static func part(_ part: ReadPart) -> FormField {
-        switch part {
-        case .length: .text(.part(part), "Length", "", hint: "bytes")
-        case .terminator: .text(.part(part), "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH")
-        case .width: FormField(.part(part), "Length as", .choice(part.choices, 2))
-        case .order: FormField(.part(part), "Byte order", .choice(part.choices, 0))
-        case .offset: .text(.part(part), "After", "0", hint: "bytes of header")
-        case .counting: FormField(.part(part), "Counts", .toggle(false), hint: "header and itself too")
-        case .limit: .text(.part(part), "At most", "8192", hint: "bytes; empty: no limit")
-        }
-    }
-}
-
 extension Form {
     /// What is wrong, and in which field.
     package struct Problem: Error, Hashable {
@@ -199,11 +90,25 @@ extension Form {
             }
             kind = try reader.kind()
         } catch {
-            throw Problem(field: error.part.map { .part($0) } ?? .kind, message: error.description)
+            throw Problem(field: error.part.map { .part($0) } ?? .kind, message: sentence(error))
         }
         return ReadRequest(
             kind, timeout: try duration(.timeout), tag: try number(.tag, Int.min...Int.max, "a number"),
             isStanding: isOn(.standing))
+    }
+
+    /// What is wrong with a part, by the name of its field.
+    private func sentence(_ error: ReadTextProblem) -> String {
+        guard let part = error.part, let field = fields.first(where: { $0.name == .part(part) }) else {
+            return error.message
+        }
+        let typed = text(.part(part))
+        switch part {
+        case .length where SizeText.parse(typed) ?? 0 < 1, .limit where SizeText.parse(typed) ?? 0 < 1,
+            .offset where SizeText.parse(typed) == nil:
+            return "\(field.label): write a number of bytes, such as 512 or 8K"
+        default: return "\(field.label): " + (typed.isEmpty ? "write \(part.noun)" : error.message)
+        }
     }
 
     /// What a field says of a part; `nil` if it leaves it out.

@@ -6,16 +6,14 @@ extension DetailBuilder {
         guard socket.isLive else { return [] }
         var rows = wrapped(kernelWords, separator: " ")
         guard socket.phase == .connected || socket.phase == .lingering else { return rows }
-        let pipeline = BytesPipeline(socket)
-        var line = Line(" bytes ", Style(.dim))
-        line.append(pipeline.outgoing)
-        let room = width - 1 - line.width - 1
-        if pipeline.unread.width <= room {
-            rows.append(Row(left: line, right: pipeline.unread))
+        let pipeline = BytesPipeline(model, socket)
+        rows += wrapped([Line("bytes", Style(.dim))] + pipeline.stages, separator: " ")
+        let incoming = pipeline.incoming
+        guard incoming.width > 0 else { return rows }
+        if let last = rows.last, last.left.width + incoming.width + 2 <= width {
+            rows[rows.count - 1].right = incoming
         } else {
-            var second = Line("       ")
-            second.append(pipeline.unread)
-            rows += [Row(left: line), Row(left: second)]
+            rows += wrapped([Line("     "), incoming], separator: " ")
         }
         return rows
     }

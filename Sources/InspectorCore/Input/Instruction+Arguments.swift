@@ -1,93 +1,55 @@
 import SocketCore
 
+/// What the arguments of each command mean.
 extension Instruction {
-    /// The verbs that take arguments, in the order of the help.
-    package static let forms: [Form] = streamForms + webSocketForms + viewForms
+    static func connect(_ arguments: Arguments) throws(Failure) -> OpenRequest { try open(arguments, listens: false) }
 
-    private static let streamForms: [Form] = [
-        Form(
-            verb: "connect", arguments: "ADDRESS [timeout 10s] [no-read] [half-open] [TLS]",
-            help: "connect to an address", words: ["timeout", "no-read", "half-open"] + TLSChoices.words
-        ) { (arguments) throws(Failure) in .connect(try open(arguments, listens: false)) },
-        Form(
-            verb: "listen", arguments: "ADDRESS [no-read] [half-open] [TLS]", help: "listen on an address",
-            words: ["no-read", "half-open"] + TLSChoices.words
-        ) { (arguments) throws(Failure) in .listen(try open(arguments, listens: true)) },
-        Form(
-            verb: "relay", arguments: "LISTEN TARGET [timeout 10s] [TLS]", help: "listen, and connect on",
-            words: ["timeout"] + TLSChoices.words
-        ) { (arguments) throws(Failure) in .relay(try relay(arguments)) },
-        Form(
-            verb: "read", arguments: "\(ReadRequest.Kind.usage) [timeout 5s] [tag 7] [standing]", help: "queue a read",
-            words: ReadRequest.Kind.vocabulary + ["timeout", "tag", "standing"]
-        ) { (arguments) throws(Failure) in try read(arguments) },
-        Form(verb: "send", arguments: "TEXT", help: "send just these bytes; \\r \\n \\x00 are escapes") {
-            (arguments) throws(Failure) in
-            switch EscapedText.parse(arguments.whole) {
-            case .success(let bytes): return .send(bytes)
-            case .failure(let failure): throw Failure("send", "column \(failure.column): \(failure.message)")
-            }
-        },
-        Form(
-            verb: "close", arguments: closings.map(\.0).joined(separator: "|"),
-            help: "close; a WebSocket: CODE [REASON]", words: closings.map(\.0) + ["1000"]
-        ) { (arguments) throws(Failure) in
-            if arguments.text.first?.isNumber == true { return .webSocket(try closing(arguments)) }
-            guard let mode = closings.first(where: { $0.0 == arguments.text }) else {
-                throw arguments.unknown(arguments.text, closings.map(\.0))
-            }
-            return .close(mode.1)
-        },
-        Form(
-            verb: "answer", arguments: "extend 30s|fail|close", help: "answer what timed out",
-            words: ["extend", "fail", "close"]
-        ) { (arguments) throws(Failure) in .answer(try verdict(arguments)) },
-    ]
+    static func listen(_ arguments: Arguments) throws(Failure) -> OpenRequest { try open(arguments, listens: true) }
 
-    private static let viewForms: [Form] = [
-        Form(verb: "filter", arguments: "WORDS", help: "list only what these words describe") {
-            (arguments) throws(Failure) in
-            switch Filter.parse(arguments.text) {
-            case .success(let filter): return .filter(filter)
-            case .failure(let failure): throw Failure("filter", failure.message)
-            }
-        },
-        Form(verb: "search", arguments: "TEXT", help: "look for a text in the events") {
-            (arguments) throws(Failure) in .search(arguments.whole)
-        },
-        Form(
-            verb: "sort", arguments: "COLUMN [reverse]", help: "order the list",
-            words: ListColumn.all.map(\.name) + ["reverse"]
-        ) { (arguments) throws(Failure) in .sort(try sorting(arguments)) },
-        Form(verb: "select", arguments: "ID", help: "put the cursor on a connection") {
-            (arguments) throws(Failure) in
-            guard let number = UInt64(arguments.text.drop { $0 == "#" }) else {
-                throw Failure(arguments.text, "select takes a connection's number, as in select 7")
-            }
-            return .select(SocketID(number))
-        },
-        Form(
-            verb: "view", arguments: ViewMode.allCases.map(\.rawValue).joined(separator: "|"),
-            help: "show traffic so", words: ViewMode.allCases.map(\.rawValue)
-        ) { (arguments) throws(Failure) in
-            guard let mode = ViewMode(rawValue: arguments.text) else {
-                throw arguments.unknown(arguments.text, ViewMode.allCases.map(\.rawValue))
-            }
-            return .view(mode)
-        },
-        Form(verb: "help", arguments: "WORD", help: "the help, what holds this word alone") {
-            (arguments) throws(Failure) in .help(arguments.text)
-        },
-        Form(verb: "mouse", arguments: "on|off", help: "let the mouse work here", words: ["on", "off"]) {
-            (arguments) throws(Failure) in
-            let word = arguments.text
-            guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }
-            return .mouse(arguments.text == "on")
-        },
-    ]
+    /// Text with escapes.
+    static func bytes(_ arguments: Arguments) throws(Failure) -> [UInt8] {
+        try escaped(arguments.whole, arguments.verb)
+    }
 
-    /// In the order of the menu.
-    private static let closings: [(String, CloseMode?)] = CloseWords.order.map { ($0?.words.typed ?? "half", $0) }
+    static func filter(_ arguments: Arguments) throws(Failure) -> Filter {
+        switch Filter.parse(arguments.text) {
+        case .success(let filter): return filter
+        case .failure(let failure): throw Failure("filter", failure.message)
+        }
+    }
+
+    static func socket(_ arguments: Arguments) throws(Failure) -> SocketID {
+        guard let number = UInt64(arguments.text.drop { $0 == "#" }) else {
+            throw Failure(arguments.text, "select takes a connection's number, as in select 7")
+        }
+        return SocketID(number)
+    }
+
+    static func isOn(_ arguments: Arguments) throws(Failure) -> Bool {
+        let word = arguments.text
+        guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }
+        return word == "on"
+    }
+
+    /// How a connection is closed.
+    enum Closing: Sendable {
+        /// `nil`: half, by FIN.
+        case stream(CloseMode?)
+        case webSocket(WebSocketCommand)
+    }
+
+    /// The words for a stream, in the order of the menu.
+    static let closings: [(word: String, mode: CloseMode?)] = CloseWords.order.map {
+        (word: $0?.words.typed ?? "half", mode: $0)
+    }
+
+    static func closing(_ arguments: Arguments) throws(Failure) -> Closing {
+        if arguments.text.first?.isNumber == true { return .webSocket(try webSocketClosing(arguments)) }
+        guard let closing = closings.first(where: { $0.word == arguments.text }) else {
+            throw arguments.unknown(arguments.text, closings.map(\.word))
+        }
+        return .stream(closing.mode)
+    }
 
     private static func open(_ arguments: Arguments, listens: Bool) throws(Failure) -> OpenRequest {
         var arguments = arguments
@@ -134,7 +96,7 @@ extension Instruction {
         }
     }
 
-    private static func relay(_ arguments: Arguments) throws(Failure) -> RelayRequest {
+    static func relay(_ arguments: Arguments) throws(Failure) -> RelayRequest {
         var arguments = arguments
         let listen = try arguments.next(after: arguments.verb, "an address to listen on")
         let target = try arguments.next(after: listen, "a target such as localhost:80")
@@ -161,7 +123,8 @@ extension Instruction {
         }
     }
 
-    private static func read(_ arguments: Arguments) throws(Failure) -> Instruction {
+    /// Without a tag of its own a read gets the next one.
+    static func read(_ arguments: Arguments) throws(Failure) -> (request: ReadRequest, hasTag: Bool) {
         var arguments = arguments
         var kind = ReadKindReader()
         var request = ReadRequest(.available(limit: nil))
@@ -179,7 +142,7 @@ extension Instruction {
             }
         }
         request.kind = try checked(kind.kind)
-        return .read(request, hasTag: hasTag)
+        return (request, hasTag)
     }
 
     private static func checked<Value>(
@@ -192,7 +155,7 @@ extension Instruction {
         }
     }
 
-    private static func verdict(_ arguments: Arguments) throws(Failure) -> TimeoutVerdict {
+    static func verdict(_ arguments: Arguments) throws(Failure) -> TimeoutVerdict {
         var arguments = arguments
         let word = try arguments.next(after: arguments.verb, "an answer")
         switch word {
@@ -205,7 +168,7 @@ extension Instruction {
         }
     }
 
-    private static func sorting(_ arguments: Arguments) throws(Failure) -> Sorting {
+    static func sorting(_ arguments: Arguments) throws(Failure) -> Sorting {
         var arguments = arguments
         let name = try arguments.next(after: arguments.verb, "a column")
         guard ListColumn.named(name) != nil else {
@@ -223,7 +186,7 @@ extension TLSChoices {
     /// For the help.
     static let usage = "[cert F] [key F] [ca F] [sni N] [insecure] ..."
 
-    /// The words that say behind an address how TLS is to be; each but the last is followed by a value.
+    /// The words after an address that configure TLS; each but the last is followed by a value.
     static let words = ["cert", "key", "ca", "sni", "alpn", "keylog", "insecure"]
 
     /// Takes one of these words, and its value; false: it is none of them.

@@ -1,32 +1,18 @@
 import SocketCore
 
-/// What a publication shall hold beside the sessions that changed.
-struct PublicationRequest: Sendable {
-    /// Sessions to be listed whole, with the kernel's side.
-    var watched: Set<SocketID> = []
-    /// Whether every session counts as watched, up to `InspectionWatch.limit` of them.
-    var watchesAll = false
-    /// Sessions whose traffic is told.
-    var traffic: Set<SocketID> = []
-    /// Events from this one on.
-    var eventsFrom: UInt64 = 0
-    /// Tell all there is, whether it changed or not.
-    var isWhole = false
-    /// Go on with the one before, which was too much for one piece.
-    var isContinued = false
-
+extension SnapshotRequest.Changes {
     /// Sessions in one piece: more would hold up the engine's queue, and take memory that is not used again.
     static let limit = 128
     /// Sessions whose kernel side is asked for in one piece: some six system calls each.
     static let watchedLimit = 64
 }
 
-/// The sessions that changed since the last publication, in the order in which they first did.
+/// The sessions that changed since the last snapshot of changes, in the order in which they first did.
 struct ChangeNotes {
     var sessions: [SocketID] = []
-    /// How many of them, from the first one on, the publication under way has still to tell.
+    /// How many of them, from the first one on, the snapshot under way has still to tell.
     var owed = 0
-    /// Watched sessions that the publication under way has still to list; nil: it has not come to them.
+    /// Watched sessions that the snapshot under way has still to list; nil: it has not come to them.
     var watched: ArraySlice<SocketID>?
     /// Of those that were looked at, the ones that are over.
     var ended: Set<SocketID> = []
@@ -44,24 +30,26 @@ extension EngineState {
     /// Notes a change, where somebody wants to be told of changes.
     func note(_ id: SocketID) { notes?.sessions.append(id) }
 
-    /// What changed since the last time, or the next piece of it. The first call begins to take notes.
-    func publish(_ request: PublicationRequest) -> Publication {
+    /// Lists what changed since the last time, or the next piece of it. The first call begins to take notes.
+    func listChanges(
+        _ request: SnapshotRequest, _ stage: SnapshotRequest.Changes, in snapshot: inout EngineSnapshot
+    ) {
         // Processor time: on a busy machine the queue's thread waits for its turn, which is no cost of this.
         let began = ProcessorTime.ofThread
-        var publication = Publication()
-        if request.isWhole || notes == nil {
+        if stage.isWhole || notes == nil {
             noteAll()
-        } else if !request.isContinued {
+        } else if !stage.isContinued {
             notes?.owed = notes?.sessions.count ?? 0
         }
-        publishNoted(in: &publication)
-        if notes?.owed == 0, publishWatched(in: &publication, request) {
-            finish(&publication, request)
+        var changes = SnapshotChanges()
+        listNoted(in: &snapshot)
+        if notes?.owed == 0, listWatched(by: stage, in: &changes) {
+            finish(&snapshot, &changes, request, stage)
         } else {
-            publication.isPartial = true
+            changes.isPartial = true
         }
-        publication.cost = ProcessorTime.ofThread - began
-        return publication
+        changes.cost = ProcessorTime.ofThread - began
+        snapshot.changes = changes
     }
 
     /// Notes every session, as if it had just changed.
@@ -81,77 +69,68 @@ extension EngineState {
     }
 
     /// What only the last piece holds.
-    private func finish(_ publication: inout Publication, _ request: PublicationRequest) {
-        publishDatagrams(in: &publication)
-        publishEndings(in: &publication)
-        tap(request.traffic)
-        for id in request.traffic {
-            publication.traffic[id] =
-                connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
-        }
-        publication.oldestClosed = closed.list(now: now).first?.id
+    private func finish(
+        _ snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges, _ request: SnapshotRequest,
+        _ stage: SnapshotRequest.Changes
+    ) {
+        listDatagrams(in: &snapshot)
+        listEndings(in: &snapshot, &changes)
+        tap(stage.traffic)
+        for id in stage.traffic { changes.traffic[id] = traffic(of: id) }
+        changes.oldestClosed = closed.list(now: now).first?.id
         // Of more events than one update tells, the latest.
-        let told = UInt64(InspectionBoard.eventLimit)
-        let (events, _, next) = ring.read(from: max(request.eventsFrom, ring.next - min(ring.next, told)))
-        publication.events = events
-        publication.tick = tick(next)
+        let latest = ring.next - min(ring.next, UInt64(InspectionBoard.eventLimit))
+        complete(&snapshot, eventsFrom: max(request.eventsFrom ?? 0, latest))
     }
 
     /// As many of the watched sessions as go into one piece, with their listings and the kernel's side; whether that was
     /// the last piece.
-    private func publishWatched(in publication: inout Publication, _ request: PublicationRequest) -> Bool {
-        let left = notes?.watched ?? watched(by: request)[...]
-        for id in left.prefix(PublicationRequest.watchedLimit) {
+    private func listWatched(
+        by stage: SnapshotRequest.Changes, in changes: inout SnapshotChanges
+    ) -> Bool {
+        let left = notes?.watched ?? watched(by: stage)[...]
+        let limit = SnapshotRequest.Changes.watchedLimit
+        for id in left.prefix(limit) {
             let whole =
                 connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
                 ?? datagrams[id]?.snapshot(withKernel: true)
-            if let whole { publication.watched[id] = whole }
+            if let whole { changes.watched[id] = whole }
         }
-        let rest = left.dropFirst(PublicationRequest.watchedLimit)
+        let rest = left.dropFirst(limit)
         notes?.watched = rest.isEmpty ? nil : rest
         return rest.isEmpty
     }
 
-    private func watched(by request: PublicationRequest) -> [SocketID] {
-        guard request.watchesAll else { return Array(request.watched) }
+    private func watched(by stage: SnapshotRequest.Changes) -> [SocketID] {
+        guard stage.watchesAll else { return Array(stage.watched) }
         let few = Array((acceptors.keys.sorted() + datagrams.keys.sorted()).prefix(InspectionWatch.limit))
         let all = few + connections.oldest(InspectionWatch.limit - few.count).map(\.id)
-        return all + request.watched.subtracting(all)
-    }
-
-    private func tick(_ nextEvent: UInt64) -> InspectionTick {
-        var tick = InspectionTick()
-        tick.time = now
-        tick.wallNanoseconds = clock.wallNanoseconds
-        tick.counters = currentCounters
-        tick.times = meter.times(now)
-        tick.nextEvent = nextEvent
-        return tick
+        return all + stage.watched.subtracting(all)
     }
 
     /// Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
-    private func publishDatagrams(in publication: inout Publication) {
-        publication.changed += datagrams.values.map { $0.snapshot(withKernel: false) }
+    private func listDatagrams(in snapshot: inout EngineSnapshot) {
+        snapshot.sockets += datagrams.values.map { $0.snapshot(withKernel: false) }
         let present = Set(datagrams.keys)
         if let former = notes?.datagrams { notes?.ended.formUnion(former.subtracting(present)) }
         notes?.datagrams = present
     }
 
     /// As many of the sessions that are noted as go into one piece.
-    private func publishNoted(in publication: inout Publication) {
+    private func listNoted(in snapshot: inout EngineSnapshot) {
         guard let owed = notes?.owed, owed > 0 else { return }
-        let count = min(owed, PublicationRequest.limit)
+        let count = min(owed, SnapshotRequest.Changes.limit)
         // Taken out before they are told: a session may be noted anew at once.
         let piece = Array(notes?.sessions.prefix(count) ?? [])
         notes?.sessions.removeFirst(count)
         notes?.owed = owed - count
-        publication.changed.reserveCapacity(count)
+        snapshot.sockets.reserveCapacity(count)
         for id in piece {
             if let connection = connections[id] {
-                publish(connection, in: &publication)
+                list(connection, in: &snapshot)
             } else if let acceptor = acceptors[id] {
                 acceptor.isNoted = false
-                publication.changed.append(acceptor.snapshot(withKernel: false))
+                snapshot.sockets.append(acceptor.snapshot(withKernel: false))
             } else {
                 notes?.ended.insert(id)
             }
@@ -160,23 +139,23 @@ extension EngineState {
 
     /// What ended since the last time, in the order in which it did, however late it was noted; of what is not kept,
     /// that it is gone.
-    private func publishEndings(in publication: inout Publication) {
+    private func listEndings(in snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges) {
         let kept = closed.list(now: now)
         let told = kept.lastIndex { $0.id == notes?.lastClosed }.map { $0 + 1 } ?? kept.startIndex
-        publication.changed += kept[..<told].filter { notes?.amended.contains($0.id) == true }
+        snapshot.sockets += kept[..<told].filter { notes?.amended.contains($0.id) == true }
         notes?.amended = []
-        publication.changed += kept[told...]
+        snapshot.sockets += kept[told...]
         notes?.lastClosed = kept.last?.id
         guard var gone = notes?.ended, !gone.isEmpty else { return }
         for index in kept.indices { gone.remove(kept[index].id) }
-        publication.gone = Array(gone)
+        changes.gone = Array(gone)
         notes?.ended = []
     }
 
-    private func publish(_ connection: Connection, in publication: inout Publication) {
+    private func list(_ connection: Connection, in snapshot: inout EngineSnapshot) {
         var picture = connection.snapshot(withKernel: false, lists: false)
         picture.rest(now)
-        publication.changed.append(picture)
+        snapshot.sockets.append(picture)
         connection.isNoted = picture.changesByItself || !connection.hasMeasuredAll
         if connection.isNoted { note(connection.id) }
     }
@@ -189,8 +168,8 @@ extension EngineState {
             datagrams[id]?.traffic = nil
         }
         for id in wanted {
-            if let connection = connections[id], connection.traffic == nil { connection.traffic = TrafficLog() }
-            if let session = datagrams[id], session.traffic == nil { session.traffic = TrafficLog() }
+            if let connection = connections[id], connection.traffic == nil { connection.traffic = newTrafficLog() }
+            if let session = datagrams[id], session.traffic == nil { session.traffic = newTrafficLog() }
         }
         notes?.tapped = wanted
     }

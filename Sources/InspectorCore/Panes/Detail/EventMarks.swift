@@ -20,18 +20,18 @@ struct EventMarks {
     }
 
     /// One row, with what its letters mean where there is room; none where nothing happened.
-    func rows(width: Int) -> [DetailView.Row] {
+    func rows(width: Int) -> [DetailDocument.Row] {
         let present = EventMark.allCases.filter { mark in marks.contains { $0 == mark } }
         guard !present.isEmpty else { return [] }
-        var line = Line("    ")
+        var line = Line(" ev ", Style(.dim))
         for mark in marks {
             line.append(mark?.letter ?? " ", Style(mark == .timeout ? .warn : .plain))
         }
-        let legend = Line(present.map { "\($0.letter) \($0.meaning)" }.joined(separator: "  "), Style(.dim))
-        if line.width + legend.width + 2 < width { return [DetailView.Row(left: line, right: legend)] }
+        let legend = Line(present.map { "\($0.letter) = \($0.meaning)" }.joined(separator: "  "), Style(.dim))
+        if line.width + legend.width + 2 < width { return [DetailDocument.Row(left: line, right: legend)] }
         var below = Line("    ")
         below.append(legend)
-        return [DetailView.Row(left: line), DetailView.Row(left: below)]
+        return [DetailDocument.Row(left: line), DetailDocument.Row(left: below)]
     }
 }
 
@@ -52,7 +52,7 @@ extension EventMark {
         switch self {
         case .read: "read"
         case .write: "write"
-        case .both: "both"
+        case .both: "read and write"
         case .pause: "pause"
         case .connect: "connected"
         case .end: "FIN"

@@ -9,10 +9,10 @@ extension DetailBuilder {
             ]
         }
         let pending = socket.writing.pendingBytes
-        return queue("read queue", socket.reading, extra: "", key: socket.isLive ? "r add" : "")
+        return queue("read queue", socket.reading, extra: "", key: socket.isLive ? model.naming("{read} add") : "")
             + queue(
                 "write queue", socket.writing, extra: (pending > 0 ? "   \(Format.size(pending)) pending" : "") + marks,
-                key: socket.acceptsWrites ? "w add" : "")
+                key: socket.acceptsWrites ? model.naming("{write} add") : "")
     }
 
     private func queue(_ name: String, _ queue: QueueSnapshot, extra: String, key: String) -> [Row] {
@@ -20,10 +20,10 @@ extension DetailBuilder {
         let count = queue.pendingCount > 0 ? "\(current)+\(queue.pendingCount)" : "\(current)"
         var rows = [rule("\(name) \(count)\(extra)", right: key)]
         if let current = queue.current {
-            rows.append(inHand(current))
+            rows += inHand(current)
             if current.isAsking {
-                rows.append(
-                    Row(left: Line(model.naming("     {answer} answers: extend it, fail it, or close"), Style(.warn))))
+                let words = model.naming("{answer} answers: extend it, fail it, or close").split(separator: " ")
+                rows += wrapped(words.map { Line($0, Style(.warn)) }, separator: " ", indent: 5)
             }
         } else if queue.barrier != 0 {
             rows.append(Row(left: Line(" empty", Style(.dim))))
@@ -54,25 +54,50 @@ extension DetailBuilder {
             line.append(safe(kind.words))
             if operation.isStanding { line.append(" (standing)", Style(.dim)) }
             if let limit = kind.values.limit { line.append(" max \(SizeText.show(limit))", Style(.dim)) }
-        case .write: line.append("data \(operation.total.map(String.init) ?? "")")
+        case .write:
+            line.append("data \(operation.total.map(String.init) ?? "")")
+            if operation == socket.writing.current, let file = model.file(on: socket) {
+                line.append(" of ")
+                line.append(safe(file.name))
+                line.append(", \(Format.percent(done: file.done, total: file.total)) of it")
+            }
         }
         return line
     }
 
-    private func inHand(_ operation: OperationSnapshot) -> Row {
-        var line = Line(" now ", Style(.key))
-        line.append(name(operation))
+    private func inHand(_ operation: OperationSnapshot) -> [Row] {
         let state = state(operation)
-        if let total = operation.total, total > 0 {
-            line = progress(operation, of: total, after: line, room: width - 2 - state.width)
-        } else if operation.done > 0 {
-            line.append("  \(Format.size(operation.done)) so far", Style(.received))
+        let name = name(operation)
+        guard let total = operation.total, total > 0 else {
+            var words = [name]
+            if operation.done > 0 {
+                words.append(Line("\(Format.size(operation.done)) so far", Style(.received)))
+            }
+            var rows = current(words)
+            if rows.count == 1, rows[0].left.width + state.width + 2 <= width {
+                rows[0].right = state
+                return rows
+            }
+            rows = current(words + [state])
+            return rows
         }
-        return Row(left: line, right: state)
+        var line = Line(" now ", Style(.key))
+        line.append(name)
+        if let whole = progress(operation, of: total, after: line, room: width - 2 - state.width) {
+            return [Row(left: whole, right: state)]
+        }
+        let amount = Line("\(operation.done)/\(total) " + Format.percent(done: operation.done, total: total))
+        return current([name, amount, state])
     }
 
-    /// Numbers, bar and percentage; the bars of both queues stand below each other, and give way where room is short.
-    private func progress(_ operation: OperationSnapshot, of total: Int, after words: Line, room: Int) -> Line {
+    /// The words of an operation in progress.
+    private func current(_ words: [Line]) -> [Row] {
+        marked(Line(" now ", Style(.key)), wrapped(words, separator: "  ", indent: 5))
+    }
+
+    /// Numbers, bar and percentage; the bars of both queues stand below each other. Where room is short the bar gives
+    /// way, then the numbers. Returns `nil` if there is no room for the percentage either.
+    private func progress(_ operation: OperationSnapshot, of total: Int, after words: Line, room: Int) -> Line? {
         let numbers = "\(operation.done)/\(total) "
         let percent = Format.percent(done: operation.done, total: total)
         var line = words
@@ -87,7 +112,7 @@ extension DetailBuilder {
         if withBar.width <= room { return withBar }
         if line.width + numbers.count + percent.count <= room { line.append(numbers) }
         line.append(percent)
-        return line
+        return line.width <= room ? line : nil
     }
 
     private func state(_ operation: OperationSnapshot) -> Line {
@@ -160,17 +185,29 @@ extension DetailBuilder {
         let items = model.shownTraffic.items
         let room = max(8, min(32, (width - 28) / 2))
         func tail(_ direction: TrafficItem.Direction) -> String {
-            let bytes = items.last { $0.direction == direction && !$0.bytes.isEmpty }?.bytes.suffix(room) ?? []
+            let item = items.last { $0.direction == direction && !$0.bytes.isEmpty }
+            let bytes = item.map { $0.tail.isEmpty ? $0.bytes : $0.tail }?.suffix(room) ?? []
             var text = ""
             for byte in bytes { text.unicodeScalars.append(Sanitizer.hexColumn(byte)) }
             return text
         }
         guard !items.isEmpty else { return [] }
-        var line = Line(" last bytes  rx |", Style(.dim))
-        line.append(tail(.received), Style(.received))
-        line.append("|   tx |", Style(.dim))
-        line.append(tail(.sent), Style(.sent))
-        line.append("|", Style(.dim))
-        return [Row(left: line)]
+        func row(_ name: String, _ text: String, _ role: Role) -> Line {
+            var line = Line("\(name) |", Style(.dim))
+            line.append(text, Style(role))
+            line.append("|", Style(.dim))
+            return line
+        }
+        return wrapped(
+            [
+                row("last bytes  rx", tail(.received), .received), row("tx", tail(.sent), .sent),
+            ], separator: "   ")
+    }
+
+    /// The marks of the write queue, where some are set.
+    var marks: String {
+        guard let marks = socket.watermarks else { return "" }
+        let bounds = "   marks \(Format.bytes(marks.low)) to \(Format.bytes(marks.high))"
+        return socket.isAboveHighMark ? bounds + ", above" : bounds
     }
 }

@@ -1,20 +1,18 @@
 import SocketCore
 
-extension SocketCommand {
-    /// How a read or write ends whose session is over; nil for commands that have no completion.
+extension SocketCommand.Action {
+    /// How a read or write ends whose session is over; nil for actions that have no completion.
     func failure(as id: OperationID) -> FailedOperation? {
         switch self {
-        case .read(_, let request):
+        case .read(let request):
             FailedOperation(
                 operation: id, kind: .read(request.kind), tag: request.tag, done: 0, total: request.total, bytes: [],
                 error: SocketError(.notConnected, operation: "read", detail: "the socket is not connected"))
-        case .write(_, let request):
+        case .write(let request):
             FailedOperation(
                 operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
-        case .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .setTimeout, .setWatermarks,
-            .answerConnection, .answerTrust, .webSocket:
-            nil
+        default: nil
         }
     }
 }

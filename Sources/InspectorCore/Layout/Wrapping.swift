@@ -1,0 +1,29 @@
+/// Breaks text into rows.
+enum Wrapping {
+    /// Words joined to as few rows as hold them, each after an indent. A word that is longer than a row goes on in the
+    /// next one.
+    static func rows(_ words: [Line], separator: String, indent: Int = 0, width: Int) -> [Line] {
+        var rows: [Line] = []
+        let blank = Line(String(repeating: " ", count: indent))
+        let room = max(indent + 8, width)
+        var line = blank
+        func end() {
+            rows.append(line)
+            line = blank
+        }
+        for word in words {
+            if line.width > indent && line.width + separator.count + word.width > room { end() }
+            if line.width > indent { line.append(separator) }
+            var rest = word
+            while line.width + rest.width > room {
+                let part = room - line.width
+                line.append(rest.columns(0..<part))
+                rest = rest.columns(part..<rest.width)
+                end()
+            }
+            line.append(rest)
+        }
+        if line.width > indent { end() }
+        return rows
+    }
+}

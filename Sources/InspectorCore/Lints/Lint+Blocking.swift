@@ -1,0 +1,134 @@
+import SocketCore
+
+/// Somebody does not read, and somebody else waits for that. The cause is told, not what follows from it.
+extension Lint {
+    static let blocking: [Lint] = [
+        Lint(
+            "deadlock", as: .critical, after: .seconds(5),
+            "both ends of a connection have been writing for {time}, and neither reads",
+            remedy: "one of them must read while it writes; until then only closing helps ({close})", deadlock
+        ).following([], far: ["deadlock"]),
+        Lint(
+            "write-blocked", after: .seconds(5),
+            "the peer has not read for {time}, and a write waits for it with the kernel's send buffer full",
+            remedy: "find out why the peer does not read; wait for it, or close ({close})", writeBlocked
+        ).following(["deadlock"], far: farCauses).gathered(),
+        Lint(
+            "write-orphaned", after: .seconds(5),
+            "the same on a leg of a relay whose other leg is gone: its sender will not hear of what becomes of it",
+            remedy: "close it ({close}) if the peer does not read: nobody waits for these bytes to arrive",
+            writeOrphaned),
+        Lint(
+            "reset-cause", "the peer closed with bytes unread, which makes a reset",
+            remedy: "the peer gave up, or closed without reading to the end; what was on its way is lost",
+            resetCause
+        ).gathered(),
+    ]
+
+    /// Findings about the session at the other end that explain why it does not read.
+    private static let farCauses: Set<String> = [
+        "deadlock", "write-blocked", "write-orphaned", "read-starved", "eof-unseen", "prebuffer-held",
+    ]
+
+    /// For how long a reset is news; after that it is a note.
+    private static let news = Duration.seconds(60)
+
+    private static func deadlock(_ it: Situation, _ after: Duration) -> Verdict? {
+        it.leg.map { relayedDeadlock(it, $0, after) } ?? ownDeadlock(it, after)
+    }
+
+    /// Both directions of a relayed connection have stood, with bytes queued. It is told about the client's leg.
+    private static func relayedDeadlock(_ it: Situation, _ leg: Side, _ after: Duration) -> Verdict? {
+        guard it.socket.role == .accepted, let here = it.side.blocked(it.now), let there = leg.blocked(it.now),
+            case let lasting = min(here, there), lasting >= after, !it.side.hasReadAll, !leg.hasReadAll
+        else { return nil }
+        let unread = [it.side, leg].map { $0.end?.unread.map { Format.size($0) } ?? "-" }
+        var verdict = Verdict(
+            "\(it.side.reader) and \(leg.reader) both write and neither reads, for \(Format.duration(lasting)); "
+                + "unread there: \(unread[0]) and \(unread[1])", lasting: lasting
+        ).blaming(leg)
+        verdict.subject = "\(it.side.reader) and \(leg.reader)"
+        verdict.others = [leg.socket.id]
+        return verdict
+    }
+
+    /// Neither end of our own connection reads, and both have bytes queued.
+    private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard it.socket.linked == nil, let end = it.side.end, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
+            let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,
+            case let lasting = min(out, it.now - since), lasting >= after
+        else { return nil }
+        return Verdict(
+            "this end and \(it.side.reader) both write and neither reads, for \(Format.duration(lasting)); unread "
+                + "here \(Format.size(it.socket.unreadBytes)), there \(Format.size(end.unread ?? 0))",
+            lasting: lasting
+        ).blaming(it.side)
+    }
+
+    private static func writeBlocked(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard it.socket.relay?.isOtherGone != true else { return nil }
+        return blocked(it, after)
+    }
+
+    private static func writeOrphaned(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard let linked = it.socket.linked, it.socket.relay?.isOtherGone == true, var verdict = blocked(it, after)
+        else { return nil }
+        verdict.sentence += "; \(linked), where it came from, is gone"
+        return verdict
+    }
+
+    /// The reader first, then what waits for it.
+    private static func blocked(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard let lasting = it.side.blocked(it.now), lasting >= after else { return nil }
+        let time = Format.duration(lasting)
+        let waits = "\(Format.size(it.socket.writing.pendingBytes)) wait here"
+        if it.side.hasReadAll {
+            return Verdict(
+                "nothing has gone out for \(time), though \(it.side.reader) has read all that arrived there; \(waits)",
+                lasting: lasting)
+        }
+        let unread = it.side.unreadThere.map { "\($0), " } ?? ""
+        var verdict = Verdict(
+            "\(it.side.reader) \(refusal(it.socket)) for \(time): \(unread)\(waits)\(waiter(it))", lasting: lasting
+        ).blaming(it.side)
+        // Its user has it in hand.
+        if it.side.end?.program?.isStopped == true {
+            verdict.severity = .note
+            verdict.sentence = "\(it.side.reader) is stopped and has not read for \(time): \(unread)\(waits)"
+        }
+        return verdict
+    }
+
+    /// Bytes in flight wait for an acknowledgement; without any, the peer's window is shut. A stream of this host always
+    /// has its bytes at the reader.
+    private static func refusal(_ socket: SocketSnapshot) -> String {
+        guard socket.peer?.isUnix != true, let all = socket.kernel?.sendQueue, let waiting = socket.kernel?.notSent,
+            all > waiting
+        else { return "has not read" }
+        return "has not acknowledged anything"
+    }
+
+    /// Who is stuck behind it on the other side of a relay.
+    private static func waiter(_ it: Situation) -> String {
+        guard let leg = it.leg, leg.socket.isHeldBack, let unsent = leg.end?.unsent, unsent > 0 else { return "" }
+        return "; \(leg.reader) waits to send \(Format.size(unsent)) more"
+    }
+
+    private static func resetCause(_ it: Situation, _ after: Duration) -> Verdict? {
+        guard let closed = it.socket.closed, let look = it.side.standing.unreadThere,
+            closed.time - look.time < StandingLedger.lookIsFresh, let unread = look.end.unread, unread > 0,
+            case .system(let errno)? = closed.error?.reason, Self.resets.contains(errno)
+        else { return nil }
+        var side = it.side
+        side.end = look.end
+        var verdict = Verdict("\(side.reader) closed with \(Format.size(unread)) unread, which makes a reset")
+            .blaming(side)
+        // A program that is gone has no threads to look at.
+        verdict.next = nil
+        if it.now - closed.time > news { verdict.severity = .note }
+        return verdict
+    }
+
+    /// EPIPE and ECONNRESET, as this platform numbers them.
+    private static let resets: Set<Int32> = [32, 104]
+}

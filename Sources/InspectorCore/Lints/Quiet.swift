@@ -1,0 +1,26 @@
+import SocketCore
+
+extension Situation {
+    /// How long no byte has passed before nothing is under way.
+    private static let rest = Duration.seconds(2)
+
+    /// That nothing is under way, where both queues at both ends are empty; `nil`: something is, or it is not known.
+    /// `last`: the item that passed last, where that was kept.
+    package func quiet(last: TrafficItem?) -> String? {
+        guard socket.phase == .connected, socket.role != .datagram, socket.writing.current == nil,
+            let kernel = socket.kernel, kernel.sendQueue == 0, kernel.receiveQueue == 0, socket.prebuffered == 0,
+            side.end?.unread ?? 0 == 0, side.end?.unsent ?? 0 == 0, socket.activity.peerClosed == nil,
+            !socket.isWriteShut, let lastByte = socket.activity.lastByte, now - lastByte >= Self.rest
+        else { return nil }
+        let other = leg ?? side
+        guard other.socket.writing.current == nil, other.end?.unread ?? 0 == 0, other.end?.unsent ?? 0 == 0 else {
+            return nil
+        }
+        var text = "Nothing is under way."
+        if leg == nil { text += socket.reading.current == nil ? " No read is queued here." : " This end waits to read." }
+        guard socket.received + socket.sent > 0 else { return text + " No byte has passed yet." }
+        guard let last else { return text + " The last byte passed \(Format.duration(now - lastByte)) ago." }
+        let sender = last.direction == .received ? side.reader : leg?.reader ?? "this end"
+        return text + " Last to send: \(sender), \(Format.size(last.done)), \(Format.duration(now - last.time)) ago."
+    }
+}

@@ -1,0 +1,100 @@
+import SocketCore
+
+/// What dialogs and other panes do to each other.
+extension Model {
+    /// What stands over the screen and takes every key.
+    package internal(set) var dialog: Dialog? {
+        get { dialogs.open }
+        set { dialogs.open = newValue }
+    }
+
+    private var subject: DialogsState.Subject {
+        DialogsState.Subject(socket: selected, isSelected: list.selected != nil, tab: tab, composer: composer)
+    }
+
+    /// Opens a dialog about the selected connection, or says why there is nothing to ask.
+    mutating func ask(_ open: (inout DialogsState, DialogsState.Subject, Shared) -> Notice?) {
+        if let refusal = open(&dialogs, subject, shared) { notice = refusal }
+    }
+
+    // MARK: Menus
+
+    /// Chooses the menu's item with this letter. Returns `nil` if there is none.
+    mutating func pressLetter(_ key: Key) -> [Effect]? { dialogs.choice(key).map { choose($0) } }
+
+    /// Chooses the item that the menu's cursor is on.
+    mutating func chooseSelected() -> [Effect] { dialogs.currentChoice.map { choose($0) } ?? [] }
+
+    private mutating func choose(_ choice: Menu.Choice) -> [Effect] {
+        dialog = nil
+        switch choice {
+        case .close(let id, let mode): return [.send(.close(id, mode))]
+        case .trust(let id, let question, let verdict): return [.send(.answerTrust(id, question, verdict))]
+        case .showDetail: show(.detail)
+        case .halfClose(let id): return [.send(.halfClose(id))]
+        case .sayClose(let id): return [.send(.webSocket(id, .close(.normal, reason: "")))]
+        case .paste(let text): takePaste(text)
+        case .answerConnection(let id, let verdict): return [.send(.answerConnection(id, verdict))]
+        case .operation(let id, let operation): dialogs.openOperation(id, operation)
+        case .cancel(let id, let target): return [.send(.cancel(id, target))]
+        case .changeTimeout(let id, let operation): dialogs.openTimeout(id, operation, in: shared)
+        case .answer: ask { $0.openAnswer($1, in: $2) }
+        case .template(let id, let template): return use(template, on: id)
+        case .addReply(let id): dialogs.openReplyForm(id, in: shared)
+        case .setReplies(let id, let rules): return [.setReplies(id, rules)]
+        case .quit: return [.quit]
+        case .stay: break
+        case .column(let name): toggleColumn(name)
+        }
+        return []
+    }
+
+    /// Puts a template into the composer. What was there is in the history only if it was sent.
+    private mutating func use(_ template: Template, on id: SocketID) -> [Effect] {
+        var composer = composer(of: id)
+        (composer.mode, composer.ending, composer.readAfter) = (template.mode, template.ending, template.readAfter)
+        composer.editor.set(template.body)
+        composers[id] = composer
+        return examineFile()
+    }
+
+    /// Asks which template goes to the composer.
+    mutating func openTemplates() {
+        guard canCompose, let id = list.selected else { return }
+        ask { dialogs, _, _ in dialogs.openTemplates(id) }
+    }
+
+    // MARK: Forms
+
+    /// Does what the filled-in form asks for.
+    mutating func submitForm() -> [Effect] {
+        guard case .form(let form) = dialog else { return [] }
+        if case .save = form.purpose { return save(form) }
+        switch form.result {
+        case .failure(let problem):
+            dialogs.refuse(form, problem)
+            return []
+        case .success(let effect):
+            dialog = nil
+            switch effect {
+            case .send(let command):
+                if case .read = command.action { composers[command.socket, default: Composer()].nextTag += 1 }
+            case .setPace(let id, let pace):
+                composers[id, default: Composer()].pace = pace
+                return []
+            case .setDestination(let id, let destination):
+                composers[id, default: Composer()].destination = destination
+                return []
+            default: break
+            }
+            return [effect]
+        }
+    }
+
+    // MARK: Auto-replies
+
+    /// The rules that hold for a connection: its own, and those of its listener.
+    package func replies(for socket: SocketSnapshot) -> [ReplyRule] {
+        (replies[socket.id] ?? []) + (socket.parent.flatMap { replies[$0] } ?? [])
+    }
+}

@@ -1,0 +1,23 @@
+import SocketCore
+
+/// What hints name, and when they are shown.
+extension Model {
+    /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
+    /// must not hold text of a peer or of a file.
+    package func naming(_ text: String, in place: KeyContext? = nil) -> String {
+        options.keys.naming(text, in: place ?? context)
+    }
+
+    /// The key that answers what waits for the user.
+    var answerKey: String { naming("{answer}") }
+
+    /// Whether something can be written to the selected connection.
+    var acceptsText: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? false }
+
+    /// Whether the selected connection, or a connection that waits at the selected listener, needs an answer.
+    var awaitsAnswer: Bool {
+        guard let selected else { return false }
+        let isAwaited = selected.role == .listener && (selected.kernel?.receiveQueue ?? 0) > 0
+        return selected.asking != nil || selected.tls?.question != nil || isAwaited
+    }
+}

@@ -1,0 +1,28 @@
+import SocketCore
+
+extension Model {
+    /// Where everything stands on the screen now.
+    package var layout: ScreenLayout { layout(size, tab) }
+
+    /// Where everything would stand on a screen of this size.
+    package func layout(_ size: Size, _ tab: Tab) -> ScreenLayout {
+        var needs = LayoutNeeds()
+        needs.hasSelection = selected != nil
+        needs.listRows = max(2, list.rows.count + 1)
+        needs.isZoomed = isZoomed
+        if findings.count > 0 {
+            let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
+            needs.warningRows = 1 + warnings.lines(shared, selected: list.selected, width: width).lines.count
+        }
+        return ScreenLayout(size, tab, needs)
+    }
+
+    /// Whether nothing useful fits on the screen.
+    var isTooSmall: Bool { ScreenLayout.isTooSmall(size) }
+
+    /// Measures the warnings, of which the layout depends. Called when something may have changed.
+    mutating func measureWarnings() {
+        let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
+        warnings.measure(shared, selected: list.selected, width: width)
+    }
+}

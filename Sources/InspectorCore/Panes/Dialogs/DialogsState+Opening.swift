@@ -1,0 +1,126 @@
+import SocketCore
+
+/// Dialogs that open, read and close.
+extension DialogsState {
+    /// The fields of the connect and listen dialogs.
+    private static func openFields(
+        _ purpose: Form.Purpose, address: String, as before: OpenRequest? = nil, _ keys: KeyTable
+    ) -> [FormField] {
+        var fields = [
+            FormField.text(.address, "Address", address, hint: "host:port  tls://  ws://  udp://  unix:/path")
+        ]
+        if purpose == .connect {
+            fields += [
+                .text(.serverName, "Server", "", hint: "its name; empty: the host"),
+                .text(.authority, "Authority", "", hint: "PEM file, or folder/; empty: the system's"),
+            ]
+        }
+        fields += [
+            .text(.certificate, "Certificate", "", hint: "PEM file of ours"),
+            .text(.key, "Key", "", hint: "PEM file; empty: the same"),
+        ]
+        if purpose == .connect { fields.append(.text(.timeout, "Timeout", "", hint: "such as 10s, or empty")) }
+        fields += [
+            FormField(
+                .firstRead, "Read", .toggle(before?.standingRead ?? true), hint: "keep reading whatever arrives"),
+            FormField(
+                .halfOpen, "Half open", .toggle(before?.allowsHalfOpen ?? false),
+                hint: "keep writing after the peer's FIN"),
+        ]
+        if purpose == .listen {
+            fields.append(
+                FormField(
+                    .hold, "Hold", .toggle(before?.holdsConnections ?? false),
+                    hint: keys.naming("accept none: {answer} accepts or refuses each")))
+        }
+        return fields
+    }
+
+    /// Opens the connect dialog. On a closed connection it offers the same address again.
+    mutating func openConnectForm(_ subject: Subject, in shared: Shared) -> Model.Notice? {
+        let isClosed = subject.socket?.role == .client && subject.socket?.isLive == false
+        let again = subject.tab != .list && isClosed
+        // What was chosen the last time is chosen again: who starved a connection on purpose wants the next one so.
+        let address = again ? subject.socket?.target ?? "" : ""
+        let fields = Self.openFields(.connect, address: address, as: lastOpened, shared.options.keys)
+        open = .form(Form(.connect, fields))
+        return nil
+    }
+
+    mutating func openListenForm(in shared: Shared) -> Model.Notice? {
+        open = .form(Form(.listen, Self.openFields(.listen, address: "", shared.options.keys)))
+        return nil
+    }
+
+    /// Asks what to read next.
+    mutating func openReadForm(_ subject: Subject, in shared: Shared) -> Model.Notice? {
+        guard let selected = subject.socket, selected.isLive, selected.role != .listener else {
+            return .hint("reads are queued on live connections")
+        }
+        guard selected.ownWebSocket == nil else {
+            return .hint(shared.options.keys.naming(Model.webSocketReads))
+        }
+        guard selected.acceptsReads else { return .hint("it is closing: no read is accepted any more") }
+        let tag = FormField.text(.tag, "Tag", String(subject.composer.nextTag))
+        let kind = FormField(.kind, "Kind", .choice(ReadRequest.Kind.Word.allCases.map(\.rawValue), 0))
+        let fields: [FormField] =
+            if selected.role == .datagram {
+                [FormField(.standing, "All", .toggle(true), hint: "off: the next datagram alone"), tag]
+            } else {
+                [kind] + ReadPart.allCases.map(FormField.part) + [
+                    .text(.timeout, "Timeout", "", hint: "such as 30s, or empty"), tag,
+                    FormField(.standing, "Standing", .toggle(false), hint: "reads again and again"),
+                ]
+            }
+        open = .form(Form(.read(selected.id), fields))
+        return nil
+    }
+
+    /// Asks how to close the selected connection.
+    mutating func openCloseMenu(_ subject: Subject) -> Model.Notice? {
+        guard let selected = subject.socket, selected.isLive else {
+            return .hint(subject.isSelected ? "it is closed already" : "nothing is selected")
+        }
+        let id = selected.id
+        func item(_ mode: CloseMode) -> Menu.Item {
+            Menu.Item(key: mode.words.key, label: mode.words.label, choice: .close(id, mode))
+        }
+        let halfClose = Menu.Item(key: "h", label: "half: send FIN, go on reading", choice: .halfClose(id))
+        let isStream = selected.role != .datagram
+        var items: [Menu.Item]
+        if selected.ownWebSocket != nil {
+            items = [
+                Menu.Item(key: "c", label: "with Close 1000, behind what is queued", choice: .sayClose(id)),
+                Menu.Item(key: CloseMode.now.words.key, label: "now, without a Close", choice: .close(id, .now)),
+                item(.reset),
+            ]
+        } else if selected.role == .listener {
+            items = [item(.now)]
+        } else {
+            items = CloseWords.order.compactMap { mode in
+                switch mode {
+                case nil: isStream && selected.acceptsWrites ? halfClose : nil
+                case .reset: isStream ? item(.reset) : nil
+                case .some(let mode): item(mode)
+                }
+            }
+        }
+        open = .menu(Menu(title: "close \(id) \(selected.peerText)", items: items))
+        return nil
+    }
+}
+
+extension FormField {
+    /// The field for a part of a read's kind.
+    fileprivate static func part(_ part: ReadPart) -> FormField {
+        switch part {
+        case .length: .text(.part(part), "Length", "", hint: "bytes")
+        case .terminator: .text(.part(part), "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH")
+        case .width: FormField(.part(part), "Length as", .choice(part.choices, 2))
+        case .order: FormField(.part(part), "Byte order", .choice(part.choices, 0))
+        case .offset: .text(.part(part), "After", "0", hint: "bytes of header")
+        case .counting: FormField(.part(part), "Counts", .toggle(false), hint: "header and itself too")
+        case .limit: .text(.part(part), "At most", "8192", hint: "bytes; empty: no limit")
+        }
+    }
+}

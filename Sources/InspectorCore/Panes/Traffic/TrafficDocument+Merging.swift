@@ -1,0 +1,62 @@
+import SocketCore
+
+extension TrafficDocument {
+    /// Puts items and notes in order of time, and finds how long after another each item came.
+    struct Merging {
+        let items: [TrafficItem]
+        let notes: [(time: MonotonicTime, block: Block)]
+        let socket: SocketSnapshot?
+
+        /// The blocks of the items that are shown, and of the notes.
+        func blocks(without isHidden: (TrafficItem) -> Bool) -> [Block] {
+            var blocks: [Block] = []
+            blocks.reserveCapacity(items.count + notes.count)
+            var rest = notes[...]
+            var last: TrafficItem?
+            var next: UInt64?
+            var askers: [SocketAddress: TrafficItem.Direction] = [:]
+            for item in items {
+                while let note = rest.first, Self.comesBefore(note.time, note.block, item) {
+                    blocks.append(note.block)
+                    rest.removeFirst()
+                }
+                if let next, item.sequence > next {
+                    let count = item.sequence - next
+                    blocks.append(Block(key: .skipped(item.sequence), content: .skipped(item, count)))
+                }
+                next = item.sequence &+ 1
+                if let address = item.address, askers[address] == nil { askers[address] = item.direction }
+                guard !isHidden(item) else { continue }
+                let gap = last.map { last in
+                    Gap(time: max(.zero, item.time - last.time), isReply: isReply(item, to: last, askers))
+                }
+                last = item
+                blocks.append(Block(key: .item(item.sequence), content: .item(item, gap)))
+            }
+            return blocks + rest.map(\.block)
+        }
+
+        /// Whether an item answers the one before it: only those answer whom we asked. Who connected to us asks; a datagram
+        /// answers when it comes from where the one before went, and that address did not speak first. What a multicast
+        /// group sends back to its sender is no answer.
+        private func isReply(
+            _ item: TrafficItem, to last: TrafficItem, _ askers: [SocketAddress: TrafficItem.Direction]
+        ) -> Bool {
+            guard item.direction == .received, last.direction == .sent, socket?.role != .accepted else { return false }
+            guard let target = last.address, let source = item.address else { return true }
+            if target == source { return askers[source] == .sent }
+            return askers[source] == .received && Self.isMulticast(target) && item.bytes != last.bytes
+        }
+
+        private static func isMulticast(_ address: SocketAddress) -> Bool {
+            guard let host = address.host, let port = address.port else { return false }
+            return DatagramEndpoint.udp(host: host, port: port).isMulticast
+        }
+
+        /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.
+        private static func comesBefore(_ time: MonotonicTime, _ block: Block, _ item: TrafficItem) -> Bool {
+            guard time == item.time, case .note(let event) = block.content else { return time < item.time }
+            return EventCatalogue[event.kind].traits.contains(.beforeBytes)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import SocketCore
+
+/// The warnings as rows, wrapped: the worst first, and among those that are as bad the ones about the selected connection.
+package struct WarningLines: Hashable, Sendable {
+    /// More than these are only counted.
+    static let most = 8
+    /// Columns before the sentence.
+    private static let indent = 8
+
+    package private(set) var lines: [Line] = []
+    /// The warning that each of the lines is about.
+    private var owners: [Int] = []
+
+    init(_ shared: Shared, selected: SocketID?, width: Int) {
+        for (index, finding) in shared.findings.first(Self.most, selected: selected).enumerated() {
+            let wrapped = Self.wrapped(finding, shared, width: width - 1)
+            lines += wrapped
+            owners += Array(repeating: index, count: wrapped.count)
+        }
+    }
+
+    /// How many warnings stand whole in the first so many lines.
+    package func count(in rows: Int) -> Int {
+        guard rows < owners.count else { return (owners.last ?? -1) + 1 }
+        return owners[max(0, rows)]
+    }
+
+    private static func wrapped(_ finding: Finding, _ shared: Shared, width: Int) -> [Line] {
+        var first = finding.severity.mark
+        first.append(Format.padded(finding.socket?.description ?? "all", to: 4) + " ", Style(.heading))
+        var words: [Line] = []
+        let more = finding.more > 0 ? "; the same on \(finding.more) more" : ""
+        for word in (finding.sentence + more).split(separator: " ") {
+            var line = Line()
+            shared.sanitizer.append(String(word), to: &line)
+            words.append(line)
+        }
+        words.append(Line("(\(finding.lint))", Style(.dim)))
+        first.pad(to: indent)
+        let indent = first.width
+        var lines = Wrapping.rows(words, separator: " ", indent: indent, width: width)
+        first.append(lines[0].columns(indent..<lines[0].width))
+        lines[0] = first
+        return lines
+    }
+}
+
+extension Severity {
+    /// What stands before a finding: ` ! `, ` !!` or, of a note, ` - `.
+    var mark: Line {
+        switch self {
+        case .note: Line(" - ", Style(.dim))
+        case .warning: Line(" ! ", Style(.warn, [.bold]))
+        case .critical: Line(" !!", Style(.bad, [.bold]))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import SocketCore
+
+/// The bytes that passed, as `payload` lines: one for each operation, datagram or message that is complete.
+package struct PayloadLines: Sendable {
+    /// Bytes of each that are written.
+    private let limit: Int
+    private var known: [SocketID: Known] = [:]
+
+    /// What was written of a session.
+    private struct Known: Sendable {
+        /// The first item that was not seen yet.
+        var next: UInt64 = 0
+        /// Those that were seen in progress.
+        var open: Set<UInt64> = []
+        /// Bytes that had passed when its traffic was last asked for.
+        var passed: UInt64 = 0
+        /// Whether it was over then.
+        var isClosed = false
+    }
+
+    /// The most sessions whose traffic is asked for at once.
+    package static let atOnce = 64
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// The sessions whose bytes have to be asked for: something passed there, or they ended, since the last time.
+    package mutating func due(_ snapshot: EngineSnapshot) -> [SocketID] {
+        var due: [SocketID] = []
+        for socket in snapshot.sockets where socket.role != .listener && due.count < Self.atOnce {
+            let (passed, isClosed) = (socket.received &+ socket.sent, socket.phase == .closed)
+            let former = known[socket.id] ?? Known()
+            guard former.passed != passed || former.isClosed != isClosed else { continue }
+            known[socket.id] = Known(next: former.next, open: former.open, passed: passed, isClosed: isClosed)
+            due.append(socket.id)
+        }
+        let listed = Set(snapshot.sockets.map(\.id))
+        if known.count > 2 * listed.count { known = known.filter { listed.contains($0.key) } }
+        return due
+    }
+
+    /// The members of each line that a session's traffic brings. What is in progress is left for later.
+    mutating func take(_ traffic: TrafficSnapshot, of id: SocketID, _ json: SocketJSON) -> [[JSON.Member]] {
+        var seen = known[id] ?? Known()
+        defer { known[id] = seen }
+        let first = traffic.items.first?.sequence ?? seen.next
+        var lost = UInt64(seen.open.count { $0 < first })
+        seen.open = seen.open.filter { $0 >= first }
+        var lines: [[JSON.Member]] = []
+        for item in traffic.items where item.sequence >= seen.next || seen.open.contains(item.sequence) {
+            if item.sequence >= seen.next {
+                lost.saturate(adding: item.sequence - seen.next)
+                seen.next = item.sequence + 1
+            }
+            guard item.state != .inProgress else {
+                seen.open.insert(item.sequence)
+                continue
+            }
+            seen.open.remove(item.sequence)
+            lines.append(members(item, of: id, lost: lost, json))
+            lost = 0
+        }
+        return lines
+    }
+
+    private func members(_ item: TrafficItem, of id: SocketID, lost: UInt64, _ json: SocketJSON) -> [JSON.Member] {
+        let bytes = Array(item.bytes.prefix(limit))
+        var error: String?
+        if case .failed(let sentence) = item.state { error = sentence }
+        return [
+            JSON.Member("time", json.time(item.time)), JSON.Member("id", JSON(id.number)),
+            JSON.Member("sequence", JSON(item.sequence)), JSON.Member("lost_items", JSON(lost)),
+            JSON.Member("direction", JSON(item.direction.rawValue)), JSON.Member("tag", JSON(item.tag)),
+            JSON.Member("operation", JSON(item.operation.number)), JSON.Member("bytes", JSON(item.done)),
+            JSON.Member("payload_bytes", JSON(bytes.count)),
+            JSON.Member("text", JSON(Self.text(bytes, isCut: bytes.count < item.done))),
+            JSON.Member("base64", JSON(Base64.text(bytes))), JSON.Member("problem", JSON(error)),
+            JSON.Member("address", JSON(item.address?.description)),
+            JSON.Member("websocket", item.webSocket.map { JSON($0.kind.rawValue) } ?? .null),
+        ]
+    }
+
+    /// The bytes as text where they are UTF-8. `isCut`: a character that is not whole at the end is left out.
+    static func text(_ bytes: [UInt8], isCut: Bool) -> String? {
+        for missing in 0...(isCut ? min(3, bytes.count) : 0) {
+            if let text = String(validating: bytes.dropLast(missing), as: UTF8.self) { return text }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,106 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    private static let openers: Set<String> = ["connect", "listen"]
+
+    /// The options of runs without a screen.
+    static let reportOptions: [Option] = [
+        Option(name: "--json", help: "print what happens as JSON Lines; needs no terminal") {
+            (_, request) throws(UsageError) in request.isJSON = true
+        },
+        Option(name: "--payload", value: "SIZE", help: "json: also the first SIZE bytes of each operation") {
+            (text, request) throws(UsageError) in
+            guard let size = SizeText.parse(text), (1...mostPayload).contains(size) else {
+                throw UsageError("--payload", "\(text) is not a size up to 1M; write 100 or 4K")
+            }
+            request.invocation.report.payload = size
+        },
+        Option(name: "--every", value: "TIME", help: "json: rates too, at most this often") {
+            (text, request) throws(UsageError) in
+            request.invocation.report.every = try duration(text, "--every")
+        },
+        Option(name: "--once", help: "print one snapshot, and end") {
+            (_, request) throws(UsageError) in request.isOnce = true
+        },
+        Option(
+            name: "--expect", value: "WHAT", commands: openers,
+            help: "0 once TEXT, /RE/ or hex:0d0a comes"
+        ) {
+            (text, request) throws(UsageError) in
+            switch Expectation.parse(text) {
+            case .success(let expectation): request.invocation.report.expectations.append(expectation)
+            case .failure(let failure):
+                throw UsageError("--expect", "column \(failure.column) of \(text): \(failure.message)")
+            }
+        },
+        Option(name: "--within", value: "TIME", commands: openers, help: "time of each --expect before it; 10s") {
+            (text, request) throws(UsageError) in
+            let limit = try duration(text, "--within")
+            let fresh = request.limitedExpectations..<request.invocation.report.expectations.count
+            guard !fresh.isEmpty else { throw UsageError("--within", "goes after the --expect that it limits") }
+            for index in fresh { request.invocation.report.expectations[index].limit = limit }
+            request.limitedExpectations = fresh.upperBound
+        },
+        Option(name: "--script", value: "FILE", help: "run the steps in FILE, or stdin (-); needs no terminal") {
+            (path, request) throws(UsageError) in request.script = path
+        },
+        Option(name: "--size", value: "WxH", help: "the screen's size in a script; 80x24 by default") {
+            (text, request) throws(UsageError) in
+            guard let size = Size(text) else {
+                throw UsageError("--size", "\(text) is no size; write columns x rows, as in 80x24")
+            }
+            request.invocation.size = size
+        },
+    ]
+
+    private static let mostPayload = 1 << 20
+
+    /// A duration as scripts write it: `5`, `5s` or `500ms`.
+    static func duration(_ text: String, _ option: String) throws(UsageError) -> Duration {
+        guard case .some(.some(let duration)) = DurationText.parse(text), duration > .zero else {
+            throw UsageError(option, "\(text) is not a duration; write 5, 5s or 500ms")
+        }
+        return duration
+    }
+}
+
+extension CommandTable.Request {
+    /// What the operand `-` is called: standard input goes to the peer, and what it sends to standard output.
+    static let pipe = "-"
+
+    /// Refuses two users of standard input, or of standard output.
+    func checkStreams() throws(UsageError) {
+        if carriesBytes, script == "-" {
+            throw UsageError("-", "reads standard input, as --script - does; leave one of them out")
+        }
+        let writers = [
+            (carriesBytes, "-"), (isJSON, "--json"), (isOnce, "--once"), (script != nil, "--script"),
+        ].filter(\.0).map(\.1)
+        // One snapshot as JSON is one text.
+        guard writers.count > 1, writers != ["--json", "--once"] else { return }
+        throw UsageError(
+            writers[0], "writes standard output, as \(writers[1]) does; leave one of them out")
+    }
+
+    /// Refuses options that mean nothing in this run.
+    func checkReport() throws(UsageError) {
+        let report = invocation.report
+        if !isJSON, report.payload != nil { throw UsageError("--payload", "goes with --json only") }
+        if report.payload != nil, invocation.opening.contains(where: \.isAttach) {
+            throw UsageError("--payload", "does not go with attach, which shows the bytes of one socket at a time")
+        }
+        if !isJSON, report.every != nil { throw UsageError("--every", "goes with --json only") }
+        guard !report.expectations.isEmpty else { return }
+        for (isThere, option, why) in [
+            (isOnce, "--once", "which ends at once"), (script != nil, "--script", "where wait does it"),
+            (!standingRead, "--no-read", "which receives nothing"),
+        ] where isThere {
+            throw UsageError("--expect", "does not go with \(option), \(why)")
+        }
+    }
+}
+
+extension Effect {
+    fileprivate var isAttach: Bool { if case .attach = self { true } else { false } }
+}

@@ -1,0 +1,71 @@
+import SocketTestSupport
+import Testing
+
+@testable import SocketKit
+
+/// How much traffic an engine keeps for a user to look at.
+@Suite(.timeLimit(.minutes(5))) struct TrafficLimitTests {
+    private func engine(each: Int, all: Int) -> SocketEngine {
+        var configuration = EngineConfiguration()
+        configuration.capturesTraffic = true
+        (configuration.trafficLimit, configuration.totalTrafficLimit) = (each, all)
+        return SocketEngine(configuration)
+    }
+
+    private func kept(_ engine: SocketEngine, _ id: SocketID?) -> TrafficSnapshot? {
+        id.flatMap { engine.snapshot(SnapshotRequest(traffic: $0)).traffic }
+    }
+
+    private func bytes(_ traffic: TrafficSnapshot?) -> Int {
+        traffic?.items.reduce(0) { $0 + $1.bytes.count + $1.tail.count } ?? 0
+    }
+
+    @Test func aLargeMessageKeepsItsBeginningAndItsEndAndNothingBeforeItGoes() throws {
+        let engine = engine(each: 128 << 10, all: 64 << 20)
+        let pair = try ConnectedPair(engine: engine)
+        for tag in 1...30 { pair.socket.read(ReadRequest(.length(6), tag: tag)) }
+        pair.socket.read(ReadRequest(.length(3_000_000), tag: 31))
+        for _ in 1...30 { try pair.peerSends(Array("small\n".utf8)) }
+        let large = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        try pair.peerSends(large)
+        let isOver: (TrafficItem) -> Bool = { $0.tag == 31 && $0.state.isOver }
+        #expect(eventually { kept(engine, pair.socket.session)?.items.last.map(isOver) == true })
+        let items = try #require(kept(engine, pair.socket.session)).items
+        #expect(items.map(\.tag) == Array(1...31))
+        let item = try #require(items.last)
+        #expect(item.bytes == Array(large.prefix(2_048)) && item.tail == Array(large.suffix(2_048)))
+    }
+
+    @Test func allSessionsTogetherKeepNoMoreThanTheLimitAndThoseThatKeepMostGiveSomeUp() {
+        #expect(EngineState.level([10, 20, 30], sum: 100) == 30)
+        #expect(EngineState.level([10, 20, 300, 400], sum: 130) == 50)
+        #expect(EngineState.level([], sum: 10) == 0)
+        #expect(EngineState.level([5, 5], sum: 0) == 0)
+    }
+
+    @Test func closedSessionsCountTooAndSmallOnesKeepTheirs() throws {
+        let engine = engine(each: 1 << 20, all: 256 << 10)
+        let quiet = try ConnectedPair(engine: engine)
+        quiet.socket.read(ReadRequest(.length(11)))
+        try quiet.peerSends(Array("remember me".utf8))
+        #expect(eventually { bytes(kept(engine, quiet.socket.session)) == 11 })
+        var ids: [SocketID] = []
+        for _ in 0..<3 {
+            let pair = try ConnectedPair(engine: engine)
+            ids += [try #require(pair.socket.session)]
+            for tag in 1...20 { pair.socket.read(ReadRequest(.length(10_000), tag: tag)) }
+            try pair.peerSends([UInt8](repeating: 7, count: 200_000))
+            #expect(eventually { kept(engine, ids.last)?.items.last.map { $0.tag == 20 && $0.state.isOver } == true })
+            pair.socket.disconnect(.now)
+            #expect(eventually { pair.socket.session == nil })
+        }
+        let all = ids.reduce(0) { $0 + bytes(kept(engine, $1)) }
+        #expect(all > 0 && all <= 256 << 10)
+        #expect(kept(engine, ids.first)?.dropped ?? 0 > 0)
+        #expect(bytes(kept(engine, quiet.socket.session)) == 11)
+    }
+}
+
+extension TrafficItem.State {
+    fileprivate var isOver: Bool { self != .inProgress }
+}
