@@ -29,19 +29,20 @@ static inline int cn_put(int y, int x, attr_t attributes, int pair, const uint32
   return mvwaddnwstr(stdscr, y, x, (const wchar_t *)text, count);
 }
 
-// A press, or a turn of the wheel; the terminal's own selection works again when it is off.
+// Press and release, or a turn of the wheel; the terminal's own selection works again when it is off.
 static inline void cn_mouse(int on) {
-  mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+  mousemask(on ? BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
   mouseinterval(0);
 }
 
-// The button of the mouse event that KEY_MOUSE told of: 1, 4 (wheel up), 5 (wheel down); 0: none of them.
+// The mouse event that KEY_MOUSE told of: 1 (press), 2 (release), 4 (wheel up), 5 (wheel down); 0: none of them.
 static inline int cn_mouse_event(int *x, int *y) {
   MEVENT event;
   if (getmouse(&event) != OK) return 0;
   *x = event.x;
   *y = event.y;
   if (event.bstate & BUTTON1_PRESSED) return 1;
+  if (event.bstate & BUTTON1_RELEASED) return 2;
   if (event.bstate & BUTTON4_PRESSED) return 4;
   return event.bstate & BUTTON5_PRESSED ? 5 : 0;
 }

@@ -45,6 +45,7 @@ enum TerminalRun {
             ascii: configuration.isASCII || !terminal.drawsUnicode, version: CommandTable.version,
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
+        options.showsLegs = invocation.showsLegs
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
         options.keepsHistory = sent != nil

@@ -1,5 +1,5 @@
 /// Why something failed: what was tried, what went wrong, and how each attempt of a connect ended.
-public struct SocketError: Error, Hashable, Sendable, Codable {
+public struct SocketError: Error, Sendable {
     /// What went wrong. The cases keep the (domain, code) pairs of GCDAsyncSocket; see `domain` and `code`.
     public enum Reason: Hashable, Sendable, Codable {
         /// The socket is not in a state that allows the call (GCDAsyncSocketBadConfigError).
@@ -59,8 +59,8 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
     public var reason: Reason
     /// What was being done: the name of the system call or of the operation, such as `connect` or `read`.
     public var operation: String
-    /// One sentence for a person; it names the argument or the address that was at fault.
-    public var detail: String
+    /// What `detail` is made of.
+    package var subject: Subject
     /// Every address that a failed connect tried, in order; empty elsewhere.
     public var attempts: [Attempt]
     /// Of an awaited read or write that failed: how many of its bytes had passed. Of a write, these went out, or still go
@@ -72,9 +72,14 @@ public struct SocketError: Error, Hashable, Sendable, Codable {
 
     /// Describes a failure.
     public init(_ reason: Reason, operation: String, detail: String, attempts: [Attempt] = []) {
+        self.init(reason, operation: operation, subject: .sentence(detail), attempts: attempts)
+    }
+
+    /// Describes a failure, of which nobody has to read a text.
+    package init(_ reason: Reason, operation: String, subject: Subject, attempts: [Attempt] = []) {
         self.reason = reason
         self.operation = operation
-        self.detail = detail
+        self.subject = subject
         self.attempts = attempts
     }
 

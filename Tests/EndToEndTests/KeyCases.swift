@@ -64,7 +64,8 @@ struct KeyCase {
         "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter keep"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
-        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"),
+        "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),
+        "other-leg": .shows("only a relayed connection"),
     ]
 
     private static let list: [String: KeyCase] = [
@@ -76,7 +77,9 @@ struct KeyCase {
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "follow": .shows("following (F)"),
+        "search-previous": .shows("nothing is searched"), "follow": .shows("keeps its place (F)"),
+        "mark-all": .shows("marked; x closes them"), "legs": .shows("one row for each leg"),
+        "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: do what?"]),
         "back": KeyCase(before: ["f", "type port:1", "Enter"], hides: ["filter port:1"]),
     ]
 
@@ -118,6 +121,8 @@ struct KeyCase {
         "insert-line": KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         "history-up": KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),
         "history-down": KeyCase(before: ["type abc", "Enter", "Up"], hides: ["= 3 bytes"]),
+        "history-search": KeyCase(
+            before: ["type abc", "Enter"], behind: ["type b"], shows: ["earlier line with \"b\"", ">abc"]),
         "half-close": .shows("FIN goes out"), "list": .shows("[1 List]"), "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
         "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Talk]", "? help  q back"),

@@ -154,18 +154,27 @@ struct ShellScreenTests {
         #expect(colours == !isPlain)
     }
 
-    @Test("the mouse works once it is asked for, and not before")
+    @Test("the mouse works, says at the first drag how to select text, and can be turned off")
     func mouse() throws {
         let (inspection, _) = try Peer.listening()
-        #expect(try inspection.tmux.format("#{mouse_any_flag}") == "0")
-        try inspection.tmux.keys("1")
-        try inspection.send(":mouse on")
         #expect(try inspection.tmux.waitFor("#{mouse_any_flag}", toBe: "1"))
-        // A press of the first button in column 30 of row 2, as terminals of this type report it.
+        try inspection.tmux.keys("1")
+        // The first button in column 30 of row 2 is pressed, as terminals of this type report it.
         try inspection.tmux.type("\u{1B}[M >\"")
         try inspection.wait(for: "[4 Events]")
+        try inspection.tmux.type("\u{1B}[M 0(")
+        try inspection.tmux.type("\u{1B}[M#:*")
+        try inspection.wait(for: "with Shift the mouse selects text")
         try inspection.send(":mouse off")
         #expect(try inspection.tmux.waitFor("#{mouse_any_flag}", toBe: "0"))
+    }
+
+    @Test("the configuration can turn the mouse off")
+    func noMouse() throws {
+        let folder = try TemporaryFolder()
+        folder.write("[options]\nmouse = false\n", to: "config")
+        let (inspection, _) = try Peer.listening("--config \(folder.path)/config")
+        #expect(try inspection.tmux.format("#{mouse_any_flag}") == "0")
     }
 
     @Test("the help is filtered by a word")

@@ -194,14 +194,14 @@ struct CommandLineTests {
     func mouse() {
         var model = World.model()
         let row = model.layout(model.size, .list).list.y + 1
-        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 2)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 5)))
         #expect(model.list.selected == SocketID(9) && model.tab == .list)
         _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row)))
         #expect(model.list.selected == SocketID(10))
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
         #expect(model.tab == .talk)
-        _ = model.update(.mouse(MouseEvent(.press, x: 30, y: 1)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 45, y: 1)))
         #expect(model.tab == .events)
         model.press(.character("?"))
         _ = model.update(.mouse(MouseEvent(.press, x: 2, y: 1)))

@@ -95,11 +95,11 @@ struct InputTests {
         let joined = editor.joining(["y"])
         #expect(joined.range.count <= 2 && joined.characters.count <= 3)
         let sanitizer = Sanitizer(isASCII: false)
-        #expect(editor.near(width: 80, sanitizer).count <= 200)
+        #expect(editor.near(width: 80, sanitizer, .unicode).count <= 200)
         let (line, cursor) = editor.window(width: 80, sanitizer: sanitizer, glyphs: .unicode)
         #expect(line.width == 79 && line.text.hasPrefix("…x") && cursor == 76)
         _ = editor.handle(.home)
-        #expect(editor.near(width: 80, sanitizer).count <= 200)
+        #expect(editor.near(width: 80, sanitizer, .unicode).count <= 200)
         #expect(editor.window(width: 80, sanitizer: sanitizer, glyphs: .unicode).line.text.hasSuffix("x…"))
     }
 

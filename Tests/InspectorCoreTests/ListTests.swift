@@ -105,7 +105,7 @@ struct ListTests {
     @Test("Following, the cursor goes to what is new; moving it ends that")
     func following() {
         var model = model(many(4))
-        model.press(.character("F"))
+        model.press(.character("F"), .character("F"))
         _ = model.update(.snapshot(many(7)))
         #expect(model.list.selected == SocketID(7))
         model.press(.character("k"))

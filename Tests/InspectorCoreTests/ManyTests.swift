@@ -38,6 +38,7 @@ struct ManyTests {
         var model = Model(options: .init(ascii: true, version: "0"))
         _ = model.update(.resized(Size(80, 24)))
         _ = model.update(.snapshot(crowd(0)))
+        _ = model.update(.command("sort rx"))
         var snapshot = crowd(400)
         snapshot.sockets[1_000].receiveRate = 5_000
         snapshot.sockets.append(World.make(2_001, .client, .connected, target: "late.example:7"))

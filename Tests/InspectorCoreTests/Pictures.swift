@@ -156,11 +156,11 @@ struct PictureTests {
         case "talk-escaped": [.character("2"), .character("v"), .character("v"), .up, .up]
         case "talk-composer-escapes": [.enter, .alt("t")]
         case "talk-unread": [.character("j"), .character("j"), .character("j"), .character("2")]
-        case "talk-listener": [.character("2")] + Array(repeating: .character("]"), count: 5)
-        case "talk-closed": [.character("2")] + Array(repeating: .character("]"), count: 6)
+        case "talk-listener": [.character("2")] + Array(repeating: .character("["), count: 3)
+        case "talk-closed": [.character("2"), .character("[")]
         case "detail": [.character("3")]
         case "detail-long": [.character("3"), .character("]"), .character("]"), .character("j"), .character("j")]
-        case "detail-closed": [.character("3")] + Array(repeating: .character("]"), count: 6)
+        case "detail-closed": [.character("3"), .character("[")]
         case "events": [.character("4")]
         case "frozen": [.character("4"), .character(" ")]
         case "help": [.character("?")]
@@ -183,6 +183,7 @@ struct PictureTests {
         case "events-cursor": [.character("4")] + Array(repeating: .up, count: 9)
         case "quit": [.character("q")]
         case "list-filter", "list-filter-bad": [.character("f")]
+        case "marked": [.character("a"), .character("X")]
         case "preview-unread": [.character("j"), .character("j"), .character("j")]
         default: []
         }
@@ -194,7 +195,7 @@ struct PictureTests {
         "talk-closed", "detail-long", "detail-closed", "events-cursor", "answer-waiting", "frozen", "listen", "read",
         "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace", "save", "reply", "templates", "start-many", "start-typed", "start-chosen", "start-error", "help-moved",
+        "pace", "save", "reply", "templates", "marked", "start-many", "start-typed", "start-chosen", "start-error", "help-moved",
         "palette", "palette-typed", "palette-arguments",
     ]
 

@@ -66,10 +66,81 @@ enum RelayWorld {
         return legs
     }
 
-    static func model(ascii: Bool, _ size: Size) -> Model {
-        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+    static func model(ascii: Bool, _ size: Size, legs: Bool = false) -> Model {
+        var options = Model.Options(ascii: ascii, version: "0.1")
+        options.showsLegs = legs
+        var model = Model(options: options)
         _ = model.update(.resized(size))
         _ = model.update(.snapshot(World.snapshot(sockets)))
+        return model
+    }
+
+    /// The programs at both ends, which are on this host.
+    static var peers: [SocketID: PeerEnd] {
+        func end(_ process: Int, _ name: String, unread: Int) -> PeerEnd {
+            PeerEnd(program: PeerEnd.Program(process: process, name: name, descriptor: 7), unread: unread)
+        }
+        return [
+            SocketID(2): end(77, "curl", unread: 0), SocketID(3): end(812, "redis-server", unread: 0),
+            SocketID(4): end(20_845, "python3", unread: 131_072), SocketID(5): end(812, "redis-server", unread: 0),
+        ]
+    }
+
+    /// The first connection with a question, an answer, and a question that has not been forwarded whole.
+    static var talking: EngineSnapshot {
+        var snapshot = World.snapshot(sockets)
+        func item(
+            _ sequence: UInt64, _ direction: TrafficItem.Direction, _ text: String, _ second: Double, total: Int? = nil
+        ) -> TrafficItem {
+            let bytes = Array(text.utf8)
+            return TrafficItem(
+                sequence: sequence, operation: OperationID(sequence), time: World.at(14, 2, second),
+                direction: direction, tag: 0, kind: direction == .sent ? .write : .read(.available(limit: nil)),
+                done: bytes.count, total: total,
+                state: total == nil ? .complete(after: .milliseconds(1)) : .inProgress, bytes: bytes)
+        }
+        snapshot.trafficOf = SocketID(2)
+        snapshot.traffic = TrafficSnapshot(items: [
+            item(0, .received, "GET p1\r\n", 10), item(1, .sent, "$5\r\nvalue\r\n", 10.002),
+            item(2, .received, "GET p2\r\n", 11), item(3, .sent, "$9\r\nval", 11.001, total: 15),
+        ])
+        return snapshot
+    }
+}
+
+/// Results of a search, among them one of a connection that was closed.
+enum FoundWorld {
+    static func match(_ socket: UInt64, _ second: Double, _ direction: TrafficItem.Direction) -> FoundMatch {
+        var progress = FindProgress(number: 1)
+        let text = "GET p2 HTTP/1.1\r\nHost: db\u{1B}.example\r\n"
+        let item = TrafficItem(
+            sequence: 4, operation: OperationID(4), time: World.at(14, 2, second), direction: direction, tag: 0,
+            kind: .read(.available(limit: nil)), done: text.utf8.count, total: nil, state: .complete(after: .zero),
+            bytes: Array(text.utf8))
+        progress.search(TrafficSnapshot(items: [item]), of: SocketID(socket), for: search)
+        return progress.matches[0]
+    }
+
+    static var search: PayloadSearch {
+        guard case .success(let search) = PayloadSearch.parse("p2") else { preconditionFailure("p2 is a search") }
+        return search
+    }
+
+    static func progress(isOver: Bool) -> FindProgress {
+        var progress = FindProgress(number: 1)
+        progress.matches = [
+            match(7, 1.5, .received), match(8, 2, .sent), match(6, 3.25, .received), match(10, 4, .received),
+        ]
+        (progress.count, progress.searched, progress.isOver) = (4, isOver ? 7 : 5, isOver)
+        (progress.droppedItems, progress.missingBytes) = (3, 41_000)
+        return progress
+    }
+
+    static func model(ascii: Bool, _ size: Size, isOver: Bool = true) -> Model {
+        var model = World.model(ascii: ascii, once: true, size: size)
+        _ = model.update(.command("find p2"))
+        _ = model.update(.found(progress(isOver: isOver)))
+        model.press(.character("j"))
         return model
     }
 }
@@ -101,13 +172,39 @@ enum AttachedWorld {
 
 @Suite("Pictures of what other programs do")
 struct ReachPictures {
-    @Test("A relay: both legs, which is held back, and what was refused", arguments: PictureTests.sizes)
+    @Test("A relay: one row for each connection, which end is held back, and what was refused", arguments: sizes)
     func relay(_ size: Size) throws {
         var model = RelayWorld.model(ascii: true, size)
-        model.press(.character("s"))
-        while model.list.selected != SocketID(5) { model.press(.character("j")) }
+        model.press(.character("j"))
         try Pictures.check(model, "relay", size)
+        model = RelayWorld.model(ascii: false, size)
+        model.press(.character("j"))
+        _ = model.update(.peers(RelayWorld.peers))
+        try Pictures.check(model, "relay-unicode", size)
     }
+
+    @Test("A relay with a row for each leg", arguments: sizes)
+    func legs(_ size: Size) throws {
+        var model = RelayWorld.model(ascii: true, size)
+        model.press(.character("K"))
+        while model.list.selected != SocketID(5) { model.press(.character("j")) }
+        try Pictures.check(model, "relay-legs", size)
+    }
+
+    @Test("A relayed connection: the client and the server in one conversation", arguments: sizes)
+    func conversation(_ size: Size) throws {
+        var model = RelayWorld.model(ascii: true, size)
+        model.press(.enter)
+        _ = model.update(.snapshot(RelayWorld.talking))
+        try Pictures.check(model, "relay-talk", size)
+    }
+
+    @Test("What a search through all payloads has found", arguments: sizes)
+    func found(_ size: Size) throws {
+        try Pictures.check(FoundWorld.model(ascii: true, size), "found", size)
+    }
+
+    private static let sizes = PictureTests.sizes
 
     @Test("An attached program, and what the peer has not read", arguments: PictureTests.sizes)
     func attached(_ size: Size) throws {

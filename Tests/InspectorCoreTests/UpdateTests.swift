@@ -12,12 +12,14 @@ struct UpdateTests {
         return model
     }
 
-    @Test("The list is in the design's order and the cursor on its first row")
+    @Test("The list is in the order of IDs and the cursor on the first live connection")
     func order() {
-        let model = World.model()
-        #expect(model.list.rows.map(\.number) == [7, 8, 9, 10, 11, 3, 6, 5])
+        var model = World.model()
+        #expect(model.list.rows.map(\.number) == [3, 5, 6, 7, 8, 9, 10, 11])
         #expect(model.list.selected == seven)
         #expect(model.summary.live == 6 && model.summary.closed == 2)
+        _ = model.update(.command("sort rx"))
+        #expect(model.list.rows.map(\.number) == [7, 8, 9, 10, 11, 3, 6, 5])
     }
 
     @Test("The cursor follows its connection through another order, never the row")
@@ -25,8 +27,8 @@ struct UpdateTests {
         var model = selecting(9)
         model.press(.character("s"))
         #expect(model.list.selected == SocketID(9))
-        #expect(model.list.sorting.name == "tx")
-        model.press(.character("s"), .character("s"))
+        #expect(model.list.sorting.name == "state")
+        _ = model.update(.command("sort id"))
         #expect(model.list.rows.map(\.number) == [3, 5, 6, 7, 8, 9, 10, 11])
         model.press(.character("S"))
         #expect(model.list.rows.map(\.number) == [11, 10, 9, 8, 7, 6, 5, 3])
@@ -36,6 +38,7 @@ struct UpdateTests {
     @Test("The order rests for a second after a key, then follows again")
     func orderRests() {
         var model = World.model()
+        _ = model.update(.command("sort rx"))
         model.press(.character("j"))
         var faster = World.full
         for index in faster.sockets.indices where faster.sockets[index].id == SocketID(8) {
@@ -83,7 +86,7 @@ struct UpdateTests {
         #expect(model.snapshotRequest.eventsFrom == 225)
         #expect(model.snapshotRequest.traffic == seven)
         model.press(.character("G"))
-        #expect(model.snapshotRequest.traffic == SocketID(5))
+        #expect(model.snapshotRequest.traffic == SocketID(11))
         #expect(model.list.top == 8 - rows)
         #expect(Model(options: .init(ascii: true, version: "0")).snapshotRequest.eventsFrom == 0)
     }

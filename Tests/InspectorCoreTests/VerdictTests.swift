@@ -158,7 +158,8 @@ struct VerdictTests {
         findings.take(Self.snapshot([socket], 100), among: Surroundings(peers: peers), lost: 0)
         socket.phase = .closed
         socket.closed = CloseRecord(
-            time: Self.at(100.2), error: SocketError(.system(errno: 104), operation: "read", detail: ""), unreadBytes: 0)
+            time: Self.at(100.2), error: SocketError(.system(errno: 104), operation: "read", detail: ""), unreadBytes: 0
+        )
         findings.take(Self.snapshot([socket], 101), lost: 0)
         let finding = try #require(findings[socket.id].first)
         #expect(finding.sentence == "python3[77] closed with 98K unread, which makes a reset")

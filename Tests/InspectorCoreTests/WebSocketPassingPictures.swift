@@ -189,7 +189,7 @@ struct WebSocketPassingPictures {
         #expect(Self.legs[0].ownWebSocket == nil && Self.legs[0].passingWebSocket != nil)
         var model = Self.model(Self.legs, 2, Size(80, 24), [.character("2"), .character("w")])
         model.type("x")
-        guard case .send(let command)? = model.press(.enter).first, command.socket == SocketID(2),
+        guard case .send(let command)? = model.press(.enter).first, command.socket == SocketID(3),
             case .write(let request) = command.action
         else {
             Issue.record("no bytes were sent")

@@ -107,7 +107,8 @@ struct VerdictProgramTests {
         let client = try Self.start(client: "c.sendall(b'c' * 50_000_000)", to: watch.port)
         let finding = try #require(
             watch.finding("deadlock") {
-                $0.subject?.contains("[\(server.process)]") == true && $0.subject?.contains("[\(client.process)]") == true
+                $0.subject?.contains("[\(server.process)]") == true
+                    && $0.subject?.contains("[\(client.process)]") == true
             })
         #expect(finding.severity == .critical && finding.others.count == 1)
         #expect(watch.look().urgent == 1)

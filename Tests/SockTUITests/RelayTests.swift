@@ -16,8 +16,10 @@ struct RelayTests {
         let client: AsyncSocket
         let told = Recorder()
 
-        init(to endpoint: Endpoint? = nil, proxy: ProxyKind? = nil) throws {
-            engine = SocketEngine()
+        init(to endpoint: Endpoint? = nil, proxy: ProxyKind? = nil, capturesTraffic: Bool = false) throws {
+            var settings = EngineConfiguration()
+            settings.capturesTraffic = capturesTraffic
+            engine = SocketEngine(settings)
             var configuration = SocketConfiguration()
             configuration.allowsHalfOpen = true
             target = try Reception(
@@ -61,6 +63,42 @@ struct RelayTests {
         try #require(legs.count == 2)
         #expect(legs.map(\.linked) == legs.map(\.id).reversed())
         #expect(legs.map(\.role) == [.accepted, .client])
+    }
+
+    @Test("what a user writes into a leg is marked there, in traffic and events, and nothing else is")
+    func injected() async throws {
+        let world = try World(capturesTraffic: true)
+        try #require(await eventually { world.accepted != nil && world.legs.count == 2 })
+        world.accepted?.read(Self.any)
+        world.client.read(Self.any)
+        world.client.write(Array("theirs".utf8))
+        #expect(await eventually { world.served.received == Array("theirs".utf8) })
+        let (client, server) = (world.legs[0].id, world.legs[1].id)
+        world.engine.post(SocketCommand(server, .write(WriteRequest(Array("ours".utf8), tag: 7))))
+        #expect(await eventually { world.served.received == Array("theirsours".utf8) })
+        let leg = try #require(world.engine.socket(client))
+        try await leg.inject(WriteRequest(Array("back".utf8), tag: 8))
+        #expect(await eventually { world.told.received == Array("back".utf8) })
+        func sent(_ id: SocketID) -> [TrafficItem] {
+            let snapshot = world.engine.snapshot(SnapshotRequest(traffic: id))
+            return (snapshot.traffic?.items ?? []).filter { $0.direction == .sent }
+        }
+        #expect(sent(server).map(\.bytes) == [Array("theirs".utf8), Array("ours".utf8)])
+        #expect(sent(server).map(\.isInjected) == [false, true] && sent(client).map(\.isInjected) == [true])
+        let events = world.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.kind == .injected }
+        #expect(events.map(\.socket) == [server, client] && events.map(\.tag) == [7, 8])
+        #expect(events.map(\.first) == [4, 4])
+    }
+
+    @Test("what a user writes into a connection of their own is no injection")
+    func ownWrites() throws {
+        let world = try World(capturesTraffic: true)
+        let id = try #require(eventually { world.accepted != nil } ? world.client.session : nil)
+        world.engine.post(SocketCommand(id, .write(WriteRequest([1], tag: 1))))
+        #expect(eventually { world.engine.snapshot(SnapshotRequest(traffic: id)).traffic?.items.count == 1 })
+        let snapshot = world.engine.snapshot(SnapshotRequest(eventsFrom: 0, traffic: id))
+        #expect(snapshot.traffic?.items.first?.isInjected == false)
+        #expect(!snapshot.events.contains { $0.kind == .injected })
     }
 
     @Test("each half-close passes by itself")

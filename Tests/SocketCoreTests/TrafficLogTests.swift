@@ -24,6 +24,17 @@ struct TrafficLogTests {
         #expect(log.snapshot.items.map(\.time) == [.at(10), .at(20)])
     }
 
+    @Test func whatAUserInjectedIsMarkedAndNothingElse() {
+        var log = TrafficLog()
+        log.markInjected(OperationID(2))
+        log.record(1, direction: .sent, done: 1, state: .inProgress, at: 1)
+        log.record(2, done: 1, state: .inProgress, at: 2)
+        log.record(2, direction: .sent, done: 1, state: .inProgress, at: 3)
+        log.record(2, direction: .sent, done: 3, state: .complete(after: .zero), at: 4)
+        log.record(3, direction: .sent, done: 1, state: .inProgress, at: 5)
+        #expect(log.snapshot.items.map(\.isInjected) == [false, false, true, false])
+    }
+
     @Test func theTwoDirectionsAreKeptApart() {
         var log = TrafficLog()
         log.record(1, done: 1, state: .inProgress, at: 1)

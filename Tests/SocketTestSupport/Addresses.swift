@@ -49,7 +49,7 @@ package final class BlackHole {
     }
 
     fileprivate static func bound(_ address: SocketAddress) throws -> (Int32, SocketAddress) {
-        let family = if case .v6 = address { AF_INET6 } else { AF_INET }
+        let family = address.family == .v6 ? AF_INET6 : AF_INET
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         let kernel = LinuxKernel()
         let failure = kernel.bind(descriptor, to: address)

@@ -20,6 +20,8 @@ struct WallTests {
     /// The exceptions, one file each.
     static let exceptions: [String: Set<String>] = [
         "TerminatorSearch.swift": ["Glibc"],
+        "SocketError+Text.swift": ["Glibc"],
+        "HostBytes.swift": ["Glibc"],
         // DEFLATE is computing: bytes in, bytes out.
         "Inflater.swift": ["CSocketKitZlib"], "Deflater.swift": ["CSocketKitZlib"],
         // Says where a value lives; nothing waits for anybody.

@@ -10,7 +10,7 @@ extension Action {
                 .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
             Action(
                 "follow", .change { $0.toggleFollow() },
-                .key(["F"], in: [.list], "let the cursor go to each new connection"),
+                .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
                 .key(["F"], in: [.talk, .events], "follow what comes in", hint: "follow")),
             Action(
                 "zoom", .change { $0.isZoomed.toggle() },
@@ -42,6 +42,11 @@ extension Action {
             },
             .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
             .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
+        Action(
+            "find",
+            takes: .arguments("TEXT", "search all payloads: text, \"Text\", hex:0d0a", Instruction.payload) {
+                $0.find($1)
+            }),
         Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
         Action(
             "search-previous", .change { $0.searchAgain(-1) },
@@ -93,6 +98,17 @@ extension Action {
         Action("sort-reverse", .change { $0.reverseOrder() }, .key(["S"], in: [.list], "reverse the order")),
         Action(
             "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "toggle the mark")),
+        Action(
+            "mark-all", .change { $0.toggleMarks() },
+            .key(["a"], in: [.list], "mark all that are listed, or take their marks away")),
+        Action(
+            "act-on-marked", .change { $0.openMarkedMenu() },
+            .key(
+                ["X"], in: [.list], "close, pause, list or save the marked ones", hint: "marked",
+                if: { !$0.list.marked.isEmpty })),
+        Action(
+            "legs", .change { $0.toggleLegs() },
+            .key(["K"], in: [.list], "a row for each leg of a relayed connection, or one for both")),
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
         Action("columns", .change { $0.openColumnsMenu() }, .key(["C"], in: [.list], "choose columns")),

@@ -26,7 +26,7 @@ extension Action {
     static let screens: [Action] = [
         Action(
             "list", .change { $0.show(.list) }, .key(["1"], in: KeyContext.views, "the list"),
-            .key([.alt("1")], in: [.composer], "the list", hint: "list")),
+            .key([.alt("1")], in: [.composer], "the list")),
         Action(
             "talk", .change { $0.showTalk(composing: false) },
             .key(["2"], in: KeyContext.views, "the talk: traffic and composer"),
@@ -40,13 +40,23 @@ extension Action {
             .key([.alt("4")], in: [.composer], "the events")),
         Action(
             "leave", .change { $0.isComposing = false },
-            .key([.escape], in: [.composer], "leave; the draft is kept", hint: "leave").required),
+            .key(
+                [.escape], in: [.composer], "leave: letters are commands; the draft is kept",
+                hint: { $0.composer.search == nil ? "leave" : "as before" }
+            ).required),
         Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
-            .key([.tab], in: [.composer], "next pane; the draft is kept")),
+            .key(
+                [.tab], in: [.composer], "next pane; the draft is kept; in file mode: complete the path",
+                .effects { $0.completePathOrStep() })),
         Action(
             "previous-pane", .change { $0.stepPane(-1) },
             .key([.backTab], in: KeyContext.views + [.composer], "previous pane")),
+        Action(
+            "other-leg", .change { $0.goToOtherLeg() },
+            .key(
+                ["L"], in: KeyContext.connections, "the other leg of a relayed connection", hint: "other leg",
+                if: { $0.selected?.linked != nil })),
         Action(
             "previous", .change { $0.stepConnection(-1) },
             .key(["["], in: [.talk, .detail], "the connection above in the list")),

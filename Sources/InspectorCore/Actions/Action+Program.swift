@@ -16,7 +16,7 @@ extension Action {
             .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
         Action(
             "back", .change { $0.goBack() }, .key(["q", .escape], in: [.talk, .detail, .events], "back to the list"),
-            .key([.escape], in: [.list], "drop the filter")),
+            .key([.escape], in: [.list], "drop the results of :find, or the filter", .effects { $0.goBackInList() })),
         Action(
             "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),
             .key(["Q"], in: KeyContext.views, "quit; asks when sockets are live")),

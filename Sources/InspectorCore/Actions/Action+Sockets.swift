@@ -5,7 +5,9 @@ extension Action {
     static let sockets: [Action] = [
         Action(
             "open", .change { $0.openSelected() },
-            .key([.enter], in: [.list], "talk with the connection", hint: "talk", if: { $0.selected != nil }),
+            .key(
+                [.enter], in: [.list], "talk with the connection; go to what was found", hint: "talk",
+                if: { $0.selected != nil }),
             .key([.enter], in: [.detail], "talk with the connection").leading),
         Action(
             "jump", .change { $0.jumpToEvent() },
@@ -56,7 +58,7 @@ extension Action {
                 ["r"], in: KeyContext.connections, "queue a read", hint: "read",
                 if: { $0.selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false })),
         Action(
-            "close", .change { $0.ask { dialogs, subject, _ in dialogs.openCloseMenu(subject) } },
+            "close", .change { $0.openClose() },
             takes: .arguments(
                 Instruction.closings.map(\.word).joined(separator: "|"), "close; a WebSocket: CODE [REASON]",
                 words: Instruction.closings.map(\.word) + ["1000"], Instruction.closing
@@ -71,6 +73,12 @@ extension Action {
                 Instruction.verdict
             ) { $0.answer($1) },
             .key(["A"], in: [.list, .talk], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer),
+            .key(
+                ["A"], in: [.events], "answer what this event asks",
+                .change {
+                    $0.jumpToEvent()
+                    $0.ask { $0.openAnswer($1, in: $2) }
+                }),
             .key(["A"], in: [.detail], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(

@@ -20,7 +20,9 @@ extension Action {
             takes: .arguments("TEXT", "send just these bytes; \\r \\n \\x00 are escapes", Instruction.bytes) {
                 $0.write($1)
             },
-            .key([.enter], in: [.composer], "send the line with its line ending", hint: "send", if: \.canCompose)),
+            .key(
+                [.enter], in: [.composer], "send the line with its line ending",
+                hint: \.sendingHint)),
         Action(
             "insert-line", .effects { $0.edit(.newLine) },
             .key([.altEnter], in: [.composer], "begin another line without sending")),
@@ -30,7 +32,9 @@ extension Action {
                 [.up, .control("p")], in: [.start], "the line above; earlier lines", .change { $0.start.step(-1) }),
             .key(
                 [.up, .control("p")], in: [.field], "the command above; earlier lines", .change { $0.stepPalette(-1) }),
-            .key([.up, .control("p")], in: [.composer], "earlier line", hint: "history", if: \.canCompose)),
+            .key(
+                [.up, .control("p")], in: [.composer], "earlier line that begins with what is typed", hint: "history",
+                if: { !$0.composer.editor.history.isEmpty })),
         Action(
             "history-down", .effects { $0.edit(.newer) },
             .key(
@@ -38,10 +42,13 @@ extension Action {
             .key([.down, .control("n")], in: [.field], "the command below", .change { $0.stepPalette(1) }),
             .key([.down, .control("n")], in: [.composer], "later line")),
         Action(
+            "history-search", .change { $0.editComposer { $0.searchHistory() } },
+            .key([.control("r")], in: [.composer], "search earlier lines; again: an earlier match")),
+        Action(
             "half-close", .effects { $0.halfCloseOrDelete() },
             .key(
                 [.control("d")], in: [.composer], "on an empty line: send FIN, go on reading", hint: "half-close",
-                if: { $0.canCompose && $0.selected?.ownWebSocket == nil && $0.selected?.role != .datagram })),
+                if: \.canHalfClose)),
     ]
 
     /// How the composer's lines go out, and what is in them.
@@ -57,10 +64,12 @@ extension Action {
         Action(
             "chord", .change { $0.awaitsChord = $0.canCompose },
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
-        Action("pace", .effects { $0.openPace() }, .key([.alt("r")], in: [.composer], "repeat, or dribble; stop that")),
         Action(
-            "destination", .change { $0.openDestination() },
-            .key([.alt("d")], in: [.composer], "where datagrams are sent")),
+            "pace", .effects { $0.openPace() },
+            .key([.alt("r")], in: [.composer] + KeyContext.connections, "repeat, or dribble; stop that")),
+        Action(
+            "destination", .change { $0.changeDirection() },
+            .key([.alt("d")], in: [.composer], "where datagrams are sent; in a relay, to client or server")),
     ]
 
     /// The names of the actions that edit a line, which the help lists by themselves.
@@ -110,4 +119,13 @@ extension Action {
             .key([.escape, "q", "?", .function(1)], in: [.help], "close", hint: "close", .change { $0.help = nil })
                 .required),
     ]
+}
+
+extension Model {
+    /// What Enter does with the line, or `nil` if it cannot be sent.
+    fileprivate var sendingHint: String? {
+        if composer.search != nil { return "take it" }
+        guard canCompose else { return nil }
+        return injection == nil ? "send" : "inject"
+    }
 }

@@ -33,9 +33,9 @@ package struct Action: Sendable {
         }
 
         static func key(
-            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: @escaping @Sendable (Model) -> String
+            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: @escaping @Sendable (Model) -> String?
         ) -> Use {
-            Use(contexts: contexts, keys: keys, help: help, hint: { hint($0) }, body: nil)
+            Use(contexts: contexts, keys: keys, help: help, hint: hint, body: nil)
         }
 
         /// The same use, shown before the others.

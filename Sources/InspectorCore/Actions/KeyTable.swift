@@ -42,7 +42,10 @@ package struct KeyTable: Hashable, Sendable {
 
     /// The label of the first key for an action in a context, or `nil` if it has none there.
     package func key(for action: String, in context: KeyContext) -> String? {
-        rows[context]?.first { $0.line == action && !$0.keys.isEmpty }?.keys.first?.label
+        let keys = rows[context]?.first { $0.line == action && !$0.keys.isEmpty }?.keys
+        // In a menu a letter may be an item's.
+        let sure = context == .menu ? keys?.first { !$0.isCharacter } : nil
+        return (sure ?? keys?.first)?.label
     }
 
     /// The rows of a context with keys that do something, in the order of the actions.
@@ -72,23 +75,37 @@ package struct KeyTable: Hashable, Sendable {
 
 extension KeyTable {
     /// A hint with the keys in force: `{connect} connects` becomes `c connects`, or `:connect connects` if no key does
-    /// it. The key is the one of `context`, or of the first view that has one.
-    package func naming(_ text: String, in context: KeyContext = .list) -> String {
+    /// it. The keys are what to press in `context`: where that place has none for an action, another view has one, and
+    /// what leads there comes first, as in `Esc r` or `2 Enter`. `view` names the view whose action is meant, if several
+    /// views have one of that name.
+    package func naming(_ text: String, in context: KeyContext = .list, of view: KeyContext? = nil) -> String {
         var named = ""
         var rest = text[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             named += rest[..<open]
             let name = String(rest[rest.index(after: open)..<close])
-            named += pressed(name, in: context) ?? ":\(name)"
+            named += pressed(name, in: context, of: view) ?? ":\(name)"
             rest = rest[rest.index(after: close)...]
         }
         return named + rest
     }
 
-    /// What to press for an action: while a line is typed, letters are text until it is left.
-    private func pressed(_ name: String, in context: KeyContext) -> String? {
-        if let key = key(for: name, in: context) { return key }
-        guard let inView = KeyContext.views.lazy.compactMap({ key(for: name, in: $0) }).first else { return nil }
-        return context == .composer ? key(for: "leave", in: .composer).map { "\($0) \(inView)" } ?? inView : inView
+    /// What to press for an action.
+    private func pressed(_ name: String, in context: KeyContext, of wanted: KeyContext?) -> String? {
+        let isHere = wanted.map { $0 == context || context == .composer && $0 == .talk } ?? true
+        if isHere, let key = key(for: name, in: context) { return key }
+        let views = wanted.map { [$0] } ?? (context == .composer ? [.talk] : []) + KeyContext.views
+        guard let found = views.first(where: { key(for: name, in: $0) != nil }) else { return nil }
+        return [way(from: context, to: found), key(for: name, in: found)].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// What to press to get from one place to a view. While a line is typed, letters are text until it is left.
+    private func way(from context: KeyContext, to view: KeyContext) -> String? {
+        switch context {
+        case .composer where view == .talk: key(for: "leave", in: .composer)
+        case .composer, .list, .talk, .detail, .events:
+            view == context ? nil : key(for: view.rawValue, in: context)
+        case .start, .field, .form, .menu, .help: nil
+        }
     }
 }

@@ -47,7 +47,8 @@ extension Configuration {
         case ("colors", 2): try takeColour(entry)
         case ("keys", 3): try takeKey(entry, &bound)
         case ("warnings", 2): try takeWarning(entry)
-        case ("options", _), ("colors", _), ("warnings", _): throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
+        case ("options", _), ("colors", _), ("warnings", _):
+            throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
             throw TOML.Failure(entry.key, "keys are bound in a place, as in [keys.list]")
         default:

@@ -18,7 +18,7 @@ package struct Configuration: Hashable, Sendable {
     package var depth = Depth.auto
     package var theme = Theme.auto
     /// Whether the mouse works from the start.
-    package var mouse = false
+    package var mouse = true
     /// Whether what was opened is remembered for the start screen.
     package var recent = true
     /// Whether lines that are sent are kept for other runs.
@@ -63,7 +63,7 @@ package struct Configuration: Hashable, Sendable {
                 configuration.theme = theme
                 return true
             }, values: Theme.words),
-        flag("mouse", "let the mouse work from the start", \.mouse),
+        flag("mouse", "let the mouse work from the start, where the terminal has one", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
         flag("history", "keep lines that were sent, for other runs", \.history),
         size("keep", "how much traffic of each connection is kept", \.keep),

@@ -94,7 +94,11 @@ enum FilterTerm: Hashable, Sendable {
         case .flag: return .flag(try flag(value))
         case .lint:
             let names = ["any"] + Lint.all.map(\.name)
-            return .lint(try one(of: names, value, Lint.newName(of: value).map { "\(value) is now called \($0)" } ?? "no such warning; any, read-starved, eof-unseen..."))
+            return .lint(
+                try one(
+                    of: names, value,
+                    Lint.newName(of: value).map { "\(value) is now called \($0)" }
+                        ?? "no such warning; any, read-starved, eof-unseen..."))
         case .peer:
             if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
             guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }

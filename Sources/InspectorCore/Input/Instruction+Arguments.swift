@@ -18,6 +18,13 @@ extension Instruction {
         }
     }
 
+    static func payload(_ arguments: Arguments) throws(Failure) -> PayloadSearch {
+        switch PayloadSearch.parse(arguments.whole) {
+        case .success(let search): return search
+        case .failure(let failure): throw Failure("find", failure.message)
+        }
+    }
+
     static func socket(_ arguments: Arguments) throws(Failure) -> SocketID {
         guard let number = UInt64(arguments.text.drop { $0 == "#" }) else {
             throw Failure(arguments.text, "select takes a connection's number, as in select 7")

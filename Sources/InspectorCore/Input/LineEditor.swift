@@ -130,14 +130,17 @@ package struct LineEditor: Hashable, Sendable {
         return index
     }
 
+    /// Goes to the next line in the history that begins with what was typed, in this direction, or to the next line of all
+    /// if none begins so. Behind the latest one it goes to what was typed.
     private mutating func recall(_ step: Int) {
-        guard !history.isEmpty else { return }
-        let current = historyIndex ?? history.count
-        let wanted = min(max(0, current + step), history.count)
-        guard wanted != current else { return }
-        if historyIndex == nil { draft = text }
-        set(wanted == history.count ? draft : history[wanted])
-        historyIndex = wanted == history.count ? nil : wanted
+        let typed = historyIndex == nil ? text : draft
+        var index = (historyIndex ?? history.count) + step
+        let isKnown = history.contains { $0.hasPrefix(typed) }
+        while isKnown, history.indices.contains(index), !history[index].hasPrefix(typed) { index += step }
+        guard (0...history.count).contains(index) else { return }
+        draft = typed
+        set(index == history.count ? draft : history[index])
+        historyIndex = index == history.count ? nil : index
     }
 
     /// The part of the field that fits in `width` columns, and the cursor's column in it. The field scrolls sideways;
@@ -147,13 +150,14 @@ package struct LineEditor: Hashable, Sendable {
         width: Int, sanitizer: Sanitizer, glyphs: Glyphs, wrong: Range<Int>? = nil
     ) -> (line: Line, cursor: Int) {
         guard width > 0 else { return (Line(), 0) }
-        let near = near(width: width, sanitizer)
+        let near = near(width: width, sanitizer, glyphs)
         var line = Line()
         var cursorColumn = 0
         for index in near {
             if index == cursor { cursorColumn = line.width }
             let isWrong = wrong?.contains(index) ?? false
-            sanitizer.append(String(characters[index]), isWrong ? Style(.error, [.underline]) : .plain, to: &line)
+            let style = isWrong ? Style(.error, [.underline]) : .plain
+            append(characters[index], style, to: &line, sanitizer, glyphs)
         }
         if cursor == near.upperBound { cursorColumn = line.width }
         guard line.width >= width else { return (line, cursorColumn) }
@@ -172,10 +176,10 @@ package struct LineEditor: Hashable, Sendable {
 
     /// The characters around the cursor that can be in sight in so many columns, and a few more: a long line is not laid
     /// out for each key. At least `width` columns on either side, or all that there are.
-    package func near(width: Int, _ sanitizer: Sanitizer) -> Range<Int> {
+    package func near(width: Int, _ sanitizer: Sanitizer, _ glyphs: Glyphs) -> Range<Int> {
         func columns(_ index: Int) -> Int {
             var line = Line()
-            sanitizer.append(String(characters[index]), to: &line)
+            append(characters[index], .plain, to: &line, sanitizer, glyphs)
             return line.width
         }
         var (start, end) = (cursor, cursor)
@@ -191,6 +195,14 @@ package struct LineEditor: Hashable, Sendable {
             end += 1
         }
         return start..<end
+    }
+
+    /// Appends one character. A line break has a sign of its own, which nobody can type.
+    private func append(
+        _ character: Character, _ style: Style, to line: inout Line, _ sanitizer: Sanitizer, _ glyphs: Glyphs
+    ) {
+        guard character == "\n" else { return sanitizer.append(String(character), style, to: &line) }
+        line.append(glyphs.lineBreak, Style(.heading, [.reverse]))
     }
 
     private static func cutMark(_ line: Line, width: Int, _ glyphs: Glyphs) -> Line {

@@ -202,7 +202,8 @@ package struct Findings: Sendable {
             shown += (own + ofEngine).filter { $0.severity == severity }
             for finding in told[severity] ?? [] where shown.count < limit {
                 let isShown = own.contains {
-                    $0.lint == finding.lint && ($0.socket == finding.socket || $0.more > 0 && $0.subject == finding.subject)
+                    $0.lint == finding.lint
+                        && ($0.socket == finding.socket || $0.more > 0 && $0.subject == finding.subject)
                 }
                 if !isShown { shown.append(finding) }
             }
@@ -227,7 +228,9 @@ private struct FarEnds: Sendable {
             mark = SessionsMark(snapshot)
             sessions.removeAll(keepingCapacity: true)
             for index in snapshot.sockets.indices where snapshot.sockets[index].phase == .connected {
-                guard let local = snapshot.sockets[index].local, let peer = snapshot.sockets[index].peer else { continue }
+                guard let local = snapshot.sockets[index].local, let peer = snapshot.sockets[index].peer else {
+                    continue
+                }
                 sessions[Ends(local: local, peer: peer)] = snapshot.sockets[index].id
             }
         }

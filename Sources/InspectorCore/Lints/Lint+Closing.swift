@@ -6,7 +6,8 @@ extension Lint {
         Lint(
             "close-wait", as: .note, after: .seconds(30),
             "one end closed its half {time} ago, and the program at the other end does not close",
-            remedy: "a program that has read the end and does not close leaks the connection; a pool may close it later",
+            remedy:
+                "a program that has read the end and does not close leaks the connection; a pool may close it later",
             closeWait
         ).gathered(many: 20),
         Lint(
@@ -49,7 +50,8 @@ extension Lint {
         let closer = it.leg.map(\.reader) ?? "this end"
         let what =
             end.hasReadEnd == true
-            ? "it has read the end" : "the end is unread\(end.unread.map { $0 > 0 ? " after \(Format.size($0))" : "" } ?? "")"
+            ? "it has read the end"
+            : "the end is unread\(end.unread.map { $0 > 0 ? " after \(Format.size($0))" : "" } ?? "")"
         var verdict = Verdict(
             "\(it.side.reader) has not closed a connection that \(closer) closed \(ago(it.side, lasting)); \(what)",
             lasting: lasting

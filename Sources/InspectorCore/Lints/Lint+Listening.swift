@@ -23,18 +23,7 @@ extension Lint {
 extension SocketAddress {
     /// Whether only programs of this host can connect to it.
     var staysOnHost: Bool {
-        switch self {
-        case .v4(let host, _): host.hasPrefix("127.")
-        case .v6(let host, _): host == "::1" || host.hasPrefix("::ffff:127.")
-        case .unix, .abstract, .unnamed: true
-        }
-    }
-
-    fileprivate var isWildcard: Bool {
-        switch self {
-        case .v4(let host, _): host == "0.0.0.0"
-        case .v6(let host, _): host == "::"
-        case .unix, .abstract, .unnamed: false
-        }
+        guard let host else { return true }
+        return host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.")
     }
 }

@@ -4,7 +4,8 @@ import SocketCore
 extension Lint {
     static let tls: [Lint] = [
         Lint(
-            "tls-behind", after: .seconds(1), "startTLS has waited for {time} for operations that were queued before it",
+            "tls-behind", after: .seconds(1),
+            "startTLS has waited for {time} for operations that were queued before it",
             remedy: "they have to finish in clear first: look at what they wait for, or cancel them", behind),
         Lint(
             "tls-one-sided", after: .seconds(5),
@@ -25,7 +26,8 @@ extension Lint {
         guard let tls = socket.tls, tls.phase == .queued, socket.phase == .connected, now - tls.asked > after
         else { return nil }
         let words = [("read", socket.reading), ("write", socket.writing)].compactMap(ahead)
-        return words.isEmpty ? nil : Verdict("startTLS waits behind \(words.joined(separator: " and "))", lasting: now - tls.asked)
+        return words.isEmpty
+            ? nil : Verdict("startTLS waits behind \(words.joined(separator: " and "))", lasting: now - tls.asked)
     }
 
     /// `read t42, t43 (+2)`: what lies before the barrier.

@@ -17,7 +17,9 @@ extension Situation {
             return nil
         }
         var text = "Nothing is under way."
-        if leg == nil { text += socket.reading.current == nil ? " No read is queued here." : " This end waits to read." }
+        if leg == nil {
+            text += socket.reading.current == nil ? " No read is queued here." : " This end waits to read."
+        }
         guard socket.received + socket.sent > 0 else { return text + " No byte has passed yet." }
         guard let last else { return text + " The last byte passed \(Format.duration(now - lastByte)) ago." }
         let sender = last.direction == .received ? side.reader : leg?.reader ?? "this end"

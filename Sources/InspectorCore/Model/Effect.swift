@@ -64,10 +64,17 @@ package enum Effect: Hashable, Sendable {
     case setDestination(SocketID, DatagramEndpoint)
     /// Find out how large the file at a path is.
     case examine(String)
+    /// Find the paths that begin with what is typed.
+    case completePath(String)
     /// To the terminal's clipboard, or to a file where it has none.
     case copy([UInt8])
     /// To a file that is not there yet. `missing` bytes were not kept, and so were `droppedItems` whole items.
     case save(String, [UInt8], missing: UInt64, droppedItems: UInt64)
+    /// Save what was kept of these connections' traffic to a folder, two files for each.
+    case saveTraffic([SocketID], folder: String)
+    /// Search the payloads of many connections in the background; another search takes its place.
+    case find(FindRequest)
+    case stopFind
     /// Open bytes in the person's editor.
     case edit(EditSubject, [UInt8])
     /// From now on reply by these rules.
@@ -111,6 +118,10 @@ package enum Message: Sendable {
     case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.
     case examined(FileFacts)
+    /// How far a search through payloads is, and what it has found since the last time.
+    case found(FindProgress)
+    /// The paths that a typed one can become.
+    case paths(PathMatches)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.
@@ -126,7 +137,7 @@ package enum Message: Sendable {
 
 /// What the mouse did, where it was asked for.
 package struct MouseEvent: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable { case press, wheelUp, wheelDown }
+    package enum Kind: Hashable, Sendable { case press, release, wheelUp, wheelDown }
     package var kind: Kind
     package var x: Int
     package var y: Int

@@ -42,6 +42,7 @@ extension Model {
         case .template(let id, let template): return use(template, on: id)
         case .addReply(let id): dialogs.openReplyForm(id, in: shared)
         case .setReplies(let id, let rules): return [.setReplies(id, rules)]
+        case .marked(let act): return self.act(onMarked: act)
         case .quit: return [.quit]
         case .stay: break
         case .column(let name): toggleColumn(name)

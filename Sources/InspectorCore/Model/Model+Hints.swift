@@ -4,15 +4,15 @@ import SocketCore
 extension Model {
     /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
     /// must not hold text of a peer or of a file.
-    package func naming(_ text: String, in place: KeyContext? = nil) -> String {
-        options.keys.naming(text, in: place ?? context)
+    package func naming(_ text: String, in place: KeyContext? = nil, of view: KeyContext? = nil) -> String {
+        options.keys.naming(text, in: place ?? paneContext, of: view)
     }
 
     /// The key that answers what waits for the user.
     var answerKey: String { naming("{answer}") }
 
     /// Whether something can be written to the selected connection.
-    var acceptsText: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? false }
+    var acceptsText: Bool { selected != nil && canCompose }
 
     /// Whether the selected connection, or a connection that waits at the selected listener, needs an answer.
     var awaitsAnswer: Bool {

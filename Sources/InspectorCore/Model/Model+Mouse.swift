@@ -2,36 +2,67 @@ import SocketCore
 
 extension Model {
     /// Takes what the mouse did: a press puts the cursor there, and opens the row that had it; the wheel scrolls what
-    /// it stands over. While a line is typed or something is asked, the mouse means nothing.
+    /// it is over. While a line is typed in a field or a dialog is open, the mouse means nothing.
     mutating func mouse(_ event: MouseEvent) -> [Effect] {
         let layout = self.layout
+        noteDrag(event)
         guard !layout.isTooSmall, dialog == nil, field == nil else { return [] }
         guard help == nil else {
-            if event.kind != .press { move(.rows(event.kind == .wheelUp ? -1 : 1)) }
+            switch event.kind {
+            case .press, .release: break
+            case .wheelUp: move(.rows(-1))
+            case .wheelDown: move(.rows(1))
+            }
             return []
         }
         switch event.kind {
         case .press: press(at: event, layout)
+        case .release: break
         case .wheelUp: scroll(-Self.wheelRows, at: event, layout)
         case .wheelDown: scroll(Self.wheelRows, at: event, layout)
         }
         return []
     }
 
+    /// Says at the first drag how to select text, since the terminal no longer does that without Shift.
+    private mutating func noteDrag(_ event: MouseEvent) {
+        switch event.kind {
+        case .press: pressed = event
+        case .release:
+            guard let began = pressed, !knowsDrags, (began.x, began.y) != (event.x, event.y) else { return }
+            knowsDrags = true
+            notice = hint("with Shift the mouse selects text; :mouse off leaves it to the terminal")
+        case .wheelUp, .wheelDown: break
+        }
+    }
+
     private static let wheelRows = 3
 
     private mutating func press(at event: MouseEvent, _ layout: ScreenLayout) {
         let row = event.y - layout.list.y - 1
-        if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
-            let id = list.rows[list.top + row]
-            if id == list.selected, tab == .list { showTalk(composing: true) } else { select(id) }
-        } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, options.keys) {
-            tab == .talk ? showTalk(composing: false) : show(tab)
+        if let found = list.found, layout.list.holds(event), row >= 0 {
+            let step = found.top + row - found.cursor
+            return step == 0 && tab == .list ? jumpToFound() : moveInFound(step)
         }
+        if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
+            press(on: list.rows[list.top + row])
+        } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, self) {
+            tab == .talk ? showTalk(composing: false) : show(tab)
+        } else if layout.talkLayout.composer.holds(event), tab == .talk, injection == nil, selected != nil {
+            startComposing()
+        }
+    }
+
+    /// What is being typed stays with its connection: the cursor leaves the line before it goes to another row.
+    private mutating func press(on id: SocketID) {
+        if id == list.selected, tab == .list { return openSelected() }
+        if id != list.selected { isComposing = false }
+        select(id)
     }
 
     private mutating func scroll(_ step: Int, at event: MouseEvent, _ layout: ScreenLayout) {
         if layout.list.holds(event) {
+            isComposing = false
             moveSelection(step < 0 ? -1 : 1)
         } else if layout.traffic.holds(event) {
             scrollTraffic(step)

@@ -45,19 +45,16 @@ extension Model {
         isComposing = false
     }
 
-    /// Goes to the selected connection's talk; the cursor goes to its composer only where something can be written.
+    /// Goes to the selected connection's talk. The cursor goes to its composer only where something can be written, and
+    /// never where that would be injected: `startComposing` alone does that.
     mutating func showTalk(composing: Bool) {
         show(.talk)
-        guard let selected else {
-            isComposing = composing && expected != nil
-            return
-        }
-        isComposing = composing && TalkWords.whyNoWriting(selected) == nil
+        isComposing = composing && canCompose && injection == nil
     }
 
     /// The panes in the order in which Tab goes through them.
     mutating func stepPane(_ step: Int) {
-        let canWrite = selected.map { TalkWords.whyNoWriting($0) == nil } ?? false
+        let canWrite = selected != nil && canCompose && injection == nil
         var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
         if canWrite { panes.append((.talk, true)) }
         panes += [(.detail, false), (.events, false)]
@@ -73,14 +70,20 @@ extension Model {
     }
 
     mutating func openSelected() {
+        if tab == .list, list.found != nil { return jumpToFound() }
         guard list.selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
-        showTalk(composing: true)
+        // A line that is typed there would be injected into what others say.
+        showTalk(composing: selected?.linked == nil)
     }
 
     mutating func togglePause() -> [Effect] {
+        if tab == .list, !list.marked.isEmpty {
+            openMarkedMenu()
+            return []
+        }
         guard let selected, selected.isLive else {
             notice = hint("only what is live can be paused")
             return []

@@ -29,12 +29,12 @@ extension Model {
             snapshot.traffic, of: snapshot.trafficOf,
             facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
         placeSentFiles(snapshot)
+        showAwaitedMatch()
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refreshWhenDue(snapshot) }
         adoptDestination(snapshot)
-        leaveClosedComposer(snapshot)
         leaveStart(snapshot)
         greetFirst(snapshot)
     }
@@ -85,8 +85,9 @@ extension Model {
         let due: Duration = mark == SessionsMark(snapshot) ? .seconds(1) : .milliseconds(300)
         guard passed < due else { return refresh() }
         let rows = list.rows.dropFirst(list.top).prefix(layout.listRows)
+        let seen = Array(rows) + (list.selected.map { [$0] } ?? [])
         shared.findings.glance(
-            snapshot, at: Array(rows) + (list.selected.map { [$0] } ?? []), among: surroundings,
+            snapshot, at: seen + seen.compactMap { snapshot.pair(of: $0)?.server.id }, among: surroundings,
             lost: log.lostLately(snapshot.time))
     }
 
@@ -100,14 +101,6 @@ extension Model {
         shared.summary = Shared.Summary(snapshot.sockets)
         shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
-    }
-
-    /// Where nothing can be sent any more and nothing is being typed, keys are commands again. Whoever is typing keeps
-    /// the cursor, lest the rest of the line turns into commands.
-    private mutating func leaveClosedComposer(_ snapshot: EngineSnapshot) {
-        guard isComposing, let selected, !selected.isLive, composer.editor.isEmpty else { return }
-        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests { return }
-        isComposing = false
     }
 
     /// The start screen is for a person without sockets.
@@ -137,7 +130,9 @@ extension Model {
         notice = nil
         select(id)
         expected = id
-        showTalk(composing: true)
+        show(.talk)
+        // Also if it has failed already: the user may be typing.
+        isComposing = true
         if let socket = latest?.socket(id) { arrived(socket) }
         return []
     }
@@ -147,7 +142,11 @@ extension Model {
         start.change { $0.commit() }
         notice = nil
         if tab == .start { tab = .list }
-        if !list.isChosen { select(listener) }
+        if !list.isChosen {
+            select(listener)
+            // The first connection is more worth a look.
+            list.isChosen = false
+        }
         if let socket = latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
     }
 
@@ -161,6 +160,8 @@ extension Model {
         }
         var composer = Composer()
         composer.inherit(old)
+        // What was typed after the end of the other one is for this one.
+        if let before, !before.isLive { composer.editor.set(old.editor.text) }
         composers[id] = composer
     }
 
@@ -170,9 +171,10 @@ extension Model {
         expected = nil
         warnOfReach(socket)
         guard tab == .talk, list.selected == socket.id else { return }
-        if socket.role == .listener { awaiting = socket.id }
         if socket.role == .datagram { greetDatagrams(socket) }
-        if TalkWords.whyNoWriting(socket) != nil { isComposing = false }
+        guard socket.role == .listener else { return }
+        awaiting = socket.id
+        isComposing = false
     }
 
     /// Says that other hosts can connect to a listener, as nobody may have meant who wrote `:8080`.

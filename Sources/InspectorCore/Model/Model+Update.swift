@@ -46,6 +46,9 @@ extension Model {
         case .transmissionEnded(let progress, let ending):
             transmissionEnded(progress, ending)
             effects = []
+        case .found(let news):
+            found(news)
+            effects = []
         case .sentLines, .replies, .templates, .told, .peers, .programs:
             learn(message)
             effects = []
@@ -55,6 +58,7 @@ extension Model {
         case .examined(let facts):
             fileFacts = facts
             effects = []
+        case .paths(let matches): effects = completed(matches)
         }
         measureWarnings()
         keepInSight()
@@ -92,7 +96,7 @@ extension Model {
         let isSecond = awaitsChord
         awaitsChord = false
         switch context {
-        case .composer: return isSecond && key == .control("e") ? editLine() : nil
+        case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
         case .start, .list, .talk, .detail, .events, .field, .form, .help: return nil
         }
@@ -119,7 +123,7 @@ extension Model {
         case .start: start.change(change)
         case .field: typeInField(change)
         case .composer:
-            if canCompose { editComposer { change(&$0.editor) } }
+            editComposer { change(&$0.editor) }
             return examineFile()
         case .list, .talk, .detail, .events, .form, .menu, .help: break
         }
@@ -163,23 +167,14 @@ extension Model {
     func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     func hint(_ text: String) -> Notice { Notice(text: text, isError: false) }
 
-    /// All of it or nothing: half a paste, sent unseen, would be worse than none.
-    private mutating func pasteIntoComposer(_ text: String) {
-        guard text.count <= LineEditor.lengthLimit else {
-            notice = error("nothing was pasted: it is longer than the \(LineEditor.lengthLimit) characters of a line")
-            return
-        }
-        editComposer { $0.editor.insert(text) }
-    }
-
     /// Text that was pasted goes into the field that has the cursor; anywhere else it would be read as commands.
     private mutating func paste(_ text: String) -> [Effect] {
         switch context {
         case .start: start.change { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
-        case .composer: if canCompose { pasteIntoComposer(text) }
+        case .composer: pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form: dialogs.editForm { $0.paste(text) }
-        case .talk where selected?.acceptsWrites == true:
+        case .talk where selected?.acceptsWrites == true && injection == nil:
             isComposing = true
             pasteIntoComposer(text)
         case .list, .talk, .detail, .events: ask { $0.openPaste(text, $1, in: $2) }

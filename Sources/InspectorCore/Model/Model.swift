@@ -15,6 +15,8 @@ package struct Model: Sendable {
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
+        /// Whether the list begins with a row for each leg of a relayed connection.
+        package var showsLegs = false
 
         package init(ascii: Bool, version: String, lints: LintSettings = LintSettings()) {
             self.ascii = ascii
@@ -37,28 +39,6 @@ package struct Model: Sendable {
         static func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     }
 
-    package struct ListState: Hashable, Sendable {
-        /// The sessions listed, in order.
-        package var rows: [SocketID] = []
-        package var selected: SocketID?
-        /// Whether the person has put the cursor where it is.
-        package var isChosen = false
-        /// Index of the first row in sight.
-        package var top = 0
-        package var sorting = Sorting()
-        package var filter = Filter()
-        /// The optional columns that are wanted.
-        package var columns = Set(ListColumn.optional.filter(\.isOn).map(\.name))
-        package var marked: Set<SocketID> = []
-        /// Whether only marked sessions are listed.
-        package var showsMarked = false
-        /// Whether the cursor goes to what is new.
-        package var follows = false
-        package var search = ""
-        /// When a key was last pressed, by the time of the snapshot then shown: the order rests for a second.
-        package var keyPressed: MonotonicTime?
-    }
-
     package internal(set) var shared: Shared
 
     package internal(set) var tab = Tab.start
@@ -72,7 +52,7 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
-    package internal(set) var list = ListState()
+    package internal(set) var list = ListPane()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
     package internal(set) var events = EventsState()
@@ -88,8 +68,15 @@ package struct Model: Sendable {
     /// What is looked for in payloads, and where it was found last.
     package internal(set) var payloadSearch: PayloadSearch?
     package internal(set) var talkMatch: TalkMatch?
+    /// The place to show once the traffic of the selected connection is known.
+    var awaitedMatch: TalkMatch?
+    /// How many searches over all connections were begun.
+    var findsBegun = 0
     /// Whether ^X was pressed in the composer and its second key is awaited.
     var awaitsChord = false
+    /// Where the mouse was pressed last, and whether the user was told how to select text with it.
+    var pressed: MouseEvent?
+    var knowsDrags = false
     /// What is at the path in the composer, as far as it is known.
     package internal(set) var fileFacts: FileFacts?
     package internal(set) var viewMode = ViewMode.auto
@@ -108,6 +95,7 @@ package struct Model: Sendable {
 
     package init(options: Options) {
         shared = Shared(options: options)
+        list.showsLegs = options.showsLegs
     }
 
     /// The connection that the cursor is on, while it is listed.
@@ -125,12 +113,12 @@ package struct Model: Sendable {
         switch dialog {
         case .form: return .form
         case .menu: return .menu
-        case nil: return field == nil ? contextBelow : .field
+        case nil: return field == nil ? paneContext : .field
         }
     }
 
-    /// Where keys go once the field and what else is over the screen is closed.
-    var contextBelow: KeyContext {
+    /// Where keys go once dialogs, fields and the help are closed.
+    package var paneContext: KeyContext {
         switch tab {
         case .start: return .start
         case .list: return .list
@@ -145,6 +133,8 @@ package struct Model: Sendable {
         let rows = layout.listRows
         var asked = Set(list.rows.dropFirst(list.top).prefix(max(0, rows)))
         if let selected = list.selected { asked.insert(selected) }
+        // Both legs of a relayed pair are in its row.
+        if let shown { asked.formUnion(asked.compactMap { shown.pair(of: $0) }.flatMap { $0.legs.map(\.id) }) }
         asked = findings.looking(at: asked, in: latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(

@@ -161,7 +161,8 @@ package struct JSONLines: Sendable {
             "warning", time,
             [
                 JSON.Member("id", JSON(finding.socket?.number)), JSON.Member("lint", JSON(finding.lint)),
-                JSON.Member("severity", JSON(finding.severity.name)), JSON.Member("evidence", JSON(finding.evidence.rawValue)),
+                JSON.Member("severity", JSON(finding.severity.name)),
+                JSON.Member("evidence", JSON(finding.evidence.rawValue)),
                 JSON.Member("subject", JSON(finding.subject)),
                 JSON.Member("for_seconds", JSON(seconds: finding.lasting)),
                 JSON.Member("sentence", JSON(finding.sentence)), JSON.Member("remedy", JSON(remedy)),

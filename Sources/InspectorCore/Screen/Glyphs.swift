@@ -13,17 +13,23 @@ package struct Glyphs: Hashable, Sendable {
     package let sigma: Unicode.Scalar
     /// Stands before a row that goes on from the row above.
     package let continuation: Unicode.Scalar
+    /// From one end of a relayed connection to the other.
+    package let arrow: Unicode.Scalar
+    /// A line break in a line that is typed.
+    package let lineBreak: String
     /// Nothing measured to the peak; the first means zero.
     package let ramp: [Unicode.Scalar]
 
     package static let ascii = Glyphs(
         isASCII: true, horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+",
-        bottomRight: "+", barFull: "#", barEmpty: ".", ellipsis: "~", sigma: "+", continuation: "\\",
+        bottomRight: "+", barFull: "#", barEmpty: ".", ellipsis: "~", sigma: "+", continuation: "\\", arrow: ">",
+        lineBreak: "^J",
         ramp: [".", ":", "-", "=", "+", "*", "%", "@"])
 
     package static let unicode = Glyphs(
         isASCII: false, horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└",
-        bottomRight: "┘", barFull: "█", barEmpty: "░", ellipsis: "…", sigma: "Σ", continuation: "↳",
+        bottomRight: "┘", barFull: "█", barEmpty: "░", ellipsis: "…", sigma: "Σ", continuation: "↳", arrow: "→",
+        lineBreak: "↵",
         ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
 
     /// A progress bar in brackets, `width` cells in all; empty when that leaves no room for one.

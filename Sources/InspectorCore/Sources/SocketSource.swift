@@ -26,12 +26,21 @@ package protocol SocketSource: AnyObject, Sendable {
     var isAwaited: Bool { get }
     /// Whether the last snapshot had all that was requested, as far as it will come.
     var hasAnswered: Bool { get }
+    /// Answers with what was kept of the traffic of these sockets, on any thread: nil if only the traffic of the socket
+    /// in a snapshot request is known.
+    func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void)
     /// Carries out a command; later snapshots show what it did.
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
     func takeNotices() -> [String]
     /// Removes what others could see, such as socket files; this program is about to end.
     func close()
+}
+
+extension SocketSource {
+    package func requestTraffic(
+        of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void
+    ) { then(nil) }
 }
 
 extension ProgramInfo {
@@ -54,13 +63,14 @@ extension ProgramInfo {
 
 extension Effect {
     /// The socket that it is done to; nil: none in particular.
-    fileprivate var socket: SocketID? {
+    var socket: SocketID? {
         switch self {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .save, .copy, .repaint,
-            .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember:
+        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .completePath, .save, .copy,
+            .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind,
+            .saveTraffic:
             nil
         }
     }

@@ -27,10 +27,7 @@ package enum ConnectWords {
     }
 
     private static func host(_ address: SocketAddress) -> String {
-        switch address {
-        case .v4(let host, _): host
-        case .v6(let host, _): "[\(host)]"
-        case .unix, .abstract, .unnamed: address.description
-        }
+        guard let host = address.host else { return address.description }
+        return address.family == .v6 ? "[\(host)]" : host
     }
 }

@@ -173,6 +173,9 @@ enum CommandTable {
     ]
 
     private static let generalOptions: [Option] = [
+        Option(name: "--legs", help: "list each leg of a relayed connection as a row of its own") {
+            (_, request) throws(UsageError) in request.invocation.showsLegs = true
+        },
         Option(name: "--no-history", help: "neither read nor keep lines sent in other runs") {
             (_, request) throws(UsageError) in request.invocation.keepsHistory = false
         },
@@ -188,7 +191,10 @@ enum CommandTable {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
-        Option(name: "-W", value: "WARNING", help: "show this warning even where it is left out; idle=5m: after that long; all: each") {
+        Option(
+            name: "-W", value: "WARNING",
+            help: "show this warning even where it is left out; idle=5m: after that long; all: each"
+        ) {
             (name, request) throws(UsageError) in
             do throws(LintSettings.Problem) {
                 try request.invocation.lints.warn(reading: name)

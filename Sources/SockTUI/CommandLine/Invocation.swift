@@ -45,6 +45,8 @@ struct Invocation: Equatable {
     var keepsHistory = true
     /// Which warnings are shown.
     var lints = LintSettings()
+    /// Whether the list begins with a row for each leg of a relayed connection.
+    var showsLegs = false
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 

@@ -13,6 +13,7 @@ struct EffectRunner: Sendable {
     var sent: SentLines?
     var log: ProgramLog?
     private let transmitter: Transmitter
+    private let finder: PayloadFinder
     private let peers: PeerFinder?
     /// Files are read and written here, so that a slow disk holds up neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
@@ -31,6 +32,7 @@ struct EffectRunner: Sendable {
         self.sent = sent
         self.log = log
         transmitter = Transmitter(sources: sources, inbox: inbox)
+        finder = PayloadFinder(sources: sources, inbox: inbox)
     }
 
     /// Asks for a snapshot; it comes as a message.
@@ -76,8 +78,16 @@ struct EffectRunner: Sendable {
         case .transmit(let transmission): transmitter.start(transmission)
         case .stopTransmission(let id): transmitter.stop(id)
         case .examine(let path): examined.async { @Sendable [inbox] in inbox.post(.examined(ReadFile.facts(path))) }
+        case .completePath(let typed):
+            examined.async { @Sendable [inbox] in inbox.post(.paths(PathLookup.matches(typed))) }
         case .save(let path, let bytes, let missing, let droppedItems):
             tell { SavedBytes.save(path, bytes, missing: missing, droppedItems: droppedItems) }
+        case .saveTraffic(let ids, let folder):
+            sources.requestTraffic(of: ids) { @Sendable [self] traffic in
+                tell { SavedTraffic.save(traffic, of: ids, to: folder) }
+            }
+        case .find(let request): finder.start(request)
+        case .stopFind: finder.stop()
         case .copy(let bytes): tell { SavedBytes.copy(bytes) }
         case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):

@@ -153,8 +153,9 @@ final class RunLoop {
         case .copy(let bytes) where screen.copy(bytes):
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
-        case .copy, .save: runner.perform(effect)
+        case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .startDemo, .transmit, .stopTransmission, .examine,
+            .completePath,
             .setPace, .remember, .setReplies, .setDestination:
             runner.perform(effect)
             snapshotIsWanted = true

@@ -126,9 +126,11 @@ final class PeerFinder: Sendable {
         var found: [SocketID: [(peer: SocketAddress, inode: UInt64?)]] = [:]
         for listener in listeners {
             guard let local = listener.local, !local.isUnix else { continue }
-            found[listener.id] = WaitingConnections.find(at: [local]).prefix(Self.namedWaiting).map {
-                (peer: $0.peer, inode: diagnosis.other(local: $0.local, peer: $0.peer)?.inode)
+            var those: [(peer: SocketAddress, inode: UInt64?)] = []
+            for entry in WaitingConnections.find(at: [local]).prefix(Self.namedWaiting) {
+                those.append((entry.peer, diagnosis.other(local: entry.local, peer: entry.peer)?.inode))
             }
+            found[listener.id] = those
         }
         return found
     }

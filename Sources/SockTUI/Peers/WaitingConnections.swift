@@ -23,12 +23,12 @@ enum WaitingConnections {
             guard let port = listener.port, let host = host(of: listener.description) else { return nil }
             return (host, port)
         }
-        return table.split(separator: "\n").dropFirst().compactMap { line in
+        return table.split(separator: "\n").dropFirst().compactMap { line -> Entry? in
             let fields = line.split(separator: " ")
             guard fields.count > 9, states.contains(fields[3]), fields[9] == "0",
                 let local = HostListeners.address(fields[1]), let peer = HostListeners.address(fields[2]),
                 let near = address(local), let far = address(peer), let host = host(of: local),
-                wanted.contains(where: { $0.port == near.port && $0.host.collides(host) })
+                wanted.contains(where: { $0.port == near.port && $0.host.collides(with: host) })
             else { return nil }
             return Entry(local: near, peer: far)
         }

@@ -225,29 +225,10 @@ final class ReportRun {
         return last.sockets.allSatisfy { $0.phase == .closed }
     }
 
-    /// What was refused, and the connections asked for that failed; those of the demo are part of it, and those of a
-    /// relay were asked for by its clients.
+    /// What was refused, and the connections asked for that failed; those of the demo are part of it.
     private var failures: [String] {
         guard endsByItself, programs == nil, let last else { return refusals }
-        return refusals
-            + last.sockets.compactMap { socket in
-                guard socket.role == .client || socket.role == .datagram, socket.linked == nil,
-                    let error = socket.closed?.error,
-                    Self.isFailure(error.reason)
-                else {
-                    return nil
-                }
-                return error.description
-            }
-    }
-
-    private static func isFailure(_ reason: SocketError.Reason) -> Bool {
-        switch reason {
-        case .closedByPeer, .disconnected, .cancelled: false
-        case .tls, .badConfiguration, .badParameter, .connectTimeout, .readTimeout, .writeTimeout, .idleTimeout,
-            .readMaxedOut, .notConnected, .sendTimeout, .system, .resolver, .webSocket, .other:
-            true
-        }
+        return refusals + last.failures
     }
 
     /// What is complained about in the end.

@@ -28,8 +28,10 @@ enum ScriptRun {
         let inbox = Inbox()
         let screen = ScriptScreen(invocation.size ?? Size(80, 24))
         var options = Model.Options(
-            ascii: configuration.isASCII, version: CommandTable.version, lints: invocation.lints.over(configuration.lints))
+            ascii: configuration.isASCII, version: CommandTable.version,
+            lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
+        options.showsLegs = invocation.showsLegs
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)

@@ -44,6 +44,10 @@ final class EngineSource: OpeningSource {
 
     func perform(_ command: SocketCommand) { engine.post(command) }
 
+    func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void) {
+        engine.requestTraffic(of: sockets) { @Sendable in then($0) }
+    }
+
     func takeNotices() -> [String] { [] }
 
     // MARK: Sending and opening
@@ -52,7 +56,7 @@ final class EngineSource: OpeningSource {
         guard let socket = engine.socket(id) else {
             throw SocketError(.notConnected, operation: "write", detail: "the connection is closed")
         }
-        try await socket.send(request.bytes, timeout: request.timeout, tag: request.tag)
+        try await socket.inject(request)
     }
 
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {

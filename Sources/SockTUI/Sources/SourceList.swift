@@ -195,6 +195,27 @@ final class SourceList: Sendable {
         return found.withLock { found in ids.compactMap { id in found[id].map { (id, $0) } } }
     }
 
+    /// Answers with what was kept of the traffic of these sockets, on any thread. Those whose source knows the traffic of
+    /// the selected connection only are left out.
+    func requestTraffic(
+        of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
+    ) {
+        let groups = Dictionary(grouping: sockets, by: \.ordinal)
+        let known = groups.compactMap { ordinal, ids in ids.first.flatMap(source).map { ($0, ordinal, ids) } }
+        guard !known.isEmpty else { return then([:]) }
+        let answers = Lock((traffic: [SocketID: TrafficSnapshot](), missing: known.count))
+        for (source, ordinal, ids) in known {
+            source.requestTraffic(of: ids.map(\.own)) { @Sendable traffic in
+                let all = answers.withLock { answers -> [SocketID: TrafficSnapshot]? in
+                    for (id, kept) in traffic ?? [:] { answers.traffic[SocketID(id.number, of: ordinal)] = kept }
+                    answers.missing -= 1
+                    return answers.missing == 0 ? answers.traffic : nil
+                }
+                if let all { then(all) }
+            }
+        }
+    }
+
     // MARK: What is done to sockets
 
     private func source(of id: SocketID) -> (any SocketSource)? {

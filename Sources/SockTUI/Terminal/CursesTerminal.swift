@@ -194,7 +194,7 @@ final class CursesTerminal: Screen {
 
     private func mouse() -> [Message] {
         var (x, y): (Int32, Int32) = (0, 0)
-        let kinds: [Int32: MouseEvent.Kind] = [1: .press, 4: .wheelUp, 5: .wheelDown]
+        let kinds: [Int32: MouseEvent.Kind] = [1: .press, 2: .release, 4: .wheelUp, 5: .wheelDown]
         return kinds[cn_mouse_event(&x, &y)].map { [.mouse(MouseEvent($0, x: Int(x), y: Int(y)))] } ?? []
     }
 

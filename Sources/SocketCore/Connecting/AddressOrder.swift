@@ -4,16 +4,9 @@ package enum AddressOrder {
     /// holds the other up by one attempt only. Within a family the resolver's order stays. Addresses that are not IPv6
     /// count as the other family.
     package static func interleaved(_ addresses: [SocketAddress], prefersIPv6: Bool) -> [SocketAddress] {
-        let preferred = addresses.filter { isIPv6($0) == prefersIPv6 }
-        let others = addresses.filter { isIPv6($0) != prefersIPv6 }
+        let preferred = addresses.filter { ($0.family == .v6) == prefersIPv6 }
+        let others = addresses.filter { ($0.family == .v6) != prefersIPv6 }
         let turns = max(preferred.count, others.count)
         return (0..<turns).flatMap { preferred.dropFirst($0).prefix(1) + others.dropFirst($0).prefix(1) }
-    }
-
-    private static func isIPv6(_ address: SocketAddress) -> Bool {
-        switch address {
-        case .v6: true
-        case .v4, .unix, .abstract, .unnamed: false
-        }
     }
 }

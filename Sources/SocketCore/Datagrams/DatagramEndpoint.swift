@@ -10,10 +10,10 @@ public enum DatagramEndpoint: Hashable, Sendable {
 
     /// The endpoint of a numeric or Unix-domain address; nil for a socket without a name, which nothing can be sent to.
     public init?(_ address: SocketAddress) {
-        switch address {
-        case .v4(let host, let port), .v6(let host, let port): self = .udp(host: host, port: port)
-        case .unix(let path): self = .unix(path: path)
-        case .abstract(let name): self = .abstract(name: name)
+        switch address.family {
+        case .v4, .v6: self = .udp(host: address.host ?? "", port: address.port ?? 0)
+        case .unix: self = .unix(path: address.name ?? "")
+        case .abstract: self = .abstract(name: address.name ?? "")
         case .unnamed: return nil
         }
     }

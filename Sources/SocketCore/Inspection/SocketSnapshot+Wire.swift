@@ -237,6 +237,7 @@ extension TrafficItem: WireMessage {
         try coder.field(12, &webSocket)
         try coder.field(13, &tail)
         try coder.field(14, &skipped)
+        try coder.field(15, &isInjected)
     }
 }
 

@@ -43,23 +43,17 @@ package struct WireVariant: WireMessage {
 
 extension SocketAddress: WireAlias {
     package var written: WireVariant {
-        switch self {
-        case .v4(let host, let port): WireVariant("ipv4", number: Int(port), text: host)
-        case .v6(let host, let port): WireVariant("ipv6", number: Int(port), text: host)
-        case .unix(let path): WireVariant("unix", text: path)
-        case .abstract(let name): WireVariant("abstract", text: name)
-        case .unnamed: WireVariant("unnamed")
-        }
+        WireVariant(family.rawValue, number: Int(port ?? 0), text: host ?? name ?? "")
     }
 
     package init(written: WireVariant) throws(WireError) {
-        switch written.word {
-        case "ipv4": self = .v4(host: written.text, port: UInt16(clamping: written.number))
-        case "ipv6": self = .v6(host: written.text, port: UInt16(clamping: written.number))
-        case "unix": self = .unix(path: written.text)
-        case "abstract": self = .abstract(name: written.text)
-        case "unnamed": self = .unnamed
-        default: throw .unknown
+        switch Family(rawValue: written.word) {
+        case .v4: self = .v4(host: written.text, port: UInt16(clamping: written.number))
+        case .v6: self = .v6(host: written.text, port: UInt16(clamping: written.number))
+        case .unix: self = .unix(path: written.text)
+        case .abstract: self = .abstract(name: written.text)
+        case .unnamed: self = .unnamed
+        case nil: throw .unknown
         }
     }
 }

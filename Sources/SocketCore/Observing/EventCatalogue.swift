@@ -52,6 +52,10 @@ extension SocketEvent.Kind {
                 "read failed", [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
                 second: .total("total_bytes"), detail: ["\(.first) of \(.positiveSecond) B", "\(.first) B so far"])
         case .writeQueued: bytes("write queued")
+        case .injected:
+            EventRow(
+                "injected", .tagged, first: .bytes("bytes"), detail: ["\(.first) B by hand"],
+                sentence: ["injected \(.first) B by hand"])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:

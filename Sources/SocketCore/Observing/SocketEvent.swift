@@ -32,6 +32,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case readFailed
         /// A write was queued; first: bytes.
         case writeQueued
+        /// A user wrote into a connection that belongs to others; first: bytes. Its `writeQueued` follows.
+        case injected
         /// The write in hand got some bytes out; first: bytes just written, second: bytes so far.
         case writePartial
         /// A write is wholly with the kernel; first: bytes.

@@ -46,6 +46,9 @@ public struct TrafficItem: Hashable, Sendable, Codable {
     public var address: SocketAddress?
     /// Of a WebSocket: what was sent or came as one; nil: bytes of a stream.
     public var webSocket: WebSocketTraffic?
+    /// Whether a user wrote it into a connection that belongs to others: a relayed one, or one of a program that is
+    /// inspected.
+    public var isInjected = false
 
     /// Describes an item.
     public init(

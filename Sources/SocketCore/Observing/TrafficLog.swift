@@ -3,6 +3,9 @@ package struct TrafficLog: Sendable {
     private var store: TrafficStore
     private var inProgress = 0
     private var nextSequence: UInt64 = 0
+    /// Writes that a user injected and that have no item yet.
+    private var injected: Set<OperationID> = []
+    private static let mostInjected = 1_024
     /// What it keeps at most, counted as `TrafficStore.cost`.
     private let limit: Int
     /// Items that it keeps at most.
@@ -37,9 +40,10 @@ package struct TrafficLog: Sendable {
     ) {
         let index = openItem(of: operation, direction) ?? store.items.count
         if index == store.items.count {
-            let item = TrafficItem(
+            var item = TrafficItem(
                 sequence: nextSequence, operation: operation, time: now, direction: direction, tag: tag, kind: kind,
                 done: 0, total: total, state: .inProgress, bytes: [], address: address, webSocket: webSocket)
+            if !injected.isEmpty, direction == .sent { item.isInjected = injected.remove(operation) != nil }
             nextSequence += 1
             inProgress += 1
             store.append(item)
@@ -79,6 +83,12 @@ package struct TrafficLog: Sendable {
         guard store.cost > limit else { return }
         store.makeRoom(limit, keepsLast: keepsLast)
         inProgress = store.items.reduce(0) { $0 + ($1.state == .inProgress ? 1 : 0) }
+    }
+
+    /// Marks the item that this write will have. A write that never sends a byte has none, so the number of marks is limited.
+    package mutating func markInjected(_ operation: OperationID) {
+        if injected.count >= Self.mostInjected { injected = [] }
+        injected.insert(operation)
     }
 
     /// Counts items as dropped that are not even recorded: as many follow them at once as are kept.

@@ -284,14 +284,3 @@ final class Acceptor {
         return one + other
     }
 }
-
-extension SocketAddress {
-    /// Whether it stands for every address of its family.
-    fileprivate var isWildcard: Bool {
-        switch self {
-        case .v4(let host, _): host == "0.0.0.0"
-        case .v6(let host, _): host == "::"
-        case .unix, .abstract, .unnamed: false
-        }
-    }
-}

@@ -136,7 +136,7 @@ extension Connection {
         guard !machine.isClosed, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         if errno != 0 {
-            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            close(error: .system(errno, operation: "read", subject: errorSubject))
             return false
         }
         engine.kernel.drainErrorQueue(descriptor)
@@ -152,7 +152,7 @@ extension Connection {
         close(
             error: errno == 0
                 ? ConnectionMachine.endOfStream
-                : .system(errno, operation: "read", subject: peer?.description ?? target))
+                : .system(errno, operation: "read", subject: errorSubject))
     }
 
     /// Everything is written: FIN, and wait for the peer's, so that unread input cannot turn the close into a reset.

@@ -197,12 +197,10 @@ extension Connection {
         let attempts = plan.attempts(engine.now)
         let last = attempts.last { $0.errno != nil }
         let errno = last?.errno ?? EADDRNOTAVAIL
-        let subject = last?.address.description ?? target
-        let others = attempts.count > 1 ? " (the last of \(attempts.count) addresses tried)" : ""
         close(
-            error: SocketError(
-                .system(errno: errno), operation: "connect",
-                detail: "\(subject): \(SocketError.words(errno))\(others)", attempts: attempts))
+            error: .system(
+                errno, operation: "connect", subject: last.map { .address($0.address) } ?? .name(target),
+                attempts: attempts))
     }
 
     func connectDeadlineCame() {

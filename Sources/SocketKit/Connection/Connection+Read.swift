@@ -163,7 +163,7 @@ extension Connection {
         case .wouldBlock:
             return false
         case .failed(let errno):
-            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            close(error: .system(errno, operation: "read", subject: errorSubject))
             return false
         }
     }
@@ -240,7 +240,7 @@ extension Connection {
             case .bytes: break
             case .wouldBlock: return
             case .failed(let errno):
-                return close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+                return close(error: .system(errno, operation: "read", subject: errorSubject))
             }
         }
         guard !isReadInterestOff else { return }

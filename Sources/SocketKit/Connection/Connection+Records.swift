@@ -65,7 +65,7 @@ extension Connection {
         case .wouldBlock:
             return false
         case .failed(let errno):
-            close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+            close(error: .system(errno, operation: "read", subject: errorSubject))
             return false
         }
     }
@@ -190,7 +190,7 @@ extension Connection {
             case .wouldBlock:
                 writeIsBlocked()
             case .failed(let errno):
-                close(error: .system(errno, operation: "write", subject: peer?.description ?? target))
+                close(error: .system(errno, operation: "write", subject: errorSubject))
                 return false
             }
         }

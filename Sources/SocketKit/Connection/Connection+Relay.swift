@@ -12,6 +12,8 @@ enum LegCommand: Sendable {
     case reset
     /// So many bytes for the peer of this leg were dropped.
     case lost(Int)
+    /// A write of so many bytes that follows is a user's, and not the relay's.
+    case injects(OperationID, tag: Int, Int)
 }
 
 extension EngineState {
@@ -41,7 +43,15 @@ extension Connection {
         case .lost(let count):
             lost &+= UInt64(max(0, count))
             noteChange()
+        case .injects(let operation, let tag, let count):
+            if linked != nil { noteInjection(operation, tag: tag, count) }
         }
+    }
+
+    /// Tells in events and traffic that a write is a user's, on a connection that belongs to others.
+    func noteInjection(_ operation: OperationID, tag: Int, _ count: Int) {
+        record(.injected, tag: tag, count)
+        traffic?.markInjected(operation)
     }
 
     /// The leg that this one belongs to is told of, as long as there are two.
@@ -56,7 +66,7 @@ extension Connection {
         guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         guard errno != 0 else { return false }
-        close(error: .system(errno, operation: "read", subject: peer?.description ?? target))
+        close(error: .system(errno, operation: "read", subject: errorSubject))
         return true
     }
 

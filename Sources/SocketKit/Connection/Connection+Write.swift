@@ -79,7 +79,7 @@ extension Connection {
         case .wouldBlock:
             writeIsBlocked()
         case .failed(let errno):
-            close(error: .system(errno, operation: "write", subject: peer?.description ?? target))
+            close(error: .system(errno, operation: "write", subject: errorSubject))
         }
     }
 
@@ -153,7 +153,7 @@ extension Connection {
         record(.halfClosed, machine.isLingering ? 1 : 0)
         // ENOTCONN: the peer reset the connection; the next receive says so.
         if failure != 0, failure != ENOTCONN {
-            close(error: .system(failure, operation: "shutdown", subject: peer?.description ?? target))
+            close(error: .system(failure, operation: "shutdown", subject: errorSubject))
         }
     }
 

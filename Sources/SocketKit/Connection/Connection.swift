@@ -387,17 +387,7 @@ final class Connection {
     }
 }
 
-extension SocketError {
-    /// A failed system call, in words: `connect 127.0.0.1:1: Connection refused`. Out of descriptors, it names the
-    /// limit.
-    static func system(_ errno: Int32, operation: String, subject: String) -> SocketError {
-        SocketError(.system(errno: errno), operation: operation, detail: "\(subject): \(words(errno))")
-    }
-
-    static func words(_ errno: Int32) -> String {
-        let words = String(cString: strerror(errno))
-        var limit = rlimit()
-        guard errno == EMFILE, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return words }
-        return "\(words); the limit is \(limit.rlim_cur)"
-    }
+extension Connection {
+    /// Whom an error is about.
+    var errorSubject: SocketError.Subject { peer.map { .address($0) } ?? .name(target) }
 }

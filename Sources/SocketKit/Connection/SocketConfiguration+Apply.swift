@@ -30,14 +30,3 @@ extension SocketOptions {
 extension Duration {
     fileprivate var wholeSeconds: Int32 { Int32(clamping: max(1, wholeNanoseconds / 1_000_000_000)) }
 }
-
-extension SocketAddress {
-    /// Whether both are IPv4, both IPv6, or both of the Unix domain.
-    func isSameFamily(as other: SocketAddress) -> Bool {
-        switch (self, other) {
-        case (.v4, .v4), (.v6, .v6): true
-        case (.unix, _), (.abstract, _), (.unnamed, _): other.isUnix
-        case (.v4, _), (.v6, _): false
-        }
-    }
-}

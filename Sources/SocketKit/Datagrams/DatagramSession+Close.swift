@@ -168,7 +168,7 @@ extension DatagramSession {
         if closesWhenSent { flags.insert(.closeAfterSends) }
         let isSettled = isBound || peer != nil
         for family in [false, true] {
-            let link = links.first { if case .v6 = $0.family { family } else { !family && !$0.family.isUnix } }
+            let link = links.first { $0.family.family == (family ? .v6 : .v4) }
             guard let link else {
                 if isSettled { flags.insert(family ? .ipv6Deactivated : .ipv4Deactivated) }
                 continue

@@ -33,7 +33,7 @@ extension DatagramSession {
         let opened = engine.openDatagram(for: address)
         guard case .bytes(let number) = opened else {
             guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
-            throw .system(errno, operation: "socket", subject: address.description)
+            throw .system(errno, operation: "socket", subject: address)
         }
         let socket = SocketHandle(Int32(number), kernel: engine.kernel)
         let index = configuration.multicastInterface.flatMap { engine.resolver.index(ofInterface: $0) }
@@ -127,10 +127,10 @@ extension DatagramSession {
         // Several programs may listen to one group.
         if address.isGroup { _ = engine.kernel.set(.reuseAddress, on: number) }
         var failure = engine.kernel.bind(number, to: address)
-        if failure == EADDRINUSE, case .unix(let path) = address, try engine.removeStale(path, isStream: false) {
+        if failure == EADDRINUSE, let path = address.path, try engine.removeStale(path, isStream: false) {
             failure = engine.kernel.bind(number, to: address)
         }
-        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
+        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address) }
     }
 
     // MARK: Connecting
@@ -161,7 +161,7 @@ extension DatagramSession {
             let link = try opened.get()
             let failure = engine.kernel.connect(link.socket.descriptor, to: address)
             guard failure == 0 else {
-                throw .system(failure, operation: "connect", subject: address.description)
+                throw .system(failure, operation: "connect", subject: address)
             }
             dropLinks { $0 !== link }
             link.local = engine.kernel.localAddress(link.socket.descriptor)
@@ -252,7 +252,7 @@ extension DatagramSession {
         engine.retire(self.configuration)
         self.configuration = configuration
         for link in links where !link.family.isUnix {
-            let isIPv6 = if case .v6 = link.family { true } else { false }
+            let isIPv6 = link.family.family == .v6
             guard let option = option(isIPv6) else { continue }
             let failure = engine.kernel.set(option, on: link.socket.descriptor)
             guard failure == 0 else { throw .system(failure, operation: "setsockopt", subject: "\(option)") }

@@ -91,7 +91,7 @@ extension DatagramSession {
                 && (!isSettled || links.contains { $0.family.isSameFamily(as: address) })
         }
         let preferred = configuration.prefersIPv6.flatMap { prefersIPv6 in
-            usable.first { if case .v6 = $0 { prefersIPv6 } else { !prefersIPv6 } }
+            usable.first { ($0.family == .v6) == prefersIPv6 }
         }
         if let address = preferred ?? usable.first { return .success(address) }
         let found = addresses.map(\.description).joined(separator: ", ")
@@ -244,17 +244,16 @@ extension DatagramSession {
 
     /// A refusal in words that name the datagram's size and destination.
     private func describe(_ errno: Int32, _ datagram: QueuedDatagram, to address: SocketAddress?) -> SocketError {
-        var subject = address?.description ?? "the peer"
-        if errno == EMSGSIZE {
-            let most =
-                switch address {
-                case .v4: "; UDP over IPv4 carries at most 65507"
-                case .v6: "; UDP over IPv6 carries at most 65527"
-                case .unix, .abstract, .unnamed, nil: ""
-                }
-            subject = "\(datagram.bytes.count) bytes to \(subject)\(most)"
-        }
-        return .system(errno, operation: "send", subject: subject)
+        let subject = address.map { SocketError.Subject.address($0) } ?? .name("the peer")
+        guard errno == EMSGSIZE else { return .system(errno, operation: "send", subject: subject) }
+        let most =
+            switch address?.family {
+            case .v4: "; UDP over IPv4 carries at most 65507"
+            case .v6: "; UDP over IPv6 carries at most 65527"
+            case .unix, .abstract, .unnamed, nil: ""
+            }
+        let whom = address?.description ?? "the peer"
+        return .system(errno, operation: "send", subject: "\(datagram.bytes.count) bytes to \(whom)\(most)")
     }
 
     // MARK: The filter

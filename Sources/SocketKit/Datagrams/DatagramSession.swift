@@ -241,7 +241,7 @@ final class DatagramSession {
     func met(_ errno: Int32) {
         counters.errors += 1
         record(.datagramError, Int(errno))
-        notify(.met(.system(errno, operation: "receive", subject: peer?.description ?? target)))
+        notify(.met(.system(errno, operation: "receive", subject: peer.map { .address($0) } ?? .name(target))))
     }
 
     // MARK: Telling

@@ -163,11 +163,28 @@ extension EngineState {
     /// over it does nothing: its handle knows that already.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
         if let connection = connections[command.socket] {
-            return perform(command.action, on: connection, as: operation)
+            // The relay writes by its handles, so what comes this way to one of its legs is somebody else's.
+            let isInjected = connection.linked != nil && operation == nil
+            return perform(
+                command.action, on: connection, as: isInjected ? inject(command.action, into: connection) : operation)
         }
         counters.commands += 1
         if let acceptor = acceptors[command.socket] { return acceptor.perform(command.action) }
         datagrams[command.socket]?.perform(command.action, as: operation ?? names.nextOperation())
+    }
+
+    /// Marks a write as a user's, on a connection that belongs to others. Returns its name, or `nil` for other commands.
+    private func inject(_ action: SocketCommand.Action, into connection: Connection) -> OperationID? {
+        guard case .write(let request) = action else { return nil }
+        let operation = names.nextOperation()
+        connection.noteInjection(operation, tag: request.tag, request.bytes.count)
+        return operation
+    }
+
+    /// Carries out a command of a viewer, to whom no connection of this program belongs.
+    func performByViewer(_ command: SocketCommand) {
+        guard let connection = connections[command.socket] else { return perform(command) }
+        perform(command.action, on: connection, as: inject(command.action, into: connection))
     }
 
     private func perform(_ action: SocketCommand.Action, on connection: Connection, as operation: OperationID?) {

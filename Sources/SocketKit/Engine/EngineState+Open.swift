@@ -158,20 +158,20 @@ extension EngineState {
         let opened = openStream(for: address)
         guard case .bytes(let descriptor) = opened else {
             guard case .failed(let errno) = opened else { preconditionFailure("socket(2) never blocks") }
-            throw .system(errno, operation: "socket", subject: address.description)
+            throw .system(errno, operation: "socket", subject: address)
         }
         let listening = Acceptor.Listening(SocketHandle(Int32(descriptor), kernel: kernel))
         let number = listening.socket.descriptor
         if !address.isUnix { _ = kernel.set(.reuseAddress, on: number) }
         if configuration.options.reusePort { _ = kernel.set(.reusePort, on: number) }
-        if case .v6 = address { _ = kernel.set(.onlyIPv6, on: number) }
+        if address.family == .v6 { _ = kernel.set(.onlyIPv6, on: number) }
         var failure = kernel.bind(number, to: address)
-        if failure == EADDRINUSE, case .unix(let path) = address, try removeStale(path) {
+        if failure == EADDRINUSE, let path = address.path, try removeStale(path) {
             failure = kernel.bind(number, to: address)
         }
-        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address.description) }
+        guard failure == 0 else { throw .system(failure, operation: "bind", subject: address) }
         failure = kernel.listen(number, backlog: max(1, configuration.options.backlog))
-        guard failure == 0 else { throw .system(failure, operation: "listen", subject: address.description) }
+        guard failure == 0 else { throw .system(failure, operation: "listen", subject: address) }
         return listening
     }
 
@@ -185,7 +185,7 @@ extension EngineState {
         switch kernel.removeSocketFile(path) {
         case 0: return true
         case ENOTSOCK: throw .refused("bind", "unix:\(path): something that is not a socket is there")
-        case let errno: throw .system(errno, operation: "unlink", subject: address.description)
+        case let errno: throw .system(errno, operation: "unlink", subject: address)
         }
     }
 
@@ -257,7 +257,7 @@ extension EngineState {
 extension SocketConfiguration {
     /// Whether the family of `address` is switched on.
     func allows(_ address: SocketAddress) -> Bool {
-        switch address {
+        switch address.family {
         case .v4: isIPv4Enabled
         case .v6: isIPv6Enabled
         case .unix, .abstract, .unnamed: true
@@ -267,18 +267,5 @@ extension SocketConfiguration {
 
 extension SocketAddress {
     /// The same host with another port, for the second half of a pair; unchanged when there is none to take over.
-    func withPort(_ port: UInt16?) -> SocketAddress {
-        guard let port else { return self }
-        return switch self {
-        case .v4(let host, _): .v4(host: host, port: port)
-        case .v6(let host, _): .v6(host: host, port: port)
-        case .unix, .abstract, .unnamed: self
-        }
-    }
-}
-
-extension SocketError {
-    static func refused(_ operation: String, _ detail: String) -> SocketError {
-        SocketError(.badParameter, operation: operation, detail: detail)
-    }
+    func withPort(_ port: UInt16?) -> SocketAddress { port.map { with(port: $0) } ?? self }
 }

@@ -18,7 +18,7 @@ extension EngineState {
             return "#\(command.socket.number) has \(queued.operations) operations of \(queued.bytes) bytes queued "
                 + "already, the most that a viewer may add to; nothing was done"
         }
-        perform(command)
+        performByViewer(command)
         return nil
     }
 

@@ -140,24 +140,11 @@ private struct BatchBuilder {
         let interface = arrival.pointee.interface
         let destination = withUnsafeBytes(of: arrival.pointee.destination) { bytes -> SocketAddress? in
             switch arrival.pointee.family {
-            case AF_INET: .v4(host: Sockaddr.dotted(UnsafeRawBufferPointer(rebasing: bytes[..<4])), port: port)
-            case AF_INET6: Sockaddr.ipv6(bytes, port)
+            case AF_INET: SocketAddress(.v4(bytes.loadUnaligned(as: UInt32.self), port: port))
+            case AF_INET6: Sockaddr.ipv6(bytes, port: port)
             default: nil
             }
         }
         return DatagramBatch.Arrival(destination: destination, interface: interface == 0 ? nil : interface)
-    }
-}
-
-extension Sockaddr {
-    /// Sixteen bytes as an IPv6 address.
-    fileprivate static func ipv6(_ bytes: UnsafeRawBufferPointer, _ port: UInt16) -> SocketAddress? {
-        var storage = sockaddr_storage()
-        storage.ss_family = sa_family_t(AF_INET6)
-        withUnsafeMutableBytes(of: &storage) {
-            $0.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self)
-            UnsafeMutableRawBufferPointer(rebasing: $0[8..<24]).copyMemory(from: bytes)
-        }
-        return read(&storage, length: socklen_t(MemoryLayout<sockaddr_in6>.size))
     }
 }

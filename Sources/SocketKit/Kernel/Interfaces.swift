@@ -15,8 +15,8 @@ extension Resolver {
             guard let entry, let source = entry.pointee.ifa_addr, let address = read(source) else { return nil }
             return String(cString: entry.pointee.ifa_name) == name || address.host == name ? address : nil
         }
-        let ipv4 = matching.first { if case .v4 = $0 { true } else { false } }
-        let ipv6 = matching.first { if case .v6 = $0 { true } else { false } }
+        let ipv4 = matching.first { $0.family == .v4 }
+        let ipv6 = matching.first { $0.family == .v6 }
         return [ipv4, ipv6].compactMap(\.self)
     }
 

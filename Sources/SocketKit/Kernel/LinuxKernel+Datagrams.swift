@@ -101,15 +101,16 @@ extension LinuxKernel {
     private func member(
         _ group: SocketAddress, _ interface: UInt32, isJoining: Bool, _ descriptor: Int32
     ) -> Int32 {
-        switch group {
-        case .v4(let host, _):
+        switch group.family {
+        case .v4:
             var request = membership(interface: interface)
-            guard inet_pton(AF_INET, host, &request.imr_multiaddr) == 1 else { return EINVAL }
+            guard let bits = HostBytes.v4(group.host ?? "") else { return EINVAL }
+            request.imr_multiaddr.s_addr = bits
             let name = isJoining ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP
             return set(request, Int32(IPPROTO_IP), name, on: descriptor)
-        case .v6(let host, _):
+        case .v6:
             var request = ipv6_mreq(ipv6mr_multiaddr: in6_addr(), ipv6mr_interface: interface)
-            let plain = String(host.prefix { $0 != "%" })
+            let plain = String((group.host ?? "").prefix { $0 != "%" })
             guard inet_pton(AF_INET6, plain, &request.ipv6mr_multiaddr) == 1 else { return EINVAL }
             let name = isJoining ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP
             return set(request, Int32(IPPROTO_IPV6), name, on: descriptor)

@@ -17,14 +17,8 @@ package final class LinuxKernel: Kernel {
     }
 
     func open(for address: SocketAddress, kind: __socket_type) -> IOResult {
-        let family =
-            switch address {
-            case .v4: AF_INET
-            case .v6: AF_INET6
-            case .unix, .abstract, .unnamed: AF_UNIX
-            }
         let kind = Int32(kind.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = Glibc.socket(family, kind, 0)
+        let descriptor = Glibc.socket(address.family.domain, kind, 0)
         return descriptor < 0 ? .failed(errno: errno) : .bytes(Int(descriptor))
     }
 

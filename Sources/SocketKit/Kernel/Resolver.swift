@@ -30,11 +30,10 @@ package final class SystemResolver: Resolver {
 
     /// The one address that a numeric host stands for; nil for a name. Does not block.
     static func numeric(host: String, port: UInt16) -> SocketAddress? {
-        var plain = in_addr()
         // The C library would read a part of it, and take that for the whole.
         if host.utf8.contains(0) { return nil }
         // What inet_pton reads is in its usual form already.
-        if inet_pton(AF_INET, host, &plain) == 1 { return .v4(host: host, port: port) }
+        if let bits = HostBytes.v4(host) { return SocketAddress(.v4(bits, port: port)) }
         return try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
     }
 

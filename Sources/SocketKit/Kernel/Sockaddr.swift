@@ -13,21 +13,43 @@ enum Sockaddr {
     }
 
     static func fill(_ storage: inout sockaddr_storage, from address: SocketAddress) -> socklen_t? {
-        switch address {
-        case .v4(let host, let port): fillNumeric(&storage, host: host, port: port, family: AF_INET)
-        case .v6(let host, let port): fillNumeric(&storage, host: host, port: port, family: AF_INET6)
+        switch address.storage {
+        case .v4(let bits, let port):
+            fill(&storage, AF_INET, port, MemoryLayout<sockaddr_in>.size) { $0.storeBytes(of: bits, as: UInt32.self) }
+        case .v6(let high, let low, let port):
+            fill(&storage, AF_INET6, port, MemoryLayout<sockaddr_in6>.size) { bytes in
+                bytes.storeBytes(of: 0, as: UInt32.self)
+                bytes.storeBytes(of: high, toByteOffset: 4, as: UInt64.self)
+                bytes.storeBytes(of: low, toByteOffset: 12, as: UInt64.self)
+                bytes.storeBytes(of: 0, toByteOffset: 20, as: UInt32.self)
+            }
+        case .text(let host, let port, let isIPv6):
+            fillText(&storage, host: host, port: port, family: isIPv6 ? AF_INET6 : AF_INET)
         case .unix(let path): fillUnix(&storage, name: Array(path.utf8) + [0])
         case .abstract(let name): fillUnix(&storage, name: [0] + Array(name.utf8))
         case .unnamed: fillUnix(&storage, name: [])
         }
     }
 
-    /// inet_pton reads the usual forms, many times faster than getaddrinfo, which is left with the rest: an IPv6 scope
-    /// (`%lo`), and the short forms of IPv4.
-    private static func fillNumeric(
+    /// Writes family and port, which lie at the same place in both forms, and lets `body` write what follows them.
+    private static func fill(
+        _ storage: inout sockaddr_storage, _ family: Int32, _ port: UInt16, _ length: Int,
+        _ body: (UnsafeMutableRawBufferPointer) -> Void
+    ) -> socklen_t {
+        storage.ss_family = sa_family_t(family)
+        withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self)
+            body(UnsafeMutableRawBufferPointer(rebasing: bytes[4...]))
+        }
+        return socklen_t(length)
+    }
+
+    /// getaddrinfo reads what has no bytes of its own: an IPv6 scope (`%lo`), and the short forms of IPv4.
+    private static func fillText(
         _ storage: inout sockaddr_storage, host: String, port: UInt16, family: Int32
     ) -> socklen_t? {
-        if let length = fillPlain(&storage, host: host, port: port, family: family) { return length }
+        // It would read the part before a NUL byte, and take that for the whole.
+        guard !host.utf8.contains(0) else { return nil }
         var hints = addrinfo()
         hints.ai_family = family
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
@@ -39,24 +61,6 @@ enum Sockaddr {
             $0.copyMemory(from: UnsafeRawBufferPointer(start: source, count: Int(found.pointee.ai_addrlen)))
         }
         return found.pointee.ai_addrlen
-    }
-
-    private static func fillPlain(
-        _ storage: inout sockaddr_storage, host: String, port: UInt16, family: Int32
-    ) -> socklen_t? {
-        // The port lies at the same place in both, behind the family.
-        let (offset, length) =
-            family == AF_INET ? (4, MemoryLayout<sockaddr_in>.size) : (8, MemoryLayout<sockaddr_in6>.size)
-        let isRead = withUnsafeMutableBytes(of: &storage) { bytes in
-            bytes.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self)
-            return inet_pton(family, host, bytes.baseAddress?.advanced(by: offset)) == 1
-        }
-        guard isRead else {
-            storage = sockaddr_storage()
-            return nil
-        }
-        storage.ss_family = sa_family_t(family)
-        return socklen_t(length)
     }
 
     /// An empty name: none, which bind(2) takes as a wish for one of the kernel's choice.
@@ -73,14 +77,36 @@ enum Sockaddr {
     /// The address that the kernel wrote; nil for a family that this engine does not know.
     static func read(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
         switch Int32(storage.ss_family) {
-        case AF_INET, AF_INET6: readNumeric(&storage, length: length)
+        case AF_INET:
+            withUnsafeBytes(of: &storage) {
+                SocketAddress(.v4($0.loadUnaligned(fromByteOffset: 4, as: UInt32.self), port: port($0)))
+            }
+        case AF_INET6: readIPv6(&storage, length: length)
         case AF_UNIX: readUnix(&storage, length: length)
         default: nil
         }
     }
 
-    private static func readNumeric(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
-        if Int32(storage.ss_family) == AF_INET { return readIPv4(&storage) }
+    /// Sixteen bytes as an IPv6 address.
+    static func ipv6(_ bytes: UnsafeRawBufferPointer, port: UInt16) -> SocketAddress {
+        SocketAddress(
+            .v6(
+                bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self),
+                port: port))
+    }
+
+    /// The port lies at the same place in sockaddr_in and sockaddr_in6, in network order.
+    private static func port(_ bytes: UnsafeRawBufferPointer) -> UInt16 {
+        UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+    }
+
+    /// An address with a scope takes its time: getnameinfo has to find the interface's name.
+    private static func readIPv6(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress? {
+        let plain = withUnsafeBytes(of: &storage) { bytes in
+            bytes.loadUnaligned(fromByteOffset: 24, as: UInt32.self) == 0
+                ? ipv6(UnsafeRawBufferPointer(rebasing: bytes[8..<24]), port: port(bytes)) : nil
+        }
+        if let plain { return plain }
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let status = withUnsafePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -89,24 +115,7 @@ enum Sockaddr {
         }
         guard status == 0 else { return nil }
         let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // The port lies at the same place in sockaddr_in and sockaddr_in6, in network order.
-        let port = withUnsafeBytes(of: &storage) {
-            UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
-        }
-        return .v6(host: text, port: port)
-    }
-
-    /// Without getnameinfo, which takes its time.
-    private static func readIPv4(_ storage: inout sockaddr_storage) -> SocketAddress {
-        withUnsafeBytes(of: &storage) {
-            let port = UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
-            return .v4(host: dotted(UnsafeRawBufferPointer(rebasing: $0[4..<8])), port: port)
-        }
-    }
-
-    /// Four bytes as a dotted host.
-    static func dotted(_ bytes: UnsafeRawBufferPointer) -> String {
-        "\(bytes[0]).\(bytes[1]).\(bytes[2]).\(bytes[3])"
+        return .v6(host: text, port: withUnsafeBytes(of: &storage) { port($0) })
     }
 
     private static func readUnix(_ storage: inout sockaddr_storage, length: socklen_t) -> SocketAddress {
@@ -117,5 +126,16 @@ enum Sockaddr {
             return .unix(path: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
         }
         return .abstract(name: String(decoding: name.dropFirst(), as: UTF8.self))
+    }
+}
+
+extension SocketAddress.Family {
+    /// The kernel's number of it.
+    var domain: Int32 {
+        switch self {
+        case .v4: AF_INET
+        case .v6: AF_INET6
+        case .unix, .abstract, .unnamed: AF_UNIX
+        }
     }
 }

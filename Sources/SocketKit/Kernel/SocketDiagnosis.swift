@@ -79,16 +79,13 @@ package struct SocketDiagnosis: ~Copyable {
 
     /// A numeric address as the kernel has it.
     private static func bytes(_ address: SocketAddress) -> (family: Int32, bytes: [UInt8])? {
-        switch address {
-        case .v4(let host, _): number(AF_INET, host, 4)
-        case .v6(let host, _): number(AF_INET6, String(host.prefix { $0 != "%" }), 16)
-        case .unix, .abstract, .unnamed: nil
+        switch address.storage {
+        case .v4(let bits, _): (AF_INET, withUnsafeBytes(of: bits) { Array($0) })
+        case .v6(let high, let low, _): (AF_INET6, withUnsafeBytes(of: (high, low)) { Array($0) })
+        case .text(let host, let port, true) where host.contains("%"):
+            bytes(.v6(host: String(host.prefix { $0 != "%" }), port: port))
+        case .text, .unix, .abstract, .unnamed: nil
         }
-    }
-
-    private static func number(_ family: Int32, _ host: String, _ size: Int) -> (Int32, [UInt8])? {
-        var bytes = [UInt8](repeating: 0, count: size)
-        return inet_pton(family, host, &bytes) == 1 ? (family, bytes) : nil
     }
 
     /// The number in a link that reads `socket:[number]`; nil: it is none, or may not be read.

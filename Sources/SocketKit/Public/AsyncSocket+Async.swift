@@ -47,7 +47,7 @@ extension AsyncSocket {
     public func send(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) async throws(SocketError) {
         let request = WriteRequest(bytes, timeout: timeout, tag: tag)
         do throws(FailedOperation) {
-            _ = try await outcome(.write(request)).get()
+            _ = try await outcome(.write(request), as: engine.names.nextOperation()).get()
         } catch {
             throw error.thrown
         }
@@ -74,14 +74,14 @@ extension AsyncSocket {
                     operation: engine.names.nextOperation(), kind: .read(request.kind), tag: request.tag, done: 0,
                     total: request.total, bytes: [], isStanding: true, error: error))
         }
-        return await outcome(.read(request))
+        return await outcome(.read(request), as: engine.names.nextOperation())
     }
 
-    private func outcome(
-        _ action: SocketCommand.Action
+    /// Asks for an operation and waits until it ends.
+    func outcome(
+        _ action: SocketCommand.Action, as operation: OperationID
     ) async -> Result<[UInt8], FailedOperation> {
-        let operation = engine.names.nextOperation()
-        return await waitForAnswer(orIfCancelled: .failure(unbegun(operation, action))) {
+        await waitForAnswer(orIfCancelled: .failure(unbegun(operation, action))) {
             ask(action, as: operation, answer: $0)
         } onCancel: { [self] in
             giveUp(operation)

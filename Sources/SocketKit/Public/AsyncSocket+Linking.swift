@@ -36,6 +36,17 @@ extension AsyncSocket {
     /// session.
     package func resetAfterFlush() { command(.reset) }
 
+    /// Sends a user's bytes as `send` does. On a leg of a relay they are marked in events and traffic.
+    package func inject(_ request: WriteRequest) async throws(SocketError) {
+        let operation = engine.names.nextOperation()
+        command(.injects(operation, tag: request.tag, request.bytes.count))
+        do throws(FailedOperation) {
+            _ = try await outcome(.write(request), as: operation).get()
+        } catch {
+            throw error.thrown
+        }
+    }
+
     private func command(_ command: LegCommand) {
         state.withLock { state in
             if let session = state.session { state.engine.post(.leg(session, command)) }

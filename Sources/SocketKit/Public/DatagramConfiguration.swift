@@ -53,7 +53,7 @@ public struct DatagramConfiguration: Sendable {
 extension DatagramConfiguration {
     /// Whether the family of `address` is switched on.
     func allows(_ address: SocketAddress) -> Bool {
-        switch address {
+        switch address.family {
         case .v4: isIPv4Enabled
         case .v6: isIPv6Enabled
         case .unix, .abstract, .unnamed: true
@@ -80,7 +80,7 @@ extension DatagramConfiguration {
         if let sendBuffer { list.append(.sendBuffer(sendBuffer)) }
         if let receiveBuffer { list.append(.receiveBuffer(receiveBuffer)) }
         guard !address.isUnix else { return list }
-        let isIPv6 = if case .v6 = address { true } else { false }
+        let isIPv6 = address.family == .v6
         if reusePort { list.append(.reusePort) }
         if isIPv6 { list.append(.onlyIPv6) } else if isBroadcastEnabled { list.append(.broadcast(true)) }
         list += [.reportsDestination(isIPv6: isIPv6), .ownGroupsOnly(isIPv6: isIPv6)]

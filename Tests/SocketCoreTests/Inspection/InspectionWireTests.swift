@@ -113,10 +113,12 @@ struct InspectionWireTests {
     }
 
     private static var item: TrafficItem {
-        TrafficItem(
+        var item = TrafficItem(
             sequence: 4, operation: OperationID(5), time: MonotonicTime(nanoseconds: 6), direction: .received, tag: 7,
             kind: .read(.delimiter([0], limit: 3)), done: 8, total: 9, state: .complete(after: .seconds(1)),
             bytes: [1, 2, 3], address: .unnamed, tail: [4], skipped: 5)
+        item.isInjected = true
+        return item
     }
 
     static var frames: [InspectionFrame] {
@@ -196,7 +198,7 @@ struct InspectionWireTests {
         #expect(count(DatagramSnapshot.blank) == 9)
         #expect(count(DatagramCounters.blank) == 9)
         #expect(count(DatagramPeer.blank) == 6)
-        #expect(count(Self.item) == 14)
+        #expect(count(Self.item) == 15)
         #expect(count(TLSCertificate.blank) == 7)
         #expect(count(TLSTrust.blank) == 5)
     }

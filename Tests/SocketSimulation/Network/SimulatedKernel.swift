@@ -24,7 +24,7 @@ package final class SimulatedKernel: Kernel {
     package func bind(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         network.withLock { network in
             _ = network.role(descriptor, in: "bind")
-            if case .unix(let path) = address, network.socketFiles.contains(path) { return EADDRINUSE }
+            if let path = address.path, network.socketFiles.contains(path) { return EADDRINUSE }
             network[descriptor]?.bound = address
             return 0
         }

@@ -64,6 +64,11 @@ package struct Composer: Hashable, Sendable {
     /// To whom datagrams go; nil: to the connected peer, and streams.
     package var destination: DatagramEndpoint?
 
+    /// Whether what is injected into a relayed pair goes to the client, and not to the server.
+    package var injectsToClient = false
+    /// The search in the history that is under way.
+    package var search: HistorySearch?
+
     /// What is read after the line, as its template has it; nil: nothing is queued.
     package var readAfter: ReadRequest.Kind?
     /// How lines in the history were read.

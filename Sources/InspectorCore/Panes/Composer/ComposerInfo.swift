@@ -12,10 +12,16 @@ struct ComposerInfo {
 
     var line: Line {
         let composer = model.composer
-        if let id = model.list.selected, let running = model.transmissions[id] {
+        if let search = composer.search { return self.search(search) }
+        if model.whyNoSending != nil, model.isComposing {
+            var line = Line("   ")
+            line.append(ComposerView.problem(model))
+            return line
+        }
+        if let id = model.injection?.id ?? model.list.selected, let running = model.transmissions[id] {
             var line = Line("   ")
             model.sanitizer.append(words(running), Style(.sent), to: &line)
-            line.append(model.naming("   {pace} stops it", in: .composer), Style(.dim))
+            line.append(model.naming("   {pace} stops it"), Style(.dim))
             return line
         }
         guard !composer.editor.isEmpty else { return Line() }
@@ -27,6 +33,17 @@ struct ComposerInfo {
             return Line("   column \(failure.column): \(failure.message)", Style(.error))
         case .success(let summary): return size(summary, composer)
         }
+    }
+
+    /// `earlier line with "PI"   ^R an earlier one  Enter takes it  Esc the line before`
+    private func search(_ search: HistorySearch) -> Line {
+        var line = Line("   earlier line with \"", Style(.dim))
+        model.sanitizer.append(search.text, to: &line)
+        line.append("\"", Style(.dim))
+        if search.hasFailed { line.append(" not found", Style(.error)) }
+        let keys = "   {history-search} an earlier one  {send} takes it  {leave} as before"
+        line.append(model.naming(keys, in: .composer), Style(.dim))
+        return line
     }
 
     /// `sending big.bin: 0 B of 191M, 0%, waits for t1`: what was queued before goes out first.

@@ -4,8 +4,11 @@ import SocketCore
 package enum ComposerView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard let socket = model.selected else {
-            canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
-            return
+            guard model.isComposing else {
+                canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
+                return
+            }
+            return drawField(model, rect, on: &canvas)
         }
         var rect = rect
         // In a low pane there is room for the line alone.
@@ -14,7 +17,7 @@ package enum ComposerView {
             canvas.rule(row: 0, in: rect, title: title, right: next(model, socket), model.glyphs)
             rect = rect.trimmed(top: 1)
         }
-        if let reason = TalkWords.whyNoWriting(socket) {
+        if let reason = model.whyNoSending, !model.isComposing {
             drawClosed(model, socket, reason, rect, on: &canvas)
         } else {
             drawField(model, rect, on: &canvas)
@@ -50,27 +53,39 @@ package enum ComposerView {
     private static func drawClosed(
         _ model: Model, _ socket: SocketSnapshot, _ reason: String, _ rect: Rect, on canvas: inout Canvas
     ) {
-        canvas.rule(row: 0, in: rect, title: Line("send", Style(.dim)), model.glyphs)
+        canvas.rule(row: 0, in: rect, title: mode(model), model.glyphs)
         var line = Line(" ")
         model.sanitizer.append(reason, Style(.closed), to: &line)
         canvas.draw(line, row: 1, in: rect, model.glyphs)
-        if !socket.isLive && socket.role == .client {
-            let hint = model.naming("   {connect} connects again")
-            canvas.draw(Line(hint, Style(.dim)), row: 2, in: rect, model.glyphs)
+        guard !socket.isLive, socket.role == .client, model.injection == nil else { return }
+        var hint = Line(model.naming("   {connect} connects again"), Style(.dim))
+        let kept = model.composer.editor
+        if !kept.isEmpty {
+            hint.append(", with what was typed: ", Style(.dim))
+            let room = max(1, rect.width - hint.width - 1)
+            hint.append(kept.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs).line)
         }
+        canvas.draw(hint, row: 2, in: rect, model.glyphs)
+    }
+
+    /// What the keys do: they write, they inject, they are typed for nothing, or they are commands.
+    private static func mode(_ model: Model) -> Line {
+        guard model.isComposing else { return Line("keys", Style(.dim)) }
+        if model.whyNoSending != nil { return Line(" CLOSED ", Style(.closed, [.reverse])) }
+        return model.injection == nil ? Line(" WRITE ", Style(.chip)) : Line(" INJECT ", Style(.error))
     }
 
     private static func drawField(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let composer = model.composer
-        let right = settings(composer, model)
-        let title = Line("send", Style(.heading))
-        canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: model.isComposing)
+        let right = rect.height > 2 || model.whyNoSending == nil ? settings(composer, model) : problem(model)
+        canvas.rule(row: 0, in: rect, title: mode(model), right: right, model.glyphs, focused: model.isComposing)
         let room = rect.width - 2
         var (line, cursor) = composer.editor.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs)
         if !model.isComposing { line = line.restyled { Style(.dim, $0.emphasis) } }
         if composer.editor.isEmpty && !model.isComposing {
-            line = Line(model.naming("{write} writes here"), Style(.dim))
+            line = Line(model.naming(model.injection == nil ? "{write} writes here" : "{write} injects"), Style(.dim))
         }
+        if model.isComposing { canvas.draw(Line(">", Style(.key)), row: 1, in: rect, model.glyphs) }
         canvas.draw(line, x: rect.x + 1, y: rect.y + 1, width: room, model.glyphs)
         canvas.draw(ComposerInfo(model, width: rect.width).line, row: 2, in: rect, model.glyphs)
         if model.isComposing && rect.height > 1 && model.dialog == nil && model.help == nil {
@@ -78,13 +93,34 @@ package enum ComposerView {
         }
     }
 
+    /// Why the line goes nowhere, and what to do.
+    static func problem(_ model: Model) -> Line {
+        guard let reason = model.whyNoSending else { return Line() }
+        var line = Line()
+        model.sanitizer.append(reason, Style(.warn), to: &line)
+        if let socket = model.selected, !socket.isLive, socket.role == .client, model.injection == nil {
+            line.append(model.naming("   {connect} connects again"), Style(.dim))
+        }
+        return line
+    }
+
     /// `escapes (Alt-t)   ends with CRLF (Alt-e)   tag 2`; a pace takes the room of the keys.
     private static func settings(_ composer: Composer, _ model: Model) -> Line {
+        guard model.isComposing || model.injection == nil else { return Line() }
         let pace = composer.pace.words
         func key(_ action: String) -> String {
-            pace == nil ? model.naming(" ({\(action)})", in: .composer) : ""
+            pace == nil && model.isComposing ? model.naming(" ({\(action)})") : ""
         }
-        var line = Line(composer.mode.rawValue + key("input-mode"), Style(.dim))
+        var line = Line()
+        if let injection = model.injection {
+            line.append("into \(injection.id)")
+            line.append(" for \(injection.receiver) ", Style(.warn))
+            let room = max(8, model.size.width / 4)
+            line.append(Shorten.address(injection.socket?.peerText ?? "", to: room, Style(.plain), model))
+            if injection.hasDirections { line.append(key("destination"), Style(.dim)) }
+            line.append("   ")
+        }
+        line.append(composer.mode.rawValue + key("input-mode"), Style(.dim))
         if composer.sendsMessages {
             let isText = composer.mode == .text || composer.mode == .escapes
             line.append(isText ? "   one text message" : "   one binary message", Style(.dim))

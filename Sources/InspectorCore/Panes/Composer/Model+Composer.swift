@@ -11,23 +11,20 @@ extension Model {
         composers[id] = composer
     }
 
-    /// Puts the cursor into the composer of the selected connection, or says why it cannot be there.
+    /// Puts the cursor into the composer of the selected connection, or says why it cannot be there. Only this opens a
+    /// composer that injects.
     mutating func startComposing() {
-        guard let selected else {
+        guard selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
         show(.talk)
-        if let reason = TalkWords.whyNoWriting(selected) {
+        if let reason = whyNoSending {
             notice = hint(reason)
         } else {
             isComposing = true
         }
     }
-
-    /// Whether what is typed can still be sent. The cursor stays in the composer of a connection that closed, so that
-    /// what is being typed does not turn into commands.
-    var canCompose: Bool { selected.map { TalkWords.whyNoWriting($0) == nil } ?? (expected != nil) }
 
     /// Opens the line in the user's editor.
     mutating func editLine() -> [Effect] {
@@ -40,9 +37,9 @@ extension Model {
     }
 
     mutating func sendLine() -> [Effect] {
-        guard let id = list.selected else { return [] }
-        guard canCompose else {
-            notice = hint(selected.flatMap { TalkWords.whyNoWriting($0) } ?? "\(id) is no longer listed")
+        guard let id = injection?.id ?? list.selected else { return [] }
+        if let reason = whyNoSending {
+            notice = hint(reason)
             return []
         }
         let composer = composer
@@ -66,6 +63,10 @@ extension Model {
             return []
         }
         guard let selected, selected.acceptsWrites else { return [] }
+        guard injection == nil else {
+            notice = hint(naming("the connection belongs to others: {close} closes it"))
+            return []
+        }
         guard selected.role != .datagram else {
             notice = hint(naming("datagrams have no FIN: {close} closes the socket"))
             return []
@@ -75,7 +76,25 @@ extension Model {
             return []
         }
         // The cursor stays: what is typed next would turn into commands.
-        notice = hint("FIN goes out behind the queued writes; reading goes on")
+        notice = hint("FIN goes out after the queued writes; reading goes on")
         return [.send(.halfClose(selected.id))]
+    }
+
+    /// Whether ^D would send FIN now.
+    var canHalfClose: Bool {
+        guard let selected, canCompose, injection == nil, composer.editor.isEmpty else { return false }
+        return selected.ownWebSocket == nil && selected.role != .datagram
+    }
+
+    /// All of it or nothing: half a paste, sent unseen, would be worse than none.
+    mutating func pasteIntoComposer(_ text: String) {
+        guard text.count <= LineEditor.lengthLimit else {
+            notice = error("nothing was pasted: it is longer than the \(LineEditor.lengthLimit) characters of a line")
+            return
+        }
+        editComposer {
+            $0.acceptSearch()
+            $0.editor.insert(text)
+        }
     }
 }

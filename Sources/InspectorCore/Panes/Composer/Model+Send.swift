@@ -23,7 +23,7 @@ extension Model {
             notice = hint(running.words + naming("; {pace} stops it", in: .composer))
             return []
         }
-        if selected?.role == .datagram { return sendDatagram(message, transmission, composer) }
+        if writesTo?.role == .datagram { return sendDatagram(message, transmission, composer) }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id)
         editComposer { $0.sent() }
@@ -37,6 +37,9 @@ extension Model {
             return [.transmit(transmission)] + following
         }
         let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }
+        if let injection {
+            notice = hint("injected \(Format.count(bytes.count, "byte")) into \(id), for \(injection.receiver)")
+        }
         if composer.sendsMessages {
             let message = WebSocketMessage(composer.messageType(of: bytes), bytes)
             return [.send(.webSocket(id, .message(message)))] + following
@@ -56,7 +59,8 @@ extension Model {
     /// Stops what is being sent to the selected connection, or asks how the next lines shall go out.
     mutating func openPace() -> [Effect] {
         guard let id = list.selected else { return [] }
-        if transmissions[id] != nil { return [.stopTransmission(id)] }
+        let target = injection?.id ?? id
+        if transmissions[target] != nil { return [.stopTransmission(target)] }
         let pace = composer.pace
         func text(_ duration: Duration?) -> String { duration.map { Format.duration($0) } ?? "" }
         dialog = .form(

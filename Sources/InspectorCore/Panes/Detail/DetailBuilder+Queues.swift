@@ -9,10 +9,14 @@ extension DetailBuilder {
             ]
         }
         let pending = socket.writing.pendingBytes
-        return queue("read queue", socket.reading, extra: "", key: socket.isLive ? model.naming("{read} add") : "")
+        return queue("read queue", socket.reading, extra: "", key: readKey)
             + queue(
                 "write queue", socket.writing, extra: (pending > 0 ? "   \(Format.size(pending)) pending" : "") + marks,
-                key: socket.acceptsWrites ? model.naming("{write} add") : "")
+                key: socket.acceptsWrites && !model.isComposing ? model.naming("{write} add") : "")
+    }
+
+    private var readKey: String {
+        socket.acceptsReads && socket.ownWebSocket == nil ? model.naming("{read} add") : ""
     }
 
     private func queue(_ name: String, _ queue: QueueSnapshot, extra: String, key: String) -> [Row] {

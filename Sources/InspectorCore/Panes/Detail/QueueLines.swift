@@ -23,6 +23,7 @@ package struct QueueLines {
     private var barWidth: Int { width >= 76 ? 18 : 10 }
 
     package var rows: [Row] {
+        if let pair = model.pair(of: socket) { return pairRows(pair) }
         switch socket.phase {
         case .closed: return closed
         case .listening: return listening
@@ -285,8 +286,10 @@ package struct QueueLines {
     }
 
     /// Where the bytes are: from our queue through the kernel to the peer, and what came but was not read.
-    var bytes: Row {
-        var line = label("BYTES")
+    var bytes: Row { bytes(label: "BYTES") }
+
+    func bytes(label text: String) -> Row {
+        var line = label(text)
         let (outgoing, incoming) = BytesPipeline(model, socket).fitted(to: width - 1 - line.width)
         line.append(outgoing)
         return Row(left: line, right: incoming)

@@ -24,8 +24,8 @@ package enum DialogView {
         let hidden = menu.items.count - rows
         let hint =
             hidden > 0
-            ? "\(hidden) more: Up Down and {accept}; {cancel} cancel"
-            : "a letter, or Up Down and {accept}; {cancel} cancel"
+            ? "\(hidden) more: {up} {down} and {accept}; {cancel} cancel"
+            : "a letter, or {up} {down} and {accept}; {cancel} cancel"
         canvas.box(rect, title: title, hint: model.naming(hint, in: .menu), model.glyphs)
         let inside = Rect(x: rect.x + 2, y: rect.y + 2, width: rect.width - 4, height: rect.height - 3)
         for (row, line) in notes.enumerated() { canvas.draw(line, row: row, in: inside, model.glyphs) }
@@ -88,7 +88,7 @@ package enum DialogView {
     private static func isFolded(_ form: Form) -> Bool {
         switch form.purpose {
         case .connect, .listen: !form.showsAll
-        case .tls, .read, .answer, .timeout, .watermarks, .pace, .save, .reply, .destination: false
+        case .tls, .read, .answer, .timeout, .watermarks, .pace, .save, .saveMarked, .reply, .destination: false
         }
     }
 
@@ -100,7 +100,7 @@ package enum DialogView {
         case .tls: "secure"
         case .answer: "answer"
         case .timeout, .watermarks, .pace, .reply, .destination: "set it"
-        case .save: "save"
+        case .save, .saveMarked: "save"
         }
     }
 

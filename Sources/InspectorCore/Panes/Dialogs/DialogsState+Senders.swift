@@ -4,8 +4,13 @@ import SocketCore
 extension DialogsState {
     /// Asks for a rule, or which of those that hold is dropped.
     mutating func openReplies(_ subject: Subject, in shared: Shared) -> Model.Notice? {
-        guard let selected = subject.socket, selected.isLive else {
-            return .hint("auto-reply needs a listener or an open connection")
+        let problem = "auto-reply needs a listener or an open connection"
+        guard let selected = subject.socket else { return .hint(problem) }
+        guard selected.isLive else {
+            // It opens all the same: the rule that is typed next would turn into commands.
+            openReplyForm(selected.id, in: shared)
+            if case .form(let form) = open { refuse(form, Form.Problem(field: .when, message: problem)) }
+            return nil
         }
         let id = selected.id
         let rules = shared.replies[id] ?? []
@@ -58,7 +63,8 @@ extension DialogsState {
         let size = Format.size(text.utf8.count)
         open = .menu(
             Menu(
-                title: "\(size) pasted; put them into the line to \(selected.id) \(selected.peerText)?",
+                title: "\(size) pasted; put them into the line \(selected.linked == nil ? "to" : "that injects into") "
+                    + "\(selected.id) \(selected.peerText)?",
                 items: [
                     Menu.Item(
                         key: "y", label: keys.naming("into the line; {send} sends it", in: .composer),

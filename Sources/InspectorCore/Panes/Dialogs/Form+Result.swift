@@ -9,7 +9,7 @@ extension Form {
 
     /// What the filled-in form asks for.
     package var result: Result<Effect, Problem> {
-        do {
+        do throws(Problem) {
             switch purpose {
             case .connect, .listen: return .success(try opening())
             case .read(let id): return .success(.send(.read(id, try read())))
@@ -21,6 +21,9 @@ extension Form {
             case .watermarks(let id): return .success(.send(.setWatermarks(id, try watermarks())))
             case .reply(let id, let before): return .success(.setReplies(id, try rules(before)))
             case .save: return .failure(Problem(field: .path, message: "what is saved is known to the reducer only"))
+            case .saveMarked(let ids):
+                guard !text(.path).isEmpty else { throw Problem(field: .path, message: "a folder is missing") }
+                return .success(.saveTraffic(ids, folder: text(.path)))
             case .pace(let id): return .success(.setPace(id, try pace()))
             case .destination(let id): return .success(.setDestination(id, try destination()))
             }

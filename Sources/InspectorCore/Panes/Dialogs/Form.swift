@@ -56,6 +56,8 @@ package struct Form: Hashable, Sendable {
         case pace(SocketID)
         /// Where to save what passed; the item that the cursor was on, and a name for each choice.
         case save(SocketID, item: UInt64, names: [String])
+        /// The connections whose traffic is saved.
+        case saveMarked([SocketID])
         /// To whom a composer's datagrams go.
         case destination(SocketID)
     }
@@ -85,6 +87,7 @@ package struct Form: Hashable, Sendable {
         case .watermarks(let id): "watermarks of \(id)'s write queue"
         case .reply(let id, _): "\(id): auto-reply"
         case .save(let id, _, _): "save bytes of \(id)"
+        case .saveMarked(let ids): "save the traffic of \(Format.count(ids.count, "connection"))"
         case .pace(let id): "pacing for \(id)"
         case .destination(let id): "where \(id) sends datagrams"
         }
@@ -129,8 +132,8 @@ package struct Form: Hashable, Sendable {
             case (.read, .part(let part)): readKind.parts.contains(part)
             case (.pace, .gap): !text(.pieces).isEmpty
             case (.answer, .extra): chosen(.verdict) == 0
-            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.reply, _),
-                (.destination, _):
+            case (.read, _), (.answer, _), (.timeout, _), (.watermarks, _), (.pace, _), (.save, _), (.saveMarked, _),
+                (.reply, _), (.destination, _):
                 true
             }
         }

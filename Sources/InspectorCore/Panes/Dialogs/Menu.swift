@@ -19,6 +19,8 @@ package struct Menu: Hashable, Sendable {
         case template(SocketID, Template)
         case addReply(SocketID)
         case setReplies(SocketID, [ReplyRule])
+        /// What is done to all marked connections.
+        case marked(MarkedAct)
         case quit
         case stay
         /// Show an optional column of the list, or leave it out; the menu stays open.

@@ -76,7 +76,7 @@ package struct CommandPalette {
 extension Model {
     /// The commands that mean something here: what keys do, moving about last, and what needs arguments.
     fileprivate var paletteCommands: [CommandPalette.Entry] {
-        let context = contextBelow
+        let context = paneContext
         let moves = Set(Action.moving.map(\.name))
         let here = Action.all.filter { action in
             guard !Self.notOffered.contains(action.name), !Action.edits.contains(action.name) else { return false }

@@ -31,9 +31,9 @@ package enum Footer {
         let palette = model.palette
         let entry = palette?.target.flatMap { index in palette?.entries[index] }
         let verb = entry?.needsMore == true ? "writes it" : "runs it"
-        let left = Line(model.naming(" {history-up} {history-down} choose"), Style(.dim))
+        let left = Line(model.naming(" {history-up} {history-down} choose", in: .field), Style(.dim))
         let completes = rect.width < 60 ? "" : "{complete} completes  "
-        let right = Line(model.naming("\(completes){accept} \(verb)  {cancel} cancel"), Style(.key))
+        let right = Line(model.naming("\(completes){accept} \(verb)  {cancel} cancel", in: .field), Style(.key))
         canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
@@ -61,8 +61,9 @@ package enum Footer {
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
+            if let found = model.list.found { return found.words }
             let rows = model.list.rows.count
-            let all = model.summary.live + model.summary.closed
+            let all = model.list.total
             let counts =
                 model.list.filter.isEmpty
                 ? "\(model.summary.live) live, \(model.summary.closed) closed"

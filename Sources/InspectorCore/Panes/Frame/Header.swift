@@ -59,7 +59,7 @@ package enum Header {
 
     private static func tabs(_ model: Model) -> Line {
         var line = Line()
-        for (tab, text) in TabBar.tabs(model.options.keys) {
+        for (tab, text) in TabBar.tabs(model) {
             let isOpen = model.tab == tab
             line.append(isOpen ? "[" : " ", Style(.dim))
             line.append(text, isOpen ? Style(.heading, [.bold]) : Style(.dim))
@@ -96,7 +96,7 @@ package enum Header {
         var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
         if model.list.showsMarked { line.append(model.naming("marked ({show-marked})  "), Style(.chip)) }
-        if model.list.follows { line.append(model.naming("following ({follow})  "), Style(.dim)) }
+        if let chip = model.list.cursor.chip { line.append(model.naming(chip), Style(.dim)) }
         line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
         return line
     }
@@ -111,7 +111,7 @@ package enum Header {
     private static func place(_ model: Model) -> Line {
         guard let id = model.list.selected else { return Line() }
         var line = Line(model.naming("{previous} prev  {next} next"), Style(.dim))
-        if let row = model.list.rows.firstIndex(of: id) { line.append("   \(row + 1)/\(model.list.rows.count)") }
+        if let row = model.row(of: id) { line.append("   \(row + 1)/\(model.list.rows.count)") }
         return line
     }
 }

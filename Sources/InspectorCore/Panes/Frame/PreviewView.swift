@@ -8,7 +8,7 @@ package enum PreviewView {
             canvas.rule(row: 0, in: rect, title: Line(), model.glyphs)
             return
         }
-        let below = model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
+        let below = model.list.found != nil ? 0 : model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
         let keys = model.naming("{open} talk, {detail} detail")
         let hint = Line((below > 0 ? "\(below) more rows below   " : "") + keys, Style(.dim))
         canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)

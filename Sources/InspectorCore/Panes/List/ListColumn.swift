@@ -30,6 +30,9 @@ package struct ListColumn: Sendable {
     /// Whether the largest comes first unless reversed.
     package var startsDescending: Bool { alignsRight && name != "id" || name == "reading" || name == "writing" }
 
+    /// Whether its values change seldom, so that rows stay where they are.
+    package var isSteady: Bool { ["id", "peer", "local", "tls", "alpn", "ws", "name", "age"].contains(name) }
+
     /// Every column by which rows can be ordered.
     package static let all: [ListColumn] = standard + optional
 

@@ -77,4 +77,7 @@ package struct ListColumns {
         let end = writing ?? reading
         return Column(x: reading.x, width: end.x + end.width - reading.x)
     }
+
+    /// PEER and READING: where a relayed pair names both of its ends.
+    package var pair: Column { Column(x: peer.x, width: reading.x + reading.width - peer.x) }
 }

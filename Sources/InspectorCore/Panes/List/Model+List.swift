@@ -1,51 +1,50 @@
 import SocketCore
 
 extension Model {
-    /// How long the order rests after a key press, so that no row runs away from under the hand.
-    static let orderRests = Duration.seconds(1)
-
-    /// Filters and orders the rows. The cursor stays with its connection; when that is no longer listed, with its row.
+    /// Orders the rows, and puts the cursor where its rule says.
     mutating func refreshRows(_ snapshot: EngineSnapshot) {
-        let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
-        var sockets = snapshot.sockets
-        if !list.filter.isEmpty { sockets = list.filter.matching(sockets, snapshot.time, findings) }
-        if list.showsMarked { sockets = sockets.filter { list.marked.contains($0.id) } }
-        if let pressed = list.keyPressed, snapshot.time - pressed < Self.orderRests, !list.rows.isEmpty {
-            list.rows = keepingOrder(list.rows, sockets, snapshot.time)
-        } else {
-            list.rows = list.sorting.ids(of: sockets, snapshot.time, findings)
-        }
+        let row = list.selected.flatMap(row(of:))
+        list.orderRows(snapshot, in: shared)
         followNewest()
         reselect(row)
         traffic.watch(list.selected)
     }
 
-    /// The rows as they stand without what has gone, and what has come behind them.
-    private func keepingOrder(
-        _ rows: [SocketID], _ sockets: [SocketSnapshot], _ now: MonotonicTime
-    ) -> [SocketID] {
-        var fresh = Set(sockets.lazy.map(\.id))
-        let kept = rows.filter { fresh.remove($0) != nil }
-        guard !fresh.isEmpty else { return kept }
-        return kept + list.sorting.ids(of: sockets.filter { fresh.contains($0.id) }, now, findings)
-    }
+    /// The row that a session has, its pair's if it is a leg of one.
+    package func row(of id: SocketID) -> Int? { list.row(of: id, in: shared) }
+
+    /// The pair that a session is a leg of, while pairs are shown as one.
+    package func pair(of socket: SocketSnapshot) -> RelayPair? { list.pair(of: socket, in: shared) }
 
     private mutating func reselect(_ row: Int?) {
-        leaveListener()
+        if list.found != nil { return }
+        defer { leaveListener() }
         if let selected = list.selected {
-            if selected == expected || list.rows.contains(selected) { return }
+            if selected == expected { return }
+            let isBusy = tab != .list || dialog != nil || field != nil
+            if self.row(of: selected) != nil, isBusy || !list.keepsPlace(row, in: shared) { return }
             // What is being looked at stays, listed or not: what is typed must never go to another connection.
             if tab != .list { return }
         }
         list.selected = list.rows.isEmpty ? nil : list.rows[min(max(0, row ?? 0), list.rows.count - 1)]
     }
 
-    /// Nobody has moved the cursor yet and it stands on what was there first, a listener or something that is over:
-    /// the first connection that lives is more worth a look.
+    /// Nobody has moved the cursor yet and it is on what was there first, a listener or something that is over: the
+    /// first connection that lives is more worth a look.
     private mutating func leaveListener() {
-        guard !list.isChosen, tab == .list, let first = list.rows.first.flatMap({ shown?.socket($0) }) else { return }
-        let isIdle = selected.map { $0.role == .listener || !$0.isLive } ?? false
-        if isIdle && first.role != .listener && first.isLive { list.selected = first.id }
+        guard !list.isChosen, tab == .list, let shown, selected.map({ $0.role == .listener || !$0.isLive }) ?? false
+        else { return }
+        let first = list.rows.first { id in
+            shown.position(of: id).map { shown.sockets[$0].role != .listener && shown.sockets[$0].isLive } ?? false
+        }
+        if let first { list.selected = first }
+    }
+
+    /// Puts the cursor on the newest connection, if it follows them and nothing else is being done.
+    private mutating func followNewest() {
+        guard list.follows, tab == .list, list.found == nil, dialog == nil, field == nil else { return }
+        guard let newest = list.rows.max(), newest != list.selected else { return }
+        select(newest)
     }
 
     /// Puts the cursor on a connection.
@@ -59,11 +58,9 @@ extension Model {
 
     /// Moves the cursor so many rows.
     mutating func moveSelection(_ step: Int) {
-        list.follows = false
-        guard !list.rows.isEmpty else { return }
-        let row = list.selected.flatMap { list.rows.firstIndex(of: $0) }
-        let target = row.map { $0 + step } ?? 0
-        select(list.rows[min(max(0, target), list.rows.count - 1)])
+        if tab == .list, list.found != nil { return moveInFound(step) }
+        list.stopFollowing()
+        if let target = list.row(step, in: shared) { select(target) }
     }
 
     /// Orders at once, whether the order rests or not.
@@ -71,15 +68,21 @@ extension Model {
         list.sorting = sorting
         list.keyPressed = nil
         refresh()
-        notice = hint(
-            "sorted by \(sorting.name == "warnings" ? "warnings" : sorting.column.title)\(sorting.descending ? ", largest first" : "")"
-        )
+        let name = sorting.name == "warnings" ? "warnings" : sorting.column.title
+        notice = hint("sorted by \(name)\(sorting.descending ? ", largest first" : "")")
     }
 
     mutating func reverseOrder() {
         var sorting = list.sorting
         sorting.descending.toggle()
         sort(sorting)
+    }
+
+    /// Sorts by the column so many places to the right.
+    mutating func sortByColumn(_ step: Int) {
+        let names = list.sortable(width: layout(size, .list).list.width, in: shared)
+        let index = names.firstIndex(of: list.sorting.name) ?? -1
+        sort(Sorting(names[((index + step) % names.count + names.count) % names.count]))
     }
 
     /// Sets the filter at once.
@@ -91,15 +94,26 @@ extension Model {
         if let snapshot = shown { refreshRows(snapshot) }
     }
 
-    /// Scrolls list, detail and traffic so that what the cursor is on is in sight.
-    mutating func keepInSight() {
-        let layout = self.layout
-        let rows = max(1, layout.listRows)
-        let last = max(0, list.rows.count - rows)
-        if let selected = list.selected, let row = list.rows.firstIndex(of: selected) {
-            list.top = min(list.top, row)
-            list.top = max(list.top, row - rows + 1)
+    /// Scrolls the list so that the row with the cursor is in sight.
+    mutating func keepInSight() { list.keepInSight(height: layout.listRows, in: shared) }
+
+    // MARK: Relayed pairs
+
+    /// Shows one row for each relayed pair, or one for each leg.
+    mutating func toggleLegs() {
+        list.showsLegs.toggle()
+        list.keyPressed = nil
+        refresh()
+        let words = "one row for each " + (list.showsLegs ? "leg of a relayed connection" : "relayed connection")
+        notice = hint(naming(words + "; {legs} \(list.showsLegs ? "joins" : "splits") them"))
+    }
+
+    /// Goes to the other leg of the relayed pair.
+    mutating func goToOtherLeg() {
+        guard let linked = selected?.linked, shown?.socket(linked) != nil else {
+            notice = hint("only a relayed connection has another leg")
+            return
         }
-        list.top = min(max(0, list.top), last)
+        select(linked)
     }
 }

@@ -4,16 +4,14 @@ import SocketCore
 extension Model {
     /// Marks the selected session, or takes its mark away.
     mutating func toggleMark() {
-        guard let selected = list.selected else { return }
-        if list.marked.remove(selected) == nil { list.marked.insert(selected) }
-        if list.marked.isEmpty { list.showsMarked = false }
+        list.toggleMark(in: shared)
         refresh()
     }
 
     /// Lists marked sessions only, or all again.
     mutating func toggleMarkedOnly() {
         guard list.showsMarked || !list.marked.isEmpty else {
-            notice = hint(naming("nothing is marked: {mark} marks"))
+            notice = hint(naming("nothing is marked: {mark} marks a row, {mark-all} all that are listed"))
             return
         }
         list.showsMarked.toggle()
@@ -23,25 +21,16 @@ extension Model {
             naming(list.showsMarked ? "marked ones only; {show-marked} lists all" : "all are listed again"))
     }
 
-    /// Follows what is new in the list, or stops doing so; elsewhere what comes in there.
+    /// Lets the cursor keep its connection, keep its place, or go to each new connection.
     mutating func followInList() {
-        list.follows.toggle()
+        list.cursor = list.cursor.next
+        list.isChosen = true
         refresh()
-        notice = hint(list.follows ? "the cursor goes to each new connection" : "the cursor stays")
+        notice = hint(list.cursor.sentence)
     }
 
-    /// Puts the cursor on the newest connection, where that is wanted and nothing else is being done.
-    mutating func followNewest() {
-        guard list.follows, tab == .list, dialog == nil, field == nil else { return }
-        guard let newest = list.rows.max(), newest != list.selected else { return }
-        select(newest)
-    }
-
-    /// Whether a session is one that is searched.
-    package func isSearched(_ socket: SocketSnapshot) -> Bool {
-        let wanted = list.search.lowercased()
-        return !wanted.isEmpty && FilterTerm.words(socket).contains { $0.lowercased().contains(wanted) }
-    }
+    /// Whether a session matches the search.
+    package func isSearched(_ socket: SocketSnapshot) -> Bool { list.isSearched(socket, in: shared) }
 
     /// What `/` searches where the cursor is.
     var searchPurpose: OpenField.Purpose { tab == .list ? .listSearch : tab == .talk ? .talkSearch : .eventSearch }
@@ -60,43 +49,19 @@ extension Model {
         }
     }
 
-    /// Goes to the next row that holds what is searched, and around the end.
+    /// Goes to the next row that matches the search, and around the end.
     mutating func searchList(_ step: Int) {
+        if list.found != nil { return moveInFound(step) }
         guard !list.search.isEmpty, !list.rows.isEmpty else {
             notice = hint(naming("nothing is searched: {search} begins"))
             return
         }
-        let count = list.rows.count
-        let begin = list.selected.flatMap { list.rows.firstIndex(of: $0) } ?? 0
-        for offset in 1...count {
-            let id = list.rows[((begin + offset * step) % count + count) % count]
-            guard let socket = shown?.socket(id), isSearched(socket) else { continue }
-            list.follows = false
-            return select(id)
+        guard let match = list.match(step, in: shared) else {
+            notice = error("not found: \(list.search); :find searches payloads")
+            return
         }
-        notice = error("not found: \(list.search)")
-    }
-
-    // MARK: Columns
-
-    /// The columns that are in sight and can be sorted by, from left to right.
-    private var sortable: [String] {
-        let layout = layout(size, .list)
-        let columns = ListColumns(width: layout.list.width, idWidth: summary.idWidth, chosen: list.columns)
-        var names = ["id"]
-        if columns.state != nil { names.append("state") }
-        names += ["peer", "reading"]
-        if columns.writing != nil { names.append("writing") }
-        if columns.receiveRate != nil { names.append("rx") }
-        if columns.sendRate != nil { names.append("tx") }
-        return names + columns.optional.map(\.column.name) + ["warnings"]
-    }
-
-    /// Sorts by the column so many places to the right.
-    mutating func sortByColumn(_ step: Int) {
-        let names = sortable
-        let index = names.firstIndex(of: list.sorting.name) ?? -1
-        sort(Sorting(names[((index + step) % names.count + names.count) % names.count]))
+        list.stopFollowing()
+        select(match)
     }
 
     /// Asks which optional columns are wanted.

@@ -7,13 +7,13 @@ package struct Sorting: Hashable, Sendable {
     package var name: String
     package var descending: Bool
 
-    package init(_ name: String = "rx") {
+    package init(_ name: String = "id") {
         self.name = name
         descending = ListColumn.named(name)?.startsDescending ?? false
     }
 
-    /// The column; the rate of receiving where the name says nothing.
-    package var column: ListColumn { ListColumn.named(name) ?? ListColumn.standard[5] }
+    /// The column, or ID if the name is not one of a column.
+    package var column: ListColumn { ListColumn.named(name) ?? ListColumn.standard[0] }
 
     /// What one row is ordered by.
     private struct SortKey {
@@ -24,9 +24,12 @@ package struct Sorting: Hashable, Sendable {
         var text: String
     }
 
-    /// The ids of these sessions in order; those given are in the order of their ids.
-    package func ids(of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings) -> [SocketID] {
-        let column = column
+    /// The ids of these sessions in order. Those given are in the order of their ids. In `pairedIn` are both legs of the
+    /// relayed pairs whose warnings are counted together; `nil` counts each leg by itself.
+    package func ids(
+        of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings, pairedIn pairs: EngineSnapshot? = nil
+    ) -> [SocketID] {
+        let column = pairs.map { self.column.summingWarnings(in: $0) } ?? self.column
         let keepsClosed = column.name == "id" || column.name == "peer"
         var keys: [SortKey] = []
         keys.reserveCapacity(sockets.count)
@@ -77,5 +80,19 @@ package struct Sorting: Hashable, Sendable {
         case .text(let text): return SortKey(index: index, group: 0, number: 0, text: text)
         case nil: return SortKey(index: index, group: socket.role == .listener ? 2 : 1, number: 0, text: "")
         }
+    }
+}
+
+extension ListColumn {
+    /// The column of warnings with those of both legs, any other column as it is.
+    fileprivate func summingWarnings(in snapshot: EngineSnapshot) -> ListColumn {
+        guard name == "warnings" else { return self }
+        var summed = self
+        summed.value = { socket, _, findings in
+            let legs = snapshot.pair(of: socket)?.legs.map(\.id) ?? [socket.id]
+            let count = legs.reduce(0) { $0 + findings[$1].count }
+            return count > 0 ? .number(Double(count)) : nil
+        }
+        return summed
     }
 }

@@ -100,8 +100,11 @@ extension Model {
                 $0.ending = .none
                 $0.editor.set(EscapedText.showLiteral(bytes))
             }
-            notice = hint(naming("{send} sends what was edited", in: .composer))
             if list.selected == id { showTalk(composing: true) }
+            notice = hint(
+                isComposing
+                    ? naming("{send} sends what was edited")
+                    : naming("the line of \(id) holds what was edited: {write} goes there"))
         }
     }
 

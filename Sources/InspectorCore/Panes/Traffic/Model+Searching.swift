@@ -58,6 +58,14 @@ extension Model {
         return matches.lastIndex { $0.block <= block } ?? count - 1
     }
 
+    /// Shows one place that was found, by its offset in the message; false if the item is not kept any more.
+    mutating func showMatch(_ match: TalkMatch) -> Bool {
+        let document = document
+        guard let block = document.blocks.firstIndex(where: { $0.key == .item(match.item) }) else { return false }
+        show(Match(block: block, offset: match.offset), document)
+        return true
+    }
+
     private mutating func show(_ match: Match, _ document: TrafficDocument) {
         guard let item = document.item(at: match.block) else { return }
         talkMatch = TalkMatch(item: item.sequence, offset: match.offset)

@@ -15,7 +15,7 @@ extension Model {
         }
         if let id = list.selected {
             model.composers[id]?.editor = LineEditor()
-            if let socket = selected, isOwn(socket) { model.hideSent() }
+            if let socket = selected { model.hideSent(onlyInjected: !isOwn(socket)) }
         }
         return model
     }
@@ -24,10 +24,11 @@ extension Model {
     private func isOwn(_ socket: SocketSnapshot) -> Bool { socket.linked == nil && isOurs(socket.id) }
 
     /// Bytes of this user's writes, in the traffic and in the queue.
-    private mutating func hideSent() {
+    private mutating func hideSent(onlyInjected: Bool) {
         guard let id = list.selected else { return }
-        traffic.snapshot.hideSent()
-        shared.frozen?.traffic.hideSent()
+        traffic.snapshot.hideSent(onlyInjected: onlyInjected)
+        shared.frozen?.traffic.hideSent(onlyInjected: onlyInjected)
+        guard !onlyInjected else { return }
         shared.latest?.hidePreviews(of: id)
         shared.frozen?.snapshot.hidePreviews(of: id)
     }
@@ -69,8 +70,8 @@ extension Model {
 }
 
 extension TrafficSnapshot {
-    fileprivate mutating func hideSent() {
-        for index in items.indices where items[index].direction == .sent {
+    fileprivate mutating func hideSent(onlyInjected: Bool) {
+        for index in items.indices where items[index].isInjected || !onlyInjected && items[index].direction == .sent {
             (items[index].bytes, items[index].tail) = ([], [])
         }
     }

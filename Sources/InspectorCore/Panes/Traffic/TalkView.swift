@@ -19,10 +19,11 @@ package enum TalkView {
         let mode = model.viewMode
         let automatic = model.automaticView(in: document) == .hexText ? "hex" : "text"
         let view = mode == .auto ? "auto: \(automatic)" : mode.rawValue
-        var right = Line(model.naming("\(view) ({cycle-view})"), Style(.dim))
+        var right = Line(model.naming("\(view) ({cycle-view})", of: .talk), Style(.dim))
         right.append("   ")
         right.append(
-            model.naming(talk(model).isFollowing ? "following ({follow})" : "not following ({follow})"), Style(.dim))
+            model.naming(
+                talk(model).isFollowing ? "following ({follow})" : "not following ({follow})", of: .talk), Style(.dim))
         let title = Line("traffic", Style(.heading))
         let isFocused = model.tab == .talk && !model.isComposing
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)

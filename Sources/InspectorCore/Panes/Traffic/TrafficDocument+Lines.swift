@@ -142,15 +142,20 @@ extension TrafficDocument {
     }
 
     private func header(_ item: TrafficItem, _ gap: Gap?) -> Line {
-        let style = Style(item.direction == .sent ? .sent : .received)
+        let style = style(of: item)
         var line = Line(clock.text(item.time), Style(.dim))
-        line.append(item.direction == .sent ? " > " : " < ", style)
+        line.append(speaks(item) == .client || speaks(item) == nil && item.direction == .sent ? " > " : " < ", style)
         if let traffic = item.webSocket {
             let words = WebSocketWords.traffic(item, traffic)
             sanitizer.append(words.text, Style(words.isNotable ? .warn : .plain), to: &line)
             return gap.map { appended($0, to: line) } ?? line
         }
+        guard speaks(item) == nil else {
+            sanitizer.append(speakerWords(item), to: &line)
+            return gap.map { appended(Gap(time: $0.time, isReply: false), to: line) } ?? line
+        }
         line.append(Format.padded("t\(item.tag)", to: 4) + " ", style)
+        if item.isInjected { line.append("INJECTED ", Style(.warn)) }
         sanitizer.append(item.address.map { DatagramWords.traffic(item, $0) } ?? Self.words(item), to: &line)
         return gap.map { appended($0, to: line) } ?? line
     }

@@ -95,7 +95,7 @@ extension TrafficDocument {
     }
 
     func layout(_ piece: Piece, _ item: TrafficItem) -> ByteRows {
-        let style = Style(item.direction == .sent ? .sent : .received)
+        let style = style(of: item)
         var rows = ByteRows(mode: piece.mode, width: width, sanitizer: sanitizer, glyphs: glyphs, style: style)
         rows.offset = piece.range.lowerBound
         rows.isBinary = piece.isBinary

@@ -62,7 +62,7 @@ package struct TrafficDocument {
         expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
         socket = model.selected
         answerKey = model.answerKey
-        expandKey = model.naming("{expand}")
+        expandKey = model.naming("{expand}", of: .talk)
         let traffic = model.shownTraffic
         let isHidden: (TrafficItem) -> Bool = { model.hidesControlFrames && $0.webSocket?.kind.isControl == true }
         let hidden = model.hidesControlFrames ? traffic.items.count(where: isHidden) : 0

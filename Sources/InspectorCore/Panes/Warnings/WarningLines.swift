@@ -44,14 +44,3 @@ package struct WarningLines: Hashable, Sendable {
         return lines
     }
 }
-
-extension Severity {
-    /// What stands before a finding: ` ! `, ` !!` or, of a note, ` - `.
-    var mark: Line {
-        switch self {
-        case .note: Line(" - ", Style(.dim))
-        case .warning: Line(" ! ", Style(.warn, [.bold]))
-        case .critical: Line(" !!", Style(.bad, [.bold]))
-        }
-    }
-}

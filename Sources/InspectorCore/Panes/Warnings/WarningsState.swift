@@ -9,11 +9,11 @@ package struct WarningsState: Sendable {
     }
 
     private var subject: Subject?
-    private var lines: WarningLines?
+    private var measured: WarningLines?
 
     /// The rows at a width: those that were measured, if they are of that width.
     package func lines(_ shared: Shared, selected: SocketID?, width: Int) -> WarningLines {
-        if let lines, let subject, subject.width == width, subject.selected == selected { return lines }
+        if let measured, let subject, subject.width == width, subject.selected == selected { return measured }
         return WarningLines(shared, selected: selected, width: width)
     }
 
@@ -23,6 +23,6 @@ package struct WarningsState: Sendable {
         let subject = Subject(findings: findings, selected: selected, width: width)
         guard subject != self.subject else { return }
         self.subject = subject
-        lines = WarningLines(shared, selected: selected, width: width)
+        measured = WarningLines(shared, selected: selected, width: width)
     }
 }

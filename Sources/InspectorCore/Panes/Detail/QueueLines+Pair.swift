@@ -1,0 +1,42 @@
+import SocketCore
+
+/// The queues of both legs of a relayed connection, and what passes between them.
+extension QueueLines {
+    func pairRows(_ pair: RelayPair) -> [Row] {
+        [leg(pair.client, "CLIENT"), leg(pair.server, "SERVER"), forwarding(pair)]
+    }
+
+    /// `CLIENT  queued 0 > sndq 0 > unread 0 in curl[77]`
+    private func leg(_ leg: SocketSnapshot, _ name: String) -> Row {
+        let lines = QueueLines(model, leg, width: width)
+        switch leg.phase {
+        case .connected, .lingering, .open, .listening: return lines.bytes(label: name)
+        case .closed:
+            var line = label(name)
+            line.append(safe("closed: \(leg.ending ?? "")", .closed))
+            return Row(left: line)
+        case .resolving, .connecting:
+            var line = label(name)
+            line.append(safe("connecting to \(leg.target)"))
+            line.append("  since \(Format.duration(model.now - leg.opened))", Style(.dim))
+            return Row(left: line)
+        }
+    }
+
+    /// `RELAY   client > 1.2K/s  server > 30K/s`, and which end the relay waits for.
+    private func forwarding(_ pair: RelayPair) -> Row {
+        var line = label("RELAY")
+        line.append("client \(rate(pair.client.receiveRate))", Style(.sent))
+        line.append("  ")
+        line.append("server \(rate(pair.client.sendRate))", Style(.received))
+        var notes: [String] = []
+        if pair.client.isHeldBack { notes.append("client held back: the server can't keep up") }
+        if pair.server.isHeldBack { notes.append("server held back: the client can't keep up") }
+        for leg in pair.legs where leg.isReadingPaused {
+            notes.append(model.naming("\(leg.id == pair.client.id ? "client" : "server") paused ({pause})"))
+        }
+        return Row(left: line, right: safe(notes.joined(separator: ", "), .warn))
+    }
+
+    private func rate(_ rate: Double?) -> String { rate == nil ? "-" : "\(Format.rate(rate))/s" }
+}

@@ -1,0 +1,107 @@
+import SocketCore
+
+/// The rows: which sessions are listed, and in what order.
+extension ListPane {
+    /// How long the order rests after a key press, so that no row moves just before it is acted on.
+    static let orderRests = Duration.seconds(1)
+
+    /// Filters and orders the rows.
+    mutating func orderRows(_ snapshot: EngineSnapshot, in shared: Shared) {
+        var sockets = snapshot.sockets
+        if !filter.isEmpty { sockets = filter.matching(sockets, snapshot.time, shared.findings) }
+        if showsMarked { sockets = sockets.filter { marked.contains($0.id) } }
+        let isAll = sockets.count == snapshot.sockets.count
+        if !showsLegs { sockets = snapshot.joiningPairs(sockets) }
+        total = isAll ? sockets.count : showsLegs ? snapshot.sockets.count : snapshot.joinedCount
+        if let pressed = keyPressed, snapshot.time - pressed < Self.orderRests, !rows.isEmpty {
+            var fresh = Set(sockets.lazy.map(\.id))
+            rows.removeAll { fresh.remove($0) == nil }
+            sockets.removeAll { !fresh.contains($0.id) }
+        } else {
+            rows = []
+        }
+        guard !sockets.isEmpty else { return }
+        rows += sorting.ids(of: sockets, snapshot.time, shared.findings, pairedIn: showsLegs ? nil : snapshot)
+    }
+
+    /// The pair that a session is a leg of, while pairs are shown as one.
+    func pair(of socket: SocketSnapshot, in shared: Shared) -> RelayPair? {
+        showsLegs || socket.linked == nil ? nil : shared.shown?.pair(of: socket)
+    }
+
+    /// The session by which a session is listed and marked.
+    func listed(_ id: SocketID, in shared: Shared) -> SocketID {
+        showsLegs ? id : shared.shown?.pair(of: id)?.client.id ?? id
+    }
+
+    /// The row that a session has, its pair's if it is a leg of one.
+    func row(of id: SocketID, in shared: Shared) -> Int? {
+        rows.firstIndex(of: id) ?? rows.firstIndex(of: listed(id, in: shared))
+    }
+
+    /// The row so many rows from the cursor, held at both ends.
+    func row(_ step: Int, in shared: Shared) -> SocketID? {
+        guard !rows.isEmpty else { return nil }
+        let target = selected.flatMap { row(of: $0, in: shared) }.map { $0 + step } ?? 0
+        return rows[min(max(0, target), rows.count - 1)]
+    }
+
+    /// Scrolls so that the row with the cursor is in sight.
+    mutating func keepInSight(height: Int, in shared: Shared) {
+        let height = max(1, height)
+        found?.keepInSight(height: height)
+        if let selected, let row = row(of: selected, in: shared) {
+            top = min(top, row)
+            top = max(top, row - height + 1)
+        }
+        top = min(max(0, top), max(0, rows.count - height))
+    }
+
+    /// Whether the cursor is to stay in its row, which another connection has come into.
+    func keepsPlace(_ row: Int?, in shared: Shared) -> Bool {
+        guard let row, rows.indices.contains(row), selected.map({ listed($0, in: shared) }) != rows[row] else {
+            return false
+        }
+        switch cursor {
+        case .place: return true
+        case .connection: return row == 0 && !sorting.column.isSteady
+        case .newest: return false
+        }
+    }
+
+    // MARK: Search
+
+    /// Whether a session, or the other leg of its pair, matches the search.
+    func isSearched(_ socket: SocketSnapshot, in shared: Shared) -> Bool {
+        let wanted = search.lowercased()
+        guard !wanted.isEmpty else { return false }
+        return (pair(of: socket, in: shared)?.legs ?? [socket]).contains { leg in
+            FilterTerm.words(leg).contains { $0.lowercased().contains(wanted) }
+        }
+    }
+
+    /// The next row that matches the search, or the one before; the search goes around the end.
+    func match(_ step: Int, in shared: Shared) -> SocketID? {
+        guard !rows.isEmpty else { return nil }
+        let begin = selected.flatMap { row(of: $0, in: shared) } ?? 0
+        for offset in 1...rows.count {
+            let id = rows[((begin + offset * step) % rows.count + rows.count) % rows.count]
+            if let socket = shared.shown?.socket(id), isSearched(socket, in: shared) { return id }
+        }
+        return nil
+    }
+
+    // MARK: Columns
+
+    /// The columns that are in sight at a width and can be sorted by, from left to right.
+    func sortable(width: Int, in shared: Shared) -> [String] {
+        let places = ListColumns(width: width, idWidth: shared.summary.idWidth, chosen: columns)
+        var names = ["id"]
+        if places.state != nil { names.append("state") }
+        names += ["peer", "reading"]
+        if places.writing != nil { names.append("writing") }
+        if places.receiveRate != nil { names.append("rx") }
+        if places.sendRate != nil { names.append("tx") }
+        return names + places.optional.map(\.column.name) + ["warnings"]
+    }
+}

@@ -1,0 +1,98 @@
+import SocketCore
+
+/// One row of the list.
+struct ListRow {
+    let model: Model
+    let socket: SocketSnapshot
+    let columns: ListColumns
+    /// The relayed connection that the row shows as one, or `nil` if it shows `socket` alone.
+    let pair: RelayPair?
+
+    func draw(_ row: Int, in rect: Rect, on canvas: inout Canvas) {
+        let isSelected = model.list.selected.map(legs.contains) ?? false
+        func put(_ column: ListColumns.Column?, _ line: Line) {
+            guard let column else { return }
+            canvas.draw(line, x: rect.x + column.x, y: rect.y + row, width: column.width, model.glyphs)
+        }
+        func right(_ column: ListColumns.Column?, _ text: String, _ role: Role) {
+            guard let column else { return }
+            put(column, Line(Format.padded(text, to: column.width, right: true), Style(role)))
+        }
+        let isLinked = pair == nil && model.selected?.linked == socket.id
+        let mark = isSelected ? ">" : isLinked ? "&" : isLive ? " " : "x"
+        canvas.draw(Line(mark, Style(isSelected ? .cursor : base)), row: row, in: rect, model.glyphs)
+        right(columns.id, socket.id.label, base)
+        if !model.list.marked.isDisjoint(with: legs) {
+            put(ListColumns.Column(x: columns.role.x - 1, width: 1), Line("*", Style(.key, [.bold])))
+        }
+        put(columns.role, Line(pair?.mark ?? socket.roleMark, Style(.dim)))
+        put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
+        let peer = Style(base, model.isSearched(socket) ? [.bold, .underline] : [])
+        if let pair, isLive {
+            put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
+            put(columns.writing, queued(pair))
+        } else {
+            let ends = pair.map { PairWords(model: model, pair: $0, style: peer).ends(width: columns.peer.width) }
+            put(columns.peer, ends ?? Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
+        }
+        if !isLive, let ending = ending {
+            put(columns.reason, safe(ending, .closed))
+            let sigma = String(model.glyphs.sigma)
+            right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
+            right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
+        } else {
+            if pair == nil {
+                put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
+                put(columns.writing, ListWords.writing(socket, file: model.file(on: socket)))
+            }
+            right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
+            right(columns.sendRate, Format.rate(socket.sendRate), .sent)
+        }
+        for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
+        let findings = legs.flatMap { model.findings[$0] }
+        let found = findings.count { $0.severity > .note }
+        if findings.contains(where: { $0.severity == .critical }) {
+            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
+        } else if found > 0 {
+            put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
+        }
+        if isSelected {
+            canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+        }
+    }
+
+    private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }
+    private var isLive: Bool { pair?.isLive ?? socket.isLive }
+    private var base: Role { isLive ? .plain : .closed }
+
+    /// How it ended; of a pair, how the leg ended that was the first to.
+    private var ending: String? {
+        let ended = pair?.worst ?? socket
+        return ended.shortEnding(timeout: model.timeouts[ended.id])
+    }
+
+    /// What the relay has still to forward, and for whom.
+    private func queued(_ pair: RelayPair) -> Line {
+        let text = pair.queued
+        let isHeldBack = pair.client.isHeldBack || pair.server.isHeldBack
+        return text.isEmpty ? Line("-", Style(.dim)) : Line(text, Style(isHeldBack ? .warn : .sent))
+    }
+
+    private func optional(_ column: ListColumn, width: Int) -> Line {
+        guard let text = column.text(socket, model.now) else {
+            return Line(Format.padded(socket.isLive ? "-" : "", to: width, right: column.alignsRight), Style(.dim))
+        }
+        let isUnread =
+            column.name == "recvq" && socket.role != .listener && socket.reading.current == nil
+            && socket.unreadBytes > 0
+        let role: Role = !socket.isLive ? .closed : isUnread ? .warn : .dim
+        if column.alignsRight { return Line(Format.padded(text, to: width, right: true), Style(role)) }
+        return column.name == "local" ? Shorten.address(text, to: width, Style(role), model) : safe(text, role)
+    }
+
+    private func safe(_ text: String, _ role: Role) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, Style(role), to: &line)
+        return line
+    }
+}

@@ -1,0 +1,75 @@
+import SocketCore
+
+/// The two ends of a relayed connection in one cell: `127.0.0.1:51022 curl[77] → 127.0.0.1:6379 redis-server[812]`.
+/// Where there is less room, a program's name is kept before its address, and ports before hosts.
+struct PairWords {
+    let model: Model
+    let pair: RelayPair
+    let style: Style
+
+    private struct End {
+        var address: String
+        /// Empty: not on this host, or not known.
+        var program: String
+        var name: String
+
+        var whole: String { program.isEmpty ? address : "\(address) \(program)" }
+        /// `curl[77]:51022`
+        var brief: String {
+            let port = address.suffix(Shorten.portTail(address))
+            return program.isEmpty ? address : program + port
+        }
+        /// `curl:51022`
+        var short: String {
+            let port = address.suffix(Shorten.portTail(address))
+            return program.isEmpty ? address : name + port
+        }
+        var least: String { program.isEmpty ? address : name }
+    }
+
+    func ends(width: Int) -> Line {
+        let (client, server) = (end(pair.client), end(pair.server))
+        let forms = [
+            (client.whole, server.whole), (client.brief, server.whole), (client.brief, server.brief),
+            (client.short, server.short), (client.least, server.least),
+        ]
+        for (left, right) in forms {
+            let line = joined(left, right)
+            if line.width <= width { return line }
+        }
+        return cut(client.least, server.least, width: width)
+    }
+
+    private var arrow: String { " \(model.glyphs.arrow) " }
+
+    private func end(_ leg: SocketSnapshot) -> End {
+        let program = model.peers[leg.id]?.program
+        return End(address: leg.peerText, program: program?.title ?? "", name: program?.name ?? "")
+    }
+
+    private func joined(_ left: String, _ right: String) -> Line {
+        var line = safe(left)
+        line.append(arrow, Style(.dim))
+        line.append(safe(right))
+        return line
+    }
+
+    /// Both ends get half of the room, and what the other one leaves.
+    private func cut(_ left: String, _ right: String, width: Int) -> Line {
+        let room = max(2, width - arrow.count)
+        let (first, second) = (safe(left), safe(right))
+        let half = room / 2
+        let firstRoom = second.width < half ? room - second.width : min(first.width, max(half, 1))
+        var line = Shorten.middle(first, to: firstRoom, tail: Shorten.portTail(left), model.glyphs)
+        line.append(arrow, Style(.dim))
+        line.append(
+            Shorten.middle(second, to: room - min(first.width, firstRoom), tail: Shorten.portTail(right), model.glyphs))
+        return line
+    }
+
+    private func safe(_ text: String) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, style, to: &line)
+        return line
+    }
+}

@@ -1,0 +1,92 @@
+import SocketCore
+
+/// The two legs of a relayed connection.
+package struct RelayPair: Hashable, Sendable {
+    /// The leg of the client that connected to the relay.
+    package let client: SocketSnapshot
+    /// The leg that the relay opened to the target.
+    package let server: SocketSnapshot
+
+    package var legs: [SocketSnapshot] { [client, server] }
+    package var isLive: Bool { client.isLive || server.isLive }
+
+    /// The leg that tells most of how the pair is doing: the one that is over, or else further from an established
+    /// connection. Of two that are over, the one that ended first.
+    package var worst: SocketSnapshot {
+        if let left = client.closed, let right = server.closed {
+            if left.time == right.time { return left.error == nil && right.error != nil ? server : client }
+            return right.time < left.time ? server : client
+        }
+        return server.severity > client.severity ? server : client
+    }
+
+    /// `<` if the state is that of the client's leg, `>` if the server's, `&` if both are in it.
+    package var mark: String {
+        if isLive, client.stateWord == server.stateWord { return "&" }
+        return worst.id == client.id ? "<" : ">"
+    }
+
+    /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both.
+    package var queued: String {
+        let ways = [(">", server.writing.pendingBytes), ("<", client.writing.pendingBytes)].filter { $0.1 > 0 }
+        return ways.map { "\($0.0) \(Format.bytes($0.1))" }.joined(separator: " ")
+    }
+}
+
+extension SocketSnapshot {
+    /// How far it is from an established connection.
+    fileprivate var severity: Int {
+        switch phase {
+        case .closed: 4
+        case .lingering: 3
+        case .connected, .open, .listening: isWriteShut || flags.contains(.socketHasReadEOF) ? 2 : 0
+        case .resolving, .connecting: 1
+        }
+    }
+}
+
+extension EngineSnapshot {
+    /// The relayed pair that a session is a leg of, or `nil`. The client connects first, so its leg has the lower
+    /// number.
+    package func pair(of socket: SocketSnapshot) -> RelayPair? {
+        guard let linked = socket.linked, let index = orderedPosition(of: linked), sockets[index].linked == socket.id
+        else { return nil }
+        return socket.id < linked
+            ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
+    }
+
+    /// The pair of a session by its name.
+    package func pair(of id: SocketID) -> RelayPair? { orderedPosition(of: id).flatMap { pair(of: sockets[$0]) } }
+
+    /// Sessions with one for each relayed pair, the client's leg, whichever leg is among them.
+    func joiningPairs(_ listed: [SocketSnapshot]) -> [SocketSnapshot] {
+        var joined: [SocketSnapshot] = []
+        joined.reserveCapacity(listed.count)
+        var clients: Set<SocketID> = []
+        // By index: a loop over the elements would copy each of them.
+        for index in listed.indices {
+            guard listed[index].linked != nil, let pair = pair(of: listed[index]) else {
+                joined.append(listed[index])
+                continue
+            }
+            if clients.insert(pair.client.id).inserted { joined.append(pair.client) }
+        }
+        return joined
+    }
+
+    /// How many rows all sessions are with one for each relayed pair.
+    var joinedCount: Int {
+        sockets.indices.count { sockets[$0].linked == nil || pair(of: sockets[$0])?.server.id != sockets[$0].id }
+    }
+
+    /// Like `position(of:)` without looking through all sessions for one that is not there.
+    private func orderedPosition(of id: SocketID) -> Int? {
+        var low = 0
+        var high = sockets.count
+        while low < high {
+            let middle = (low + high) / 2
+            if sockets[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < sockets.count && sockets[low].id == id ? low : nil
+    }
+}

@@ -1,0 +1,10 @@
+extension Severity {
+    /// What stands before a finding: ` ! `, ` !!` or, of a note, ` - `.
+    var mark: Line {
+        switch self {
+        case .note: Line(" - ", Style(.dim))
+        case .warning: Line(" ! ", Style(.warn, [.bold]))
+        case .critical: Line(" !!", Style(.bad, [.bold]))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import InspectorCore
+
+/// Looks which paths begin with what was typed.
+enum PathLookup {
+    /// Entries of a folder that are looked at.
+    private static let most = 10_000
+
+    static func matches(_ typed: String) -> PathMatches {
+        let end = typed.lastIndex(of: "/").map(typed.index(after:)) ?? typed.startIndex
+        let (folder, beginning) = (String(typed[..<end]), typed[end...])
+        let place = ReadFile.expanded(folder.isEmpty ? "./" : folder)
+        guard let entries = opendir(place) else {
+            return PathMatches(typed: typed, paths: [], problem: "\(folder): \(String(cString: strerror(errno)))")
+        }
+        defer { closedir(entries) }
+        var names: [String] = []
+        var seen = 0
+        while seen < most, let entry = readdir(entries) {
+            seen += 1
+            guard let name = name(of: entry), name.hasPrefix(beginning) else { continue }
+            // Hidden files only where they are asked for.
+            guard !name.hasPrefix(".") || beginning.hasPrefix("."), name != ".", name != ".." else { continue }
+            names.append(isFolder(place + name) ? name + "/" : name)
+        }
+        return PathMatches(typed: typed, paths: names.sorted().map { folder + $0 })
+    }
+
+    /// The name of an entry, or `nil` if it is not text on one line, which no composer could hold.
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
+        let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+        let name = String(validating: bytes, as: UTF8.self)
+        return name.flatMap { $0.unicodeScalars.contains { $0.value < 0x20 } ? nil : $0 }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+}

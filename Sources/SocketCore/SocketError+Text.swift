@@ -1,0 +1,82 @@
+import Glibc
+
+/// The text of an error is made when somebody asks for it: most errors end a connection of which nobody reads why.
+extension SocketError {
+    /// What the text of an error is made of.
+    package enum Subject: Hashable, Sendable {
+        /// All of it.
+        case sentence(String)
+        /// What a system call was for; the words of its errno follow.
+        case name(String)
+        /// Likewise.
+        case address(SocketAddress)
+    }
+
+    /// One sentence for a person; it names the argument or the address that was at fault. Made each time it is asked for.
+    public var detail: String {
+        get {
+            switch subject {
+            case .sentence(let sentence): sentence
+            case .name(let name): "\(name): \(words)"
+            case .address(let address): "\(address): \(words)"
+            }
+        }
+        set { subject = .sentence(newValue) }
+    }
+
+    private var words: String {
+        guard case .system(let errno) = reason else { return "\(reason)" }
+        let others = attempts.count > 1 ? " (the last of \(attempts.count) addresses tried)" : ""
+        return Self.words(errno) + others
+    }
+
+    /// An errno as the C library says it.
+    package static func words(_ errno: Int32) -> String { String(cString: strerror(errno)) }
+}
+
+extension SocketError: Hashable {
+    /// Two errors are equal that say the same, however their text came about.
+    public static func == (left: SocketError, right: SocketError) -> Bool {
+        left.reason == right.reason && left.operation == right.operation && left.attempts == right.attempts
+            && left.transferred == right.transferred && left.received == right.received
+            && (left.subject == right.subject || left.detail == right.detail)
+    }
+
+    /// By all but the text.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(operation)
+        hasher.combine(attempts)
+        hasher.combine(transferred)
+        hasher.combine(received)
+    }
+}
+
+extension SocketError: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case reason, operation, detail, attempts, transferred, received
+    }
+
+    /// Reads what `encode(to:)` wrote.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try values.decode(Reason.self, forKey: .reason),
+            operation: try values.decode(String.self, forKey: .operation),
+            detail: try values.decode(String.self, forKey: .detail),
+            attempts: try values.decode([Attempt].self, forKey: .attempts))
+        transferred = try values.decodeIfPresent(Int.self, forKey: .transferred)
+        received = try values.decodeIfPresent([UInt8].self, forKey: .received)
+    }
+
+    /// Writes every property by its name, and `detail` as text.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(reason, forKey: .reason)
+        try values.encode(operation, forKey: .operation)
+        try values.encode(detail, forKey: .detail)
+        try values.encode(attempts, forKey: .attempts)
+        try values.encodeIfPresent(transferred, forKey: .transferred)
+        try values.encodeIfPresent(received, forKey: .received)
+    }
+}

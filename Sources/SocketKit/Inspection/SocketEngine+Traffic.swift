@@ -1,0 +1,20 @@
+import SocketCore
+
+extension SocketEngine {
+    /// Answers on the engine's queue with what was kept of the traffic of these sessions. Does not wait.
+    package func requestTraffic(
+        of sessions: [SocketID], then answer: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
+    ) {
+        queue.async { @Sendable [self] in
+            answer(enter { state in Dictionary(uniqueKeysWithValues: sessions.map { ($0, state.traffic(of: $0)) }) })
+        }
+    }
+}
+
+extension EngineState {
+    /// What was kept of the traffic of a session; nothing if that is gone.
+    func traffic(of id: SocketID) -> TrafficSnapshot {
+        connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+            ?? TrafficSnapshot()
+    }
+}

@@ -1,0 +1,165 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("Searching all payloads")
+struct FoundTests {
+    private let size = Size(80, 24)
+
+    private func item(_ sequence: UInt64, _ text: String, done: Int? = nil) -> TrafficItem {
+        TrafficItem(
+            sequence: sequence, operation: OperationID(sequence), time: World.now, direction: .received, tag: 0,
+            kind: .read(.available(limit: nil)), done: done ?? text.utf8.count, total: nil, state: .complete(after: .zero),
+            bytes: Array(text.utf8))
+    }
+
+    @Test(":find asks for every connection, the client's leg of each pair, and no listener")
+    func request() {
+        var model = RelayWorld.model(ascii: true, size)
+        guard case .find(let request) = model.update(.command("find \"p2\"")).first else {
+            return #expect(Bool(false))
+        }
+        #expect(request.sockets == [SocketID(2), SocketID(4), SocketID(6)] && !request.search.ignoresCase)
+        model.press(.character("K"))
+        guard case .find(let again) = model.update(.command("find p2")).first else { return #expect(Bool(false)) }
+        #expect(again.sockets.count == 6 && again.number != request.number)
+    }
+
+    @Test("Matches, what was not kept, and connections that cannot be searched are counted")
+    func progress() {
+        var progress = FindProgress(number: 1)
+        let kept = TrafficSnapshot(items: [item(0, "p2 P2", done: 100), item(1, "none")], dropped: 7)
+        progress.search(kept, of: SocketID(1), for: FoundWorld.search)
+        progress.search(nil, of: SocketID(2), for: FoundWorld.search)
+        #expect(progress.count == 2 && progress.matches.map(\.offset) == [0, 3])
+        #expect(progress.missingBytes == 95 && progress.droppedItems == 7)
+        #expect(progress.searched == 1 && progress.unknown == 1)
+    }
+
+    @Test("A thousand matches are listed, the others are counted")
+    func limit() {
+        var progress = FindProgress(number: 1)
+        let text = String(repeating: "p2 ", count: 700)
+        for id in 1...2 {
+            progress.search(TrafficSnapshot(items: [item(0, text)]), of: SocketID(UInt64(id)), for: FoundWorld.search)
+        }
+        #expect(progress.matches.count == FindProgress.limit && progress.count == 1_400)
+        var model = World.model(once: true)
+        _ = model.update(.command("find p2"))
+        _ = model.update(.found(progress))
+        #expect(draw(model, size).text.contains("1400 matches in 2 connections, the first 1000 listed"))
+    }
+
+    @Test("Results come while the search goes on, and those of another search are dropped")
+    func coming() {
+        var model = World.model(once: true)
+        _ = model.update(.command("find p2"))
+        #expect(draw(model, size).text.contains("searching for p2"))
+        var news = FoundWorld.progress(isOver: false)
+        _ = model.update(.found(news))
+        #expect(draw(model, size).text.contains("searching, 71%"))
+        #expect(model.list.selected == SocketID(7), "the first result has the cursor")
+        news.number = 9
+        _ = model.update(.found(news))
+        #expect(model.list.found?.matches.count == 4)
+    }
+
+    @Test("Enter goes to the match, as soon as the traffic of its connection is known")
+    func jump() {
+        var model = FoundWorld.model(ascii: true, size)
+        #expect(model.list.selected == SocketID(8))
+        model.press(.enter)
+        #expect(model.tab == .talk && model.list.selected == SocketID(8) && model.talkMatch == nil)
+        var snapshot = World.full
+        snapshot.trafficOf = SocketID(8)
+        snapshot.traffic = TrafficSnapshot(items: [item(3, "first"), item(4, "GET p2 HTTP/1.1")])
+        _ = model.update(.snapshot(snapshot))
+        #expect(model.talkMatch?.item == 4 && model.talkMatch?.offset == 4)
+        model.press(.escape)
+        #expect(model.tab == .list && model.list.found != nil, "back in the results")
+        #expect(model.press(.escape) == [.stopFind])
+        #expect(model.list.found == nil && !model.list.rows.isEmpty)
+    }
+
+    @Test("A match that was dropped since is said so")
+    func dropped() {
+        var model = FoundWorld.model(ascii: true, size)
+        model.press(.enter)
+        var snapshot = World.full
+        snapshot.trafficOf = SocketID(8)
+        snapshot.traffic = TrafficSnapshot(items: [item(9, "later")], dropped: 9)
+        _ = model.update(.snapshot(snapshot))
+        #expect(model.notice?.text == "that is no longer kept")
+    }
+
+    @Test("Without a match it is said so, and a snapshot does not move the cursor meanwhile")
+    func nothing() {
+        var model = World.model(once: true)
+        let selected = model.list.selected
+        _ = model.update(.command("find zebra"))
+        var over = FindProgress(number: 1)
+        (over.searched, over.isOver) = (7, true)
+        _ = model.update(.found(over))
+        #expect(draw(model, size).text.contains("no payload that was kept holds zebra"))
+        _ = model.update(.snapshot(World.full))
+        #expect(model.list.selected == selected)
+        model.press(.enter)
+        #expect(model.tab == .list && model.notice?.text == "nothing was found")
+        _ = model.update(.command("find"))
+        #expect(model.notice?.isError == true)
+    }
+}
+
+@Suite("Many connections at once")
+struct MarkedTests {
+    private let size = Size(80, 24)
+
+    private func sends(_ effects: [Effect]) -> [SocketCommand] {
+        effects.compactMap { if case .send(let command) = $0 { command } else { nil } }
+    }
+
+    @Test("All that the filter lists are marked, and closed after a question with their count")
+    func closing() {
+        var model = World.model(once: true)
+        _ = model.update(.command("filter role:client"))
+        model.press(.character("a"))
+        #expect(model.list.marked == Set(model.list.rows))
+        let live = model.list.rows.filter { model.shown?.socket($0)?.isLive == true }
+        model.press(.character("x"))
+        #expect(draw(model, size).text.contains("close \(model.list.marked.count) marked connections?"))
+        #expect(Set(sends(model.press(.character("t")))) == Set(live.map { .close($0, .reset) }))
+        model.press(.character("a"))
+        #expect(model.list.marked.isEmpty)
+    }
+
+    @Test("Both legs of a marked pair are acted on, and the pair counts once")
+    func pairs() {
+        var model = RelayWorld.model(ascii: true, size)
+        model.press(.character("m"), .character("P"))
+        #expect(draw(model, size).text.contains("1 marked connection: do what?"))
+        #expect(sends(model.press(.character("p"))) == [.pauseReading(SocketID(2), true), .pauseReading(SocketID(3), true)])
+        model.press(.character("X"))
+        #expect(sends(model.press(.character("r"))).isEmpty, "neither is paused")
+    }
+
+    @Test("The marked ones are listed alone, saved to a folder that is asked for, and unmarked")
+    func others() {
+        var model = World.model(once: true)
+        model.press(.character("m"), .character("j"), .character("m"), .character("X"), .character("f"))
+        #expect(model.list.rows.count == 2)
+        model.press(.character("X"), .character("s"))
+        #expect(draw(model, size).text.contains("save the traffic of 2 connections"))
+        #expect(model.press(.enter) == [.saveTraffic([SocketID(7), SocketID(8)], folder: "socktui-saved")])
+        model.press(.character("X"), .character("u"))
+        #expect(model.list.marked.isEmpty && model.list.rows.count > 2)
+        model.press(.character("X"))
+        #expect(model.dialog == nil && model.notice?.text.contains("a all that are listed") == true)
+    }
+
+    @Test("In the traffic, x and P are about the connection that is shown, whatever is marked")
+    func elsewhere() {
+        var model = World.model(once: true)
+        model.press(.character("a"), .character("2"), .character("x"))
+        #expect(draw(model, size).text.contains("close #7 "))
+    }
+}
