@@ -195,7 +195,8 @@ struct PictureTests {
         "talk-closed", "detail-long", "detail-closed", "events-cursor", "answer-waiting", "frozen", "listen", "read",
         "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace", "save", "reply", "templates", "marked", "start-many", "start-typed", "start-chosen", "start-error", "help-moved",
+        "pace", "save", "reply", "templates", "marked", "start-many", "start-typed", "start-chosen", "start-error",
+        "help-moved",
         "palette", "palette-typed", "palette-arguments",
     ]
 

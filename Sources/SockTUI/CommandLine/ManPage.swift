@@ -79,8 +79,10 @@ enum ManPage {
 
     private static var status: [String] {
         [".SH EXIT STATUS"] + entry("0", "success")
-            + entry("1", "a connection, a listener or a step of a script failed, a TLS file cannot be used, or "
-                + "what --expect names was not received")
+            + entry(
+                "1",
+                "a connection, a listener or a step of a script failed, a TLS file cannot be used, or "
+                    + "what --expect names was not received")
             + entry("2", "usage error") + [".SH SEE ALSO", ".BR ss (8),", ".BR nc (1)"]
     }
 
