@@ -13,6 +13,8 @@
 
 static inline WINDOW *cn_screen(void) { return stdscr; }
 static inline int cn_colors(void) { return COLORS; }
+// A pair of any color, also of a terminal that counts them by 24 bits, on the terminal's own background.
+static inline int cn_pair(int pair, int foreground) { return init_extended_pair(pair, foreground, -1); }
 static inline void cn_forget_type(void) { del_curterm(cur_term); }
 static inline const char *cn_codeset(void) { return nl_langinfo(CODESET); }
 

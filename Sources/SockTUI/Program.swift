@@ -21,6 +21,7 @@ enum Program {
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
         case .document(let document): return show(document.text + "\n")
+        case .configurationPlace: return show(ConfigFile.explanation(invocation))
         case .configuration, .script, .terminal: return configured(invocation, arguments)
         }
     }
@@ -39,7 +40,9 @@ enum Program {
         }
         switch invocation.mode {
         case .configuration:
-            return show(configuration.text(colour: Palette.standard))
+            let isLight = TerminalEnvironment.isLight(configuration)
+            let place = ConfigFile.place(invocation)
+            return show("# \(place.sentence)\n" + configuration.text { Palette.standard($0, isLight: isLight) })
         case .script(let path):
             return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.

@@ -53,6 +53,8 @@ enum TerminalRun {
         if invocation.opening.isEmpty { StartOffersProvider.find(recent: recent, for: inbox) }
         TemplateFile.read(TemplateFile.path()).forEach(inbox.post)
         if let sent { inbox.post(.sentLines(sent.byPeer())) }
+        if let problem = ConfigFile.place(invocation).problem { inbox.post(.told(problem)) }
+        terminal.learnBackground(within: .milliseconds(100))
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()

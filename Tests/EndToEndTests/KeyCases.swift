@@ -154,6 +154,7 @@ struct KeyCase {
         "accept": KeyCase(before: ["type nowhere"], shows: ["the port is missing"]),
         "complete": KeyCase(before: ["type de"], shows: ["> demo"]), "history-up": .shows("> example.invalid:1"),
         "history-down": KeyCase(before: ["Up"], hides: ["> example.invalid:1"]), "interrupt": KeyCase(ends: true),
+        "page-up": KeyCase(before: ["NPage"], hides: ["\n>"]), "page-down": .shows("\n>"),
     ]
 
     private static let field: [String: KeyCase] = [
@@ -174,12 +175,13 @@ struct KeyCase {
         "cancel": .hides("close #1 "),
     ]
 
-    private static let firstHelp = "Enter            talk with the connection"
+    private static let firstHelp = ">Enter            talk with the connection"
 
     private static let help: [String: KeyCase] = [
         "up": KeyCase(before: ["j"], shows: [firstHelp]), "down": .hides(firstHelp),
         "first": KeyCase(before: ["G"], shows: [firstHelp]), "last": .shows("events-lost"),
         "page-up": KeyCase(before: ["NPage"], shows: [firstHelp]), "page-down": .hides(firstHelp),
         "filter": .shows("\n help with"), "cancel": .hides("help: connection list"),
+        "accept": KeyCase(before: ["j"], shows: ["Enter send"], hides: ["help: connection list"]),
     ]
 }

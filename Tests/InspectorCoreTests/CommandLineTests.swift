@@ -101,7 +101,7 @@ struct CommandLineTests {
         var model = World.model()
         model.press(.character(":"))
         for character in "clo" { model.press(.character(character)) }
-        #expect(model.commandCandidates == ["close"])
+        #expect(model.commandCandidates.first == "close")
         model.press(.tab)
         #expect(model.field?.editor.text == "close ")
         model.press(.character("x"))
@@ -127,8 +127,10 @@ struct CommandLineTests {
         for action in Action.all where !action.uses.isEmpty {
             if case .failure(let failure) = Instruction.parse(action.name) { Issue.record("\(failure.message)") }
         }
-        let help = HelpView.lines(World.model(), Model.HelpState(context: .list)).map(\.text)
-        for action in Action.commands { #expect(help.contains(action.usage), "\(action.usage)") }
+        let help = HelpContents(World.model(), Model.HelpState(context: .list)).entries.map { "\($0.lead) \($0.text)" }
+        for action in Action.commands {
+            #expect(help.contains { $0.hasPrefix(action.usage + ": ") }, "\(action.usage)")
+        }
     }
 
     @Test("the help shows what holds a word, and only that")
@@ -137,9 +139,10 @@ struct CommandLineTests {
         model.press(.character("?"))
         model.press(.character("/"))
         for character in "reset" { model.press(.character(character)) }
-        let lines = model.help.map { HelpView.lines(model, $0).map(\.text) } ?? []
-        #expect(lines.count >= 2 && lines.contains { $0.contains("half|reset") })
-        #expect(lines.allSatisfy { $0.isEmpty || $0.contains("reset") || $0.contains("commands") })
+        let sections = model.help.map { HelpContents(model, $0).sections } ?? []
+        let entries = sections.flatMap(\.entries)
+        #expect(entries.contains { $0.text.contains("half|reset") } && entries.count < 12)
+        #expect(entries.allSatisfy { "\($0.lead) \($0.text) \($0.name)".lowercased().contains("reset") })
         model.press(.enter)
         #expect(model.help?.filter == "reset" && model.field == nil)
         model.press(.escape)

@@ -68,6 +68,7 @@ struct PictureTests {
             _ = model.update(.resized(size))
             _ = model.update(.start(World.offers))
             return model
+        case "start-many", "start-typed", "start-chosen", "start-error": return startModel(name, ascii: ascii, size)
         case "list-empty":
             var model = Model(options: .init(ascii: ascii, version: "0.1"))
             _ = model.update(.resized(size))
@@ -86,9 +87,34 @@ struct PictureTests {
         if name == "templates" { _ = model.update(.templates(templates)) }
         for key in keys(name) { model.press(key) }
         if name == "talk-composer-escapes" { model.type("GET /v1/status HTTP/1.1\\r\\nHost: example\\r\\n") }
+        if name == "palette-typed" { model.type("clo") }
+        if name == "palette-arguments" { model.type("read ") }
         if name == "list-filter" { model.type("port:8080 state:estab") }
         if name == "list-filter-bad" { model.type("state:nowhere") }
         if name == "frozen" { _ = model.update(.snapshot(later)) }
+        return model
+    }
+
+    /// The start screen with more to offer than fits.
+    private static func startModel(_ name: String, ascii: Bool, _ size: Size) -> Model {
+        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+        _ = model.update(.resized(size))
+        var offers = World.offers
+        offers.recent += (1...18).map { .init(text: "host\($0).example:80", age: "3 days ago") }
+        offers.listening += (1...20).map { .init(address: "127.0.0.1:\(9000 + $0)", program: "nginx[\(700 + $0)]") }
+        offers.programs = [.init(title: "chatd[4242]", age: "up 2:04:10", path: "/run/user/1/socktui/4242-1.sock")]
+        _ = model.update(.start(offers))
+        switch name {
+        case "start-typed": model.type("redis")
+        case "start-chosen": for _ in 0..<30 { model.press(.down) }
+        case "start-error":
+            model.type("attach 25702")
+            _ = model.update(
+                .refused(
+                    "25702: process 25702 is not inspectable; run it with SOCKETKIT_INSPECT=1, or let it call "
+                        + "SocketEngine.serve() once it has started"))
+        default: break
+        }
         return model
     }
 
@@ -138,6 +164,8 @@ struct PictureTests {
         case "events": [.character("4")]
         case "frozen": [.character("4"), .character(" ")]
         case "help": [.character("?")]
+        case "help-moved": [.character("?")] + Array(repeating: .down, count: 40)
+        case "palette", "palette-typed", "palette-arguments": [":"]
         case "connect": [.character("c"), .tab]
         case "listen": [.character("l")]
         case "read": [.character("r"), .right, .right]
@@ -167,7 +195,9 @@ struct PictureTests {
         "talk-closed", "detail-long", "detail-closed", "events-cursor", "answer-waiting", "frozen", "listen", "read",
         "close", "answer", "quit",
         "list-filter", "list-filter-bad", "preview-unread", "read-frame", "operations", "operation", "watermarks",
-        "pace", "save", "reply", "templates", "marked",
+        "pace", "save", "reply", "templates", "marked", "start-many", "start-typed", "start-chosen", "start-error",
+        "help-moved",
+        "palette", "palette-typed", "palette-arguments",
     ]
 
     @Test("Every view in ASCII at every size, and how it looks there", arguments: views)

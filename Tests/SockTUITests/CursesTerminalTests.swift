@@ -13,7 +13,7 @@ struct CursesTerminalTests {
         var output: Int32
         var keyboard: Int32
 
-        init(_ type: String = "xterm-256color", colours: Int? = nil) throws {
+        init(_ type: String = "xterm-256color", colours: Int? = nil, asks: Bool = false) throws {
             var name = Array("/tmp/socktui-curses-XXXXXX".utf8CString)
             output = mkstemp(&name)
             unlink(name)
@@ -22,7 +22,7 @@ struct CursesTerminalTests {
             keyboard = ends[1]
             terminal = try CursesTerminal(
                 environment: TerminalEnvironment(
-                    input: ends[0], output: dup(output), type: type, colours: colours))
+                    input: ends[0], output: dup(output), type: type, colours: colours, asksBackground: asks))
         }
 
         /// What was written since `offset`.
@@ -176,11 +176,11 @@ struct CursesTerminalTests {
     }
 
     /// The foreground colours that some output sets: `30` to `37`, `90` to `97`, `38;5;n`.
-    private static func foregrounds(_ output: String) -> Set<Int16> {
-        var found: Set<Int16> = []
+    private static func foregrounds(_ output: String) -> Set<Int32> {
+        var found: Set<Int32> = []
         for piece in output.components(separatedBy: "\u{1B}[").dropFirst() {
             guard let end = piece.firstIndex(where: { $0.isLetter }), piece[end] == "m" else { continue }
-            let numbers = piece[..<end].split(separator: ";").compactMap { Int16($0) }
+            let numbers = piece[..<end].split(separator: ";").compactMap { Int32($0) }
             if numbers.starts(with: [38, 5]), let index = numbers.last { found.insert(index) }
             for number in numbers where numbers.first != 38 {
                 if (30...37).contains(number) { found.insert(number - 30) }
@@ -188,6 +188,41 @@ struct CursesTerminalTests {
             }
         }
         return found
+    }
+
+    @Test("the terminal is asked for its background; its answer changes the colors, and is no key")
+    func background() throws {
+        let fixture = try Fixture(asks: true)
+        #expect(fixture.written().contains("\u{1B}]11;?\u{1B}\\"))
+        let picture = canvas(["text"], style: Style(.warn))
+        fixture.terminal.show(picture)
+        let dark = Palette(colours: 256, noColour: false).look(of: .warn).foreground
+        let light = Palette(colours: 256, noColour: false, isLight: true).look(of: .warn).foreground
+        #expect(Self.foregrounds(fixture.written()) == [dark])
+        let before = fixture.length
+        #expect(fixture.keys("\u{1B}]11;rgb:ffff/ffff/ff").isEmpty)
+        let messages = fixture.typed("ff\u{1B}\\q")
+        #expect(messages.count == 2, "the key, and that there is something to draw: \(messages)")
+        fixture.terminal.show(picture)
+        #expect(Self.foregrounds(fixture.written(since: before)) == [light])
+        fixture.terminal.leave()
+    }
+
+    @Test("the terminal's answer is waited for before the first picture, and keys that came with it are kept")
+    func early() throws {
+        let fixture = try Fixture(asks: true)
+        FileOutput.write("k\u{1B}]11;rgb:ff/ff/ff\u{7}", to: fixture.keyboard)
+        fixture.terminal.learnBackground(within: .seconds(60))
+        fixture.terminal.show(canvas(["text"], style: Style(.warn)))
+        let light = Palette(colours: 256, noColour: false, isLight: true).look(of: .warn).foreground
+        #expect(Self.foregrounds(fixture.written()) == [light])
+        #expect(fixture.keys("") == [.character("k")])
+    }
+
+    @Test("a terminal without colors is not asked")
+    func unasked() throws {
+        #expect(!(try Fixture("vt100", asks: true)).written().contains("]11;?"))
+        #expect(!(try Fixture(colours: 0, asks: true)).written().contains("]11;?"))
     }
 
     @Test("control characters never reach the terminal")

@@ -106,7 +106,7 @@ enum ManualLists {
         table(["command", "does"], Action.commands.map { [code($0.usage), $0.syntax?.help ?? ""] })
     }
 
-    static var filter: [String] { ["```"] + HelpView.filter + ["```"] }
+    static var filter: [String] { ["```"] + HelpContents.filter + ["```"] }
 
     static var commands: [String] {
         let rows = CommandTable.commands.map { ($0.name, $0.operands, $0.help) }

@@ -1,6 +1,6 @@
 extension Action {
     private static let rows = KeyContext.views + [.menu, .help]
-    private static let pages = KeyContext.views + [.help, .composer]
+    private static let pages = KeyContext.views + [.help, .composer, .start]
 
     /// Moving the cursor.
     static let moving: [Action] = [

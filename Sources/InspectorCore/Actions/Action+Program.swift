@@ -8,7 +8,8 @@ extension Action {
                 return []
             },
             .key(["?", .function(1)], in: KeyContext.views, "help"),
-            .key([.function(1)], in: [.start, .composer, .field, .form, .menu], "help")),
+            .key([.function(1)], in: [.composer, .field, .form, .menu], "help"),
+            .key([.function(1), "?"], in: [.start], "help; ? on an empty line", .pressed { $0.helpOrType($1) })),
         Action(
             "command-line", .change { $0.openCommandLine() },
             .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),

@@ -7,11 +7,13 @@ extension Action {
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
             .key([.enter], in: [.field], "accept what is typed", hint: "keep", .effects { $0.acceptField() }).required,
             .key([.enter], in: [.form], "OK", hint: "OK", .effects { $0.submitForm() }).required,
-            .key([.enter], in: [.menu], "OK", hint: "OK", .effects { $0.chooseSelected() }).required),
+            .key([.enter], in: [.menu], "OK", hint: "OK", .effects { $0.chooseSelected() }).required,
+            .key([.enter], in: [.help], "run the entry", hint: "run", .effects { $0.runHelpEntry() })),
         Action(
             "complete", nil,
             .key(
-                [.tab], in: [.start], "complete from the lists below", hint: "complete", .change { $0.completeStart() }),
+                [.tab], in: [.start], "complete from the lists below", hint: "complete", .change { $0.start.complete() }
+            ),
             .key([.tab], in: [.field], "complete a command", .change { $0.completeCommand() })),
         Action(
             "send", .effects { $0.sendLine() },
@@ -26,13 +28,18 @@ extension Action {
             .key([.altEnter], in: [.composer], "begin another line without sending")),
         Action(
             "history-up", .effects { $0.edit(.older) },
-            .key([.up, .control("p")], in: [.start, .field], "earlier line"),
+            .key(
+                [.up, .control("p")], in: [.start], "the line above; earlier lines", .change { $0.start.step(-1) }),
+            .key(
+                [.up, .control("p")], in: [.field], "the command above; earlier lines", .change { $0.stepPalette(-1) }),
             .key(
                 [.up, .control("p")], in: [.composer], "earlier line that begins with what is typed", hint: "history",
                 if: { !$0.composer.editor.history.isEmpty })),
         Action(
             "history-down", .effects { $0.edit(.newer) },
-            .key([.down, .control("n")], in: [.start, .field], "later line"),
+            .key(
+                [.down, .control("n")], in: [.start], "the line below", hint: "choose", .change { $0.start.step(1) }),
+            .key([.down, .control("n")], in: [.field], "the command below", .change { $0.stepPalette(1) }),
             .key([.down, .control("n")], in: [.composer], "later line")),
         Action(
             "history-search", .change { $0.editComposer { $0.searchHistory() } },

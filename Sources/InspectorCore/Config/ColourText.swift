@@ -50,22 +50,25 @@ package struct ColourText: Hashable, Sendable {
         return (0..<count).min { distance(components($0), wanted) < distance(components($1), wanted) } ?? 7
     }
 
-    private static func distance(_ left: [Int], _ right: [Int]) -> Int {
-        zip(left, right).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
+    private static func distance(_ left: RGB, _ right: RGB) -> Int {
+        let (red, green, blue) = (left.red - right.red, left.green - right.green, left.blue - right.blue)
+        return red * red + green * green + blue * blue
     }
 
-    /// Red, green and blue of one of xterm's 256: 16 by name, a cube of 6 steps a side, 24 greys.
-    private static func components(_ index: Int) -> [Int] {
+    /// What xterm shows for one of its 256: 16 by name, a cube of 6 steps a side, 24 greys.
+    package static func components(_ index: Int) -> RGB {
         switch index {
-        case 7: return [229, 229, 229]
-        case 8: return [127, 127, 127]
+        case 7: return RGB(229, 229, 229)
+        case 8: return RGB(127, 127, 127)
         case ..<16:
             let full = index < 8 ? 205 : 255
-            return [0, 1, 2].map { index & (1 << $0) != 0 ? full : 0 }
+            return RGB(index & 1 == 0 ? 0 : full, index & 2 == 0 ? 0 : full, index & 4 == 0 ? 0 : full)
         case ..<232:
             let steps = [0, 95, 135, 175, 215, 255]
-            return [(index - 16) / 36, (index - 16) / 6 % 6, (index - 16) % 6].map { steps[$0] }
-        default: return Array(repeating: 8 + (index - 232) * 10, count: 3)
+            return RGB(steps[(index - 16) / 36], steps[(index - 16) / 6 % 6], steps[(index - 16) % 6])
+        default:
+            let grey = 8 + (index - 232) * 10
+            return RGB(grey, grey, grey)
         }
     }
 }

@@ -16,6 +16,7 @@ package struct Configuration: Hashable, Sendable {
 
     package var isASCII = false
     package var depth = Depth.auto
+    package var theme = Theme.auto
     /// Whether the mouse works from the start.
     package var mouse = true
     /// Whether what was opened is remembered for the start screen.
@@ -55,6 +56,13 @@ package struct Configuration: Hashable, Sendable {
                 configuration.depth = depth
                 return true
             }, values: Depth.words),
+        Option(
+            name: "theme", help: "colors for this background: \(Theme.words)", show: { .string($0.theme.rawValue) },
+            set: { value, configuration in
+                guard let theme = value.text.flatMap(Theme.init) else { return false }
+                configuration.theme = theme
+                return true
+            }, values: Theme.words),
         flag("mouse", "let the mouse work from the start, where the terminal has one", \.mouse),
         flag("recent", "remember what was opened, for the start screen", \.recent),
         flag("history", "keep lines that were sent, for other runs", \.history),

@@ -2,7 +2,8 @@
 ///
 /// One batch is what could be read without waiting. An Esc that something follows in its batch is that key
 /// with Alt (or without, where it has no such form); an Esc at the end of its batch is Esc. A control sequence that
-/// curses did not know is dropped. Between the marks of a bracketed paste everything is text.
+/// curses did not know is dropped. Between the marks of a bracketed paste everything is text. The terminal's answer about
+/// its background is neither: it becomes a message of its own.
 package struct KeyDecoder: Sendable {
     /// One thing that curses read.
     package enum Input: Hashable, Sendable {
@@ -18,6 +19,7 @@ package struct KeyDecoder: Sendable {
     package static let longestPaste = 1 << 20
 
     private var paste: String?
+    private var answer = BackgroundAnswer()
     /// Whether the last character of the paste was a carriage return: a line feed after it belongs to it.
     private var endsWithReturn = false
 
@@ -26,8 +28,22 @@ package struct KeyDecoder: Sendable {
     /// Whether a paste has begun and not ended.
     package var isPasting: Bool { paste != nil }
 
-    /// Decodes one batch: keys and pastes, in order.
+    /// Whether the terminal was asked for its background, and may answer yet.
+    package var awaitsBackground: Bool { answer.isAwaited }
+
+    /// The terminal was asked for its background.
+    package mutating func expectBackground() { answer.expect() }
+
+    /// Decodes one batch: keys and pastes, in order, and behind them the terminal's answer. An empty batch says that nothing
+    /// came for a while.
     package mutating func decode(_ batch: [Input]) -> [Message] {
+        var messages: [Message] = []
+        for part in answer.filter(batch) { messages += decodeKeys(part) }
+        if let background = answer.take() { messages.append(.background(isLight: background.isLight)) }
+        return messages
+    }
+
+    private mutating func decodeKeys(_ batch: [Input]) -> [Message] {
         var messages: [Message] = []
         var rest = batch[...]
         while let input = rest.popFirst() {
@@ -47,6 +63,7 @@ package struct KeyDecoder: Sendable {
     /// Hands over what a paste holds whose end mark has not come.
     package mutating func endPaste() -> [Message] {
         defer { (paste, endsWithReturn) = (nil, false) }
+        answer.endPaste()
         return paste.map { [.paste($0)] } ?? []
     }
 

@@ -22,6 +22,8 @@ package struct LineEditor: Hashable, Sendable {
 
     package var text: String { String(characters) }
     package var isEmpty: Bool { characters.isEmpty }
+    /// Whether a line that was entered before is shown.
+    package var isRecalling: Bool { historyIndex != nil }
 
     /// Replaces the text; the cursor goes to its end.
     package mutating func set(_ text: String) {

@@ -22,7 +22,7 @@ extension Lint {
 
 extension SocketAddress {
     /// Whether only programs of this host can connect to it.
-    fileprivate var staysOnHost: Bool {
+    var staysOnHost: Bool {
         guard let host else { return true }
         return host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.")
     }

@@ -131,6 +131,8 @@ package enum Message: Sendable {
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
+    /// The terminal has said whether its background is light; what is shown has other colors now.
+    case background(isLight: Bool)
 }
 
 /// What the mouse did, where it was asked for.

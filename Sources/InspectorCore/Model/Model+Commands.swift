@@ -16,9 +16,9 @@ extension Model {
     /// Does what an action's own key does here.
     private mutating func perform(_ name: String) -> [Effect] {
         let context = context
-        guard let action = Action.named(name),
-            let use = action.use(in: context) ?? (context == .composer ? action.use(in: .talk) : nil)
-        else { return refuse("\(name) means nothing here (\(context.title))") }
+        guard let action = Action.named(name), let use = use(of: action, in: context) else {
+            return refuse("\(name) means nothing here (\(context.title))")
+        }
         return use.perform(&self, use.keys.first ?? .enter)
     }
 

@@ -20,11 +20,11 @@ extension Model {
 
     /// Moves the cursor of the menu, the help or the pane that has it.
     mutating func move(_ motion: Motion) {
-        if help != nil { return scrollHelp(motion.step(page: HelpView.rows(size))) }
+        if help != nil { return moveHelp(motion.step(page: HelpLayout.height(size))) }
         if case .menu(let menu) = dialog { return dialogs.stepMenu(motion.step(page: menu.items.count)) }
         let layout = self.layout
         switch tab {
-        case .start: break
+        case .start: start.step(motion.step(page: size.height / 2))
         case .list: moveSelection(motion.step(page: layout.listRows))
         case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
         case .detail: scrollDetail(motion.step(page: layout.detail.height))
@@ -94,12 +94,5 @@ extension Model {
     mutating func scrollDetail(_ step: Int) {
         let rect = layout.detail
         detail.scroll(step, count: DetailDocument(self, width: rect.width).rows.count, height: rect.height)
-    }
-
-    /// Moves the help by some rows.
-    mutating func scrollHelp(_ step: Int) {
-        guard let help else { return }
-        let last = max(0, HelpView.lines(self, help).count - HelpView.rows(size))
-        self.help?.top = min(max(0, help.top + step), last)
     }
 }

@@ -126,8 +126,7 @@ extension Model {
         dialogs.lastOpened = request
         if frozen != nil { thaw() }
         inheritComposer(id, target: request.target.description)
-        start.editor.commit()
-        start.error = nil
+        start.change { $0.commit() }
         notice = nil
         select(id)
         expected = id
@@ -140,8 +139,7 @@ extension Model {
 
     /// A relay listens: what comes through it shows in the list.
     mutating func relays(_ listener: SocketID) {
-        start.editor.commit()
-        start.error = nil
+        start.change { $0.commit() }
         notice = nil
         if tab == .start { tab = .list }
         if !list.isChosen {
@@ -149,6 +147,7 @@ extension Model {
             // The first connection is more worth a look.
             list.isChosen = false
         }
+        if let socket = latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
     }
 
     /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
@@ -170,11 +169,19 @@ extension Model {
     /// has the cursor in its composer.
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
+        warnOfReach(socket)
         guard tab == .talk, list.selected == socket.id else { return }
         if socket.role == .datagram { greetDatagrams(socket) }
         guard socket.role == .listener else { return }
         awaiting = socket.id
         isComposing = false
+    }
+
+    /// Says that other hosts can connect to a listener, as nobody may have meant who wrote `:8080`.
+    private mutating func warnOfReach(_ socket: SocketSnapshot) {
+        guard socket.role == .listener, let local = socket.local, !local.staysOnHost else { return }
+        let alone = local.port.map { "; 127.0.0.1:\($0) would not be" } ?? ""
+        notice = hint("\(local) is reachable from other hosts\(alone)")
     }
 
     mutating func thaw() {

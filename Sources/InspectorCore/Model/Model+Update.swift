@@ -14,6 +14,7 @@ extension Model {
         switch message {
         case .key(let key): effects = press(key)
         case .paste(let text): effects = paste(text)
+        case .background: effects = []
         case .resized(let size):
             shared.size = size
             effects = []
@@ -119,9 +120,7 @@ extension Model {
     /// Changes the line that has the cursor, unless that is a dialog's.
     private mutating func changeLine(_ change: (inout LineEditor) -> Void) -> [Effect] {
         switch context {
-        case .start:
-            start.error = nil
-            change(&start.editor)
+        case .start: start.change(change)
         case .field: typeInField(change)
         case .composer:
             editComposer { change(&$0.editor) }
@@ -159,6 +158,7 @@ extension Model {
     private mutating func refused(_ sentence: String) {
         if tab == .start {
             start.error = sentence
+            start.choice = nil
         } else {
             notice = Notice(text: sentence, isError: true)
         }
@@ -170,7 +170,7 @@ extension Model {
     /// Text that was pasted goes into the field that has the cursor; anywhere else it would be read as commands.
     private mutating func paste(_ text: String) -> [Effect] {
         switch context {
-        case .start: start.editor.insert(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+        case .start: start.change { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .composer: pasteIntoComposer(text)
         case .field: typeInField { $0.insert(text.split(whereSeparator: \.isNewline).joined(separator: " ")) }
         case .form: dialogs.editForm { $0.paste(text) }

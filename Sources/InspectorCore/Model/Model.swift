@@ -39,38 +39,6 @@ package struct Model: Sendable {
         static func error(_ text: String) -> Notice { Notice(text: text, isError: true) }
     }
 
-    /// A filter or search being typed.
-    package struct OpenField: Hashable, Sendable {
-        package enum Purpose: Hashable, Sendable {
-            case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
-        }
-        package var purpose: Purpose
-        package var editor: LineEditor
-        /// What held when the field was opened.
-        package var before: String
-        package var error: String?
-        /// The characters that the error is about.
-        package var wrong: Range<Int>?
-    }
-
-    package struct StartState: Hashable, Sendable {
-        package var editor = LineEditor()
-        package var offers = StartOffers()
-        package var error: String?
-    }
-
-    package struct HelpState: Hashable, Sendable {
-        package var context: KeyContext
-        package var top = 0
-        /// Only rows that hold this are shown.
-        package var filter = ""
-
-        package init(context: KeyContext, filter: String = "") {
-            self.context = context
-            self.filter = filter
-        }
-    }
-
     package internal(set) var shared: Shared
 
     package internal(set) var tab = Tab.start
@@ -141,14 +109,12 @@ package struct Model: Sendable {
 
     /// Where keys go.
     package var context: KeyContext {
-        if help != nil { return field == nil ? .help : .field }
+        if help != nil { return field?.purpose == .helpFilter ? .field : .help }
         switch dialog {
         case .form: return .form
         case .menu: return .menu
-        case nil: break
+        case nil: return field == nil ? paneContext : .field
         }
-        if field != nil { return .field }
-        return paneContext
     }
 
     /// Where keys go once dialogs, fields and the help are closed.

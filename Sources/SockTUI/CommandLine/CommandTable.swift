@@ -109,12 +109,12 @@ enum CommandTable {
     }
 
     static let printers: [Printer] = [
-        Printer(name: "config", help: "with --print: the configuration in force") {
+        Printer(name: "config", help: "where the configuration is, or --print it") {
             (words, request) throws(UsageError) in
-            guard request.printsConfiguration, words.isEmpty else {
-                throw UsageError("config", "write socktui config --print")
+            if let extra = words.first {
+                throw UsageError(extra, "config takes no operand; write --print or --config FILE")
             }
-            return .configuration
+            return request.printsConfiguration ? .configuration : .configurationPlace
         },
         Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
             (words, _) throws(UsageError) in
@@ -212,6 +212,13 @@ enum CommandTable {
             }
             request.invocation.depth = depth
         },
+        Option(name: "--theme", value: "NAME", help: "colors for this background: auto, light or dark") {
+            (text, request) throws(UsageError) in
+            guard let theme = Theme(rawValue: text) else {
+                throw UsageError("--theme", "\(text) is not a theme; write \(Theme.words)")
+            }
+            request.invocation.theme = theme
+        },
         Option(name: "--config", value: "FILE", help: "the configuration; a script has none but this") {
             (path, request) throws(UsageError) in request.invocation.configuration = path
         },
@@ -272,6 +279,9 @@ enum CommandTable {
 
             Options
             \(columns(optionRows))
+
+            Configuration: $XDG_CONFIG_HOME/socktui/config or config.toml, or the same below
+            ~/.config/socktui; socktui config says which file is read
 
             WARNING (* not shown unless asked for)
             \(warnings)

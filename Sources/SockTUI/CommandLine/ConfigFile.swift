@@ -1,27 +1,59 @@
 import Glibc
 import InspectorCore
 
-/// The file in which a person says how the program shall be.
+/// The file in which the user says how the program behaves.
 enum ConfigFile {
-    /// `$XDG_CONFIG_HOME/socktui/config`, or below `~/.config`; nil without a home.
-    static var usual: String? {
+    /// Below `$XDG_CONFIG_HOME`, or below `~/.config`; the first that is there is read.
+    private static let names = ["config", "config.toml"]
+
+    /// `$XDG_CONFIG_HOME/socktui`, or `~/.config/socktui`; `nil` without a home.
+    static var folder: String? {
         if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
-            return folder + "/socktui/config"
+            return folder + "/socktui"
         }
         guard let home = TerminalEnvironment.variable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.config/socktui/config"
+        return home + "/.config/socktui"
     }
 
-    /// Reads the file that was asked for, or the usual one where it is there; then what the command line says on top.
+    /// Which file is read.
+    struct Place {
+        /// `nil` if there is neither a file nor a home.
+        var path: String?
+        var isThere = false
+        /// The other one of the two names, if it is there too.
+        var unread: String?
+
+        /// One sentence for the user.
+        var sentence: String {
+            guard let path else { return "no configuration: neither XDG_CONFIG_HOME nor HOME is set" }
+            guard isThere else { return "no configuration: \(path) does not exist (config.toml works too)" }
+            return "configuration: \(path)" + (problem.map { "; " + $0 } ?? "")
+        }
+
+        /// What the user should know even if they did not ask.
+        var problem: String? { unread.map { "\($0) is there too and is not read" } }
+    }
+
+    static func place(_ invocation: Invocation) -> Place {
+        if let path = invocation.configuration { return Place(path: path, isThere: true) }
+        guard let folder else { return Place() }
+        let paths = names.map { (name: String) -> String in "\(folder)/\(name)" }
+        let there = paths.filter { access($0, F_OK) == 0 }
+        guard let first = there.first else { return Place(path: "\(folder)/\(names[0])") }
+        return Place(path: first, isThere: true, unread: there.dropFirst().first)
+    }
+
+    /// Reads the file that was asked for, or the usual one if it exists; then what the command line says on top.
     /// - Throws: what is wrong with the file, with its line and column.
     static func configuration(_ invocation: Invocation) throws(UsageError) -> Configuration {
         var configuration = Configuration()
-        if let path = invocation.configuration ?? usual {
-            if let text = try text(of: path, mustExist: invocation.configuration != nil) {
-                configuration = try read(text, path)
-            }
+        if case let place = place(invocation), place.isThere, let path = place.path,
+            let text = try text(of: path, mustExist: invocation.configuration != nil)
+        {
+            configuration = try read(text, path)
         }
         configuration.depth = invocation.depth ?? configuration.depth
+        configuration.theme = invocation.theme ?? configuration.theme
         configuration.take(invocation)
         return configuration
     }
@@ -31,6 +63,16 @@ enum ConfigFile {
         var configuration = Configuration()
         configuration.take(invocation)
         return configuration
+    }
+
+    /// What `socktui config` says: which file is read, and how to begin one.
+    static func explanation(_ invocation: Invocation) -> String {
+        let place = place(invocation)
+        let beginning = place.path.map { path in
+            place.isThere ? [] : ["socktui config --print > \(path)    begins one, with everything as it is now"]
+        }
+        return ([place.sentence, "socktui config --print    shows what is in force"] + (beginning ?? []))
+            .joined(separator: "\n") + "\n"
     }
 
     private static func text(of path: String, mustExist: Bool) throws(UsageError) -> String? {

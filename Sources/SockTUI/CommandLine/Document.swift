@@ -25,7 +25,10 @@ enum Completions {
     /// The words that can follow an option, where there are only a few.
     private static let values: [String: [String]] = {
         let warnings = Lint.all.map(\.name) + ["all"]
-        return ["--color": Configuration.Depth.allCases.map(\.rawValue), "-A": warnings, "-W": warnings]
+        return [
+            "--color": Configuration.Depth.allCases.map(\.rawValue), "--theme": Theme.allCases.map(\.rawValue),
+            "-A": warnings, "-W": warnings,
+        ]
     }()
     /// Options that a file follows.
     private static let files: Set<String> = ["--script", "--config", "--log", "--ca", "--cert", "--key", "--keylog"]

@@ -13,6 +13,8 @@ struct Invocation: Equatable {
         case attachable
         /// The configuration in force, on stdout.
         case configuration
+        /// Where the configuration is, on stdout.
+        case configurationPlace
         /// A text made from the tables, on stdout.
         case document(Document)
         case help
@@ -30,6 +32,8 @@ struct Invocation: Equatable {
     var isASCII: Bool?
     /// How many colours are used; nil: as the configuration says.
     var depth: Configuration.Depth?
+    /// For which background the colors are; nil: as the configuration says.
+    var theme: Theme?
     /// Bytes of traffic that are kept of one connection, and of all of them; nil: as the configuration says.
     var keep: Int?
     var keepTotal: Int?

@@ -56,7 +56,7 @@ enum ManPage {
         for action in Action.commands { lines += entry(action.usage, action.syntax?.help ?? "") }
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
-        for line in HelpView.filter { lines += [".PP", escaped(line)] }
+        for line in HelpContents.filter { lines += [".PP", escaped(line)] }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
         return lines
@@ -64,13 +64,17 @@ enum ManPage {
 
     private static var files: [String] {
         [".SH FILES"]
-            + entry("$XDG_CONFIG_HOME/socktui/config", "options, keys and colors; socktui config --print shows all")
+            + entry(
+                "$XDG_CONFIG_HOME/socktui/config",
+                "options, keys and colors, below ~/.config if that variable is not set; socktui config --print shows all. "
+                    + "config.toml is read if there is no config.")
             + entry(
                 "$XDG_CONFIG_HOME/socktui/templates",
                 KeyTable.standard.naming("lines to send, for {template}", in: .composer))
             + entry("$XDG_STATE_HOME/socktui/recent", "the last 20 addresses")
             + entry("$XDG_STATE_HOME/socktui/sent", "the last 100 lines sent to each peer; see --no-history")
             + [".SH ENVIRONMENT"] + entry("NO_COLOR", "no colors, unless it is empty")
+            + entry("COLORFGBG", "whether the background is light, if the terminal does not answer that")
     }
 
     private static var status: [String] {

@@ -18,7 +18,8 @@ final class CursesTerminal: Screen {
     private let inputDescriptor: Int32
     private let screen: OpaquePointer
     private let files: (output: UnsafeMutablePointer<FILE>, input: UnsafeMutablePointer<FILE>)
-    private let palette: Palette
+    private let environment: TerminalEnvironment
+    private var palette: Palette
     /// As many as are used.
     var colours: Int { min(Int(cn_colors()), palette.depth.count) }
     private var looks: [Look] = []
@@ -26,6 +27,8 @@ final class CursesTerminal: Screen {
     private var shownSize = Size(-1, -1)
     private var cursorIsVisible: Bool?
     private var decoder = KeyDecoder()
+    /// What was read while the terminal's answer was awaited.
+    private var early: [Message] = []
     private var quietReads = 0
 
     private struct Look {
@@ -36,10 +39,12 @@ final class CursesTerminal: Screen {
     private static let pasteOn = "\u{1B}[?2004h"
     private static let pasteOff = "\u{1B}[?2004l"
     private static let mouseOff = "\u{1B}[?1000l\u{1B}[?1006l"
+    private static let backgroundQuestion = "\u{1B}]11;?\u{1B}\\"
 
     /// Takes the terminal over: alternate screen, raw keys, bracketed paste.
     /// - Throws: when curses refuses it. Whether it can be used at all, `restoreBytes` has said before.
     init(environment: TerminalEnvironment) throws(Refused) {
+        self.environment = environment
         unsetenv("LINES")
         unsetenv("COLUMNS")
         setlocale(LC_CTYPE, "")
@@ -68,10 +73,12 @@ final class CursesTerminal: Screen {
             start_color()
             use_default_colors()
         }
-        palette = Palette(
-            colours: min(wanted, Int(cn_colors())), noColour: wanted == 0, changed: environment.changedColours)
+        palette = Self.palette(environment, isLight: environment.isLight)
         looks = makeLooks()
         send(Self.pasteOn)
+        guard environment.asksBackground, palette.depth != .none else { return }
+        decoder.expectBackground()
+        send(Self.backgroundQuestion)
     }
 
     deinit {
@@ -119,6 +126,8 @@ final class CursesTerminal: Screen {
     /// Gives the terminal back as it was.
     func leave() {
         guard !isAway else { return }
+        // Else the answer would be the shell's to read.
+        learnBackground(within: .milliseconds(50))
         isAway = true
         cn_mouse(0)
         send(Self.pasteOff)
@@ -146,6 +155,11 @@ final class CursesTerminal: Screen {
 
     func input() -> [Message] {
         guard !isAway else { return [] }
+        defer { early = [] }
+        return early + read()
+    }
+
+    private func read() -> [Message] {
         noticeSize()
         var messages: [Message] = []
         var batch: [KeyDecoder.Input] = []
@@ -166,6 +180,7 @@ final class CursesTerminal: Screen {
         messages += decoder.decode(batch)
         quietReads = batch.isEmpty && decoder.isPasting ? quietReads + 1 : 0
         if quietReads > Self.patience { messages += decoder.endPaste() }
+        for case .background(let isLight) in messages { take(isLight: isLight) }
         return messages
     }
 
@@ -240,6 +255,31 @@ final class CursesTerminal: Screen {
         return ForegroundChild.run(arguments, input: inputDescriptor, output: output)
     }
 
+    // MARK: Background
+
+    private static func palette(_ environment: TerminalEnvironment, isLight: Bool) -> Palette {
+        let (all, wanted) = (Int(cn_colors()), environment.colours ?? .max)
+        return Palette(
+            colours: min(wanted, all), noColour: wanted == 0, isDirect: all > 256, isLight: isLight,
+            changed: environment.changedColours)
+    }
+
+    /// Waits for the terminal's answer, so that the first picture has the right colours. One that comes later changes them.
+    func learnBackground(within limit: Duration) {
+        let end = ContinuousClock.now + limit
+        while decoder.awaitsBackground, case let left = end - ContinuousClock.now, left > .zero {
+            var polled = pollfd(fd: inputDescriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&polled, 1, Int32(left / .milliseconds(1)) + 1) > 0 { early += read() }
+        }
+    }
+
+    private func take(isLight: Bool) {
+        guard environment.asksBackground, isLight != palette.isLight else { return }
+        palette = Self.palette(environment, isLight: isLight)
+        looks = makeLooks()
+        repaint()
+    }
+
     // MARK: Drawing
 
     /// Puts one row on the screen, a run of one look at a time. Each run is placed by its column and ends behind a wide
@@ -289,7 +329,7 @@ final class CursesTerminal: Screen {
         Role.allCases.map { role in
             let wanted = palette.look(of: role)
             let pair = Int32(role.rawValue) + 1
-            let hasPair = wanted.foreground >= 0 && init_pair(Int16(pair), wanted.foreground, -1) == OK
+            let hasPair = wanted.foreground >= 0 && cn_pair(pair, wanted.foreground) == OK
             let attributes = Self.attributes(wanted.emphasis) | (wanted.isDim ? cn_dim : 0)
             return Look(attributes: attributes, pair: hasPair ? pair : 0)
         }

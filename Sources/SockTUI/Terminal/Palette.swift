@@ -1,7 +1,7 @@
 import InspectorCore
 
-/// How roles look with the colours that a terminal has. Every role also differs by its words or letters, so colour is
-/// never all there is.
+/// How roles look with the colours that a terminal has, on a dark or a light background. Every role also differs by its
+/// words or letters, so colour is never all there is.
 struct Palette {
     /// How many colours a role can choose from.
     enum Depth {
@@ -19,18 +19,27 @@ struct Palette {
 
     /// A colour's number (-1: the terminal's own) and what is added to it.
     struct Look: Equatable {
-        var foreground: Int16 = -1
+        var foreground: Int32 = -1
         var emphasis: Style.Emphasis = []
         var isDim = false
     }
 
     let depth: Depth
+    let isLight: Bool
+    /// Whether a colour's number is its 24 bits rather than its place among 256.
+    private let isDirect: Bool
     /// What a person wants to look otherwise.
     private let changed: [Role: ColourText]
 
-    /// - Parameter colours: as curses counts them.
-    init(colours: Int, noColour: Bool, changed: [Role: ColourText] = [:]) {
+    /// - Parameters:
+    ///   - colours: as curses counts them.
+    ///   - isDirect: the terminal counts colours by their 24 bits.
+    ///   - isLight: the background is.
+    init(
+        colours: Int, noColour: Bool, isDirect: Bool = false, isLight: Bool = false, changed: [Role: ColourText] = [:]
+    ) {
         self.changed = changed
+        (self.isDirect, self.isLight) = (isDirect, isLight)
         depth =
             switch noColour ? 0 : colours {
             case ..<8: .none
@@ -44,11 +53,12 @@ struct Palette {
     func look(of role: Role) -> Look {
         if let wanted = changed[role] { return look(of: wanted) }
         let row = Self.row(of: role)
+        let shades = isLight ? row.light : row.dark
         return switch depth {
         case .none: Look(emphasis: row.plain, isDim: row.isDim)
-        case .eight: Look(foreground: row.eight, emphasis: row.coloured, isDim: row.isDim)
-        case .sixteen: Look(foreground: row.sixteen, emphasis: row.coloured)
-        case .many: Look(foreground: row.many, emphasis: row.coloured)
+        case .eight: Look(foreground: number(shades.eight), emphasis: row.coloured, isDim: row.isDim)
+        case .sixteen: Look(foreground: number(shades.sixteen), emphasis: row.coloured)
+        case .many: Look(foreground: number(shades.many), emphasis: row.coloured)
         }
     }
 
@@ -60,41 +70,59 @@ struct Palette {
             case .sixteen: wanted.index.map { ColourText.nearest($0, among: 16) }
             case .many: wanted.index
             }
-        return Look(foreground: Int16(index ?? -1), emphasis: wanted.emphasis, isDim: wanted.isDim)
+        return Look(foreground: number(index), emphasis: wanted.emphasis, isDim: wanted.isDim)
+    }
+
+    /// As the terminal counts; it knows the first eight by their place in either case.
+    private func number(_ index: Int?) -> Int32 {
+        guard let index else { return -1 }
+        return Int32(isDirect && index >= 8 ? ColourText.components(index).number : index)
     }
 
     /// How a role looks where there are 256 colours and nobody wants it otherwise.
-    static func standard(_ role: Role) -> ColourText {
+    static func standard(_ role: Role, isLight: Bool = false) -> ColourText {
         let row = row(of: role)
-        return ColourText(index: row.many < 0 ? nil : Int(row.many), emphasis: row.coloured)
+        return ColourText(index: (isLight ? row.light : row.dark).many, emphasis: row.coloured)
     }
 
-    /// One line of the table: the colour per depth, what is added to a colour, and what stands for it without one.
+    /// A colour for each depth; nil: the terminal's own.
+    private struct Shades {
+        var eight: Int?
+        var sixteen: Int?
+        var many: Int?
+
+        init(_ eight: Int? = nil, _ sixteen: Int? = nil, _ many: Int? = nil) {
+            (self.eight, self.sixteen, self.many) = (eight, sixteen, many)
+        }
+    }
+
+    /// One line of the table: the colours on a dark and on a light background, what is added to a colour, and what stands
+    /// for it without one.
     private struct Row {
-        var eight: Int16 = -1
-        var sixteen: Int16 = -1
-        var many: Int16 = -1
+        var dark = Shades()
+        var light = Shades()
         var coloured: Style.Emphasis = []
         var plain: Style.Emphasis = []
         var isDim = false
     }
 
+    /// Of 256, only colours that no terminal lets a user change, so that the contrast is known.
     private static func row(of role: Role) -> Row {
         switch role {
         case .plain: Row()
-        case .dim, .unlit: Row(eight: -1, sixteen: 8, many: 245, isDim: true)
-        case .closed: Row(eight: -1, sixteen: 8, many: 243, isDim: true)
-        case .title: Row(eight: 6, sixteen: 14, many: 80, coloured: .bold, plain: .bold)
-        case .heading: Row(eight: 6, sixteen: 6, many: 73)
+        case .dim, .unlit: Row(dark: Shades(nil, 8, 248), light: Shades(nil, 8, 241), isDim: true)
+        case .closed: Row(dark: Shades(nil, 8, 246), light: Shades(nil, 8, 242), isDim: true)
+        case .title: Row(dark: Shades(6, 14, 80), light: Shades(4, 4, 24), coloured: .bold, plain: .bold)
+        case .heading: Row(dark: Shades(6, 6, 73), light: Shades(4, 4, 23))
         case .cursor: Row(coloured: .reverse, plain: .reverse)
-        case .lit: Row(eight: 2, sixteen: 10, many: 114, coloured: .bold, plain: .bold)
-        case .warn: Row(eight: 3, sixteen: 11, many: 221, coloured: .bold, plain: .bold)
-        case .bad: Row(eight: 1, sixteen: 9, many: 203, coloured: .bold, plain: [.bold, .underline])
-        case .received: Row(eight: 6, sixteen: 14, many: 117)
-        case .sent: Row(eight: 2, sixteen: 10, many: 150)
+        case .lit: Row(dark: Shades(2, 10, 114), light: Shades(nil, nil, 22), coloured: .bold, plain: .bold)
+        case .warn: Row(dark: Shades(3, 11, 221), light: Shades(5, 5, 94), coloured: .bold, plain: .bold)
+        case .bad: Row(dark: Shades(1, 9, 203), light: Shades(1, 1, 160), coloured: .bold, plain: [.bold, .underline])
+        case .received: Row(dark: Shades(6, 14, 117), light: Shades(4, 4, 25))
+        case .sent: Row(dark: Shades(2, 10, 150), light: Shades(5, 5, 58))
         case .key: Row(coloured: .bold, plain: .bold)
-        case .chip: Row(eight: 5, sixteen: 13, many: 183, coloured: .reverse, plain: .reverse)
-        case .error: Row(eight: 1, sixteen: 9, many: 203, coloured: .reverse, plain: .reverse)
+        case .chip: Row(dark: Shades(5, 13, 183), light: Shades(5, 5, 90), coloured: .reverse, plain: .reverse)
+        case .error: Row(dark: Shades(1, 9, 203), light: Shades(1, 1, 160), coloured: .reverse, plain: .reverse)
         }
     }
 }

@@ -13,6 +13,10 @@ struct TerminalEnvironment {
     var colours: Int?
     /// What a person wants to look otherwise than it does.
     var changedColours: [Role: ColourText] = [:]
+    /// Whether the background is light, as far as it is known before the terminal is asked.
+    var isLight = false
+    /// Whether to ask the terminal for its background.
+    var asksBackground = false
 
     /// What this process was started with. Where stdin is no terminal, keys come from the controlling terminal.
     /// - Throws: when there is no terminal; the sentence says what to do without one.
@@ -30,10 +34,26 @@ struct TerminalEnvironment {
             throw CursesTerminal.Refused(
                 sentence: "stdin is no terminal and there is no /dev/tty; use --json or --script FILE")
         }
+        let type = variable("TERM") ?? ""
+        let isAuto = configuration.theme == .auto && colours(configuration.depth) != 0
         return TerminalEnvironment(
             input: input, output: fcntl(StandardStream.output.rawValue, F_DUPFD_CLOEXEC, 3),
-            type: variable("TERM") ?? "",
-            colours: colours(configuration.depth), changedColours: configuration.colours)
+            type: type, colours: colours(configuration.depth), changedColours: configuration.colours,
+            isLight: isLight(configuration), asksBackground: isAuto && answers(type))
+    }
+
+    /// What the configuration says about the background, or else `COLORFGBG`, which some terminals set.
+    static func isLight(_ configuration: Configuration) -> Bool {
+        switch configuration.theme {
+        case .light: true
+        case .dark: false
+        case .auto: variable("COLORFGBG").flatMap { Theme.isLight(colourVariable: $0) } ?? false
+        }
+    }
+
+    /// Whether a terminal of this type may be asked for its background: one that does not know the question must not show it.
+    private static func answers(_ type: String) -> Bool {
+        !["", "dumb", "linux", "ansi", "cons25"].contains(type) && !type.hasPrefix("vt")
     }
 
     /// What was chosen by hand, in the configuration too, wins over `NO_COLOR` (no-color.org).

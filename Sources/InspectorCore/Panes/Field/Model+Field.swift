@@ -1,6 +1,22 @@
 import SocketCore
 
 extension Model {
+    /// A line above the footer in which a filter, a search or a command is typed.
+    package struct OpenField: Hashable, Sendable {
+        package enum Purpose: Hashable, Sendable {
+            case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
+        }
+        package var purpose: Purpose
+        package var editor: LineEditor
+        /// What held when the field was opened.
+        package var before: String
+        package var error: String?
+        /// The characters that the error is about.
+        package var wrong: Range<Int>?
+        /// The row of the palette that the user has gone to.
+        package var choice: Int?
+    }
+
     /// Opens the field in which a filter or a search is typed.
     mutating func openField(_ purpose: OpenField.Purpose) {
         let text =
@@ -23,8 +39,7 @@ extension Model {
     mutating func typeInField(_ change: (inout LineEditor) -> Void) {
         guard var field else { return }
         change(&field.editor)
-        field.error = nil
-        field.wrong = nil
+        (field.error, field.wrong, field.choice) = (nil, nil, nil)
         self.field = field
         switch field.purpose {
         case .eventSearch, .listSearch, .command: return
@@ -34,8 +49,7 @@ extension Model {
             }
             return
         case .helpFilter:
-            help?.filter = field.editor.text
-            help?.top = 0
+            help?.show(field.editor.text)
             return
         case .listFilter, .eventFilter: break
         }

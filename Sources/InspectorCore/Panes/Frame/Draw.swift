@@ -13,6 +13,7 @@ package func draw(_ model: Model, _ size: Size) -> Canvas {
     case .list, .talk, .detail, .events: drawPanes(model, layout, on: &canvas)
     }
     Footer.draw(model, layout, on: &canvas)
+    PaletteView.draw(model, layout, on: &canvas)
     if let dialog = model.dialog { DialogView.draw(dialog, model, on: &canvas) }
     if let help = model.help { HelpView.draw(model, help, on: &canvas) }
     return canvas

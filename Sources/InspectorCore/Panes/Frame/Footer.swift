@@ -9,8 +9,8 @@ package enum Footer {
     }
 
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        if model.field?.purpose == .command { return candidates(model, rect, on: &canvas) }
         let context = model.context
+        if context == .field, model.field?.purpose == .command { return palette(model, rect, on: &canvas) }
         let right = Line(reserved(context, model.options.keys), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
@@ -26,17 +26,15 @@ package enum Footer {
         canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
-    /// What the command being typed can become.
-    private static func candidates(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let right = Line(
-            model.naming("{complete} completes  {accept} runs it  {cancel} cancel", in: .field), Style(.key))
-        var line = Line()
-        for word in model.commandCandidates {
-            guard line.width + word.count + right.width + 6 <= rect.width else { break }
-            line.append(" ")
-            model.sanitizer.append(word, Style(.dim), to: &line)
-        }
-        canvas.draw(left: line, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+    /// What can be done with the row of the palette that is marked.
+    private static func palette(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let palette = model.palette
+        let entry = palette?.target.flatMap { index in palette?.entries[index] }
+        let verb = entry?.needsMore == true ? "writes it" : "runs it"
+        let left = Line(model.naming(" {history-up} {history-down} choose", in: .field), Style(.dim))
+        let completes = rect.width < 60 ? "" : "{complete} completes  "
+        let right = Line(model.naming("\(completes){accept} \(verb)  {cancel} cancel", in: .field), Style(.key))
+        canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
     /// What helps and what leaves, by the keys that are bound to them. ^C always quits.

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What a person sees who started the program without saying what to look at.
+/// What the user sees who started the program without saying what to look at.
 package enum StartView {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let glyphs = model.glyphs
@@ -8,20 +8,37 @@ package enum StartView {
         canvas.draw(Line(" socktui \(model.options.version)", Style(.title)), row: 0, in: whole, glyphs)
         canvas.draw(Line(" Connect to, or listen on", Style(.heading)), row: 2, in: whole, glyphs)
         prompt(model, whole, on: &canvas)
-        let relay = whole.width < 76 ? "" : "   relay :9000 host:80"
-        let forms = "   host:port   [::1]:port   unix:/path   listen :8080" + relay
-        canvas.draw(Line(forms, Style(.dim)), row: 4, in: whole, glyphs)
-        if let error = model.start.error {
-            var line = Line("   ")
-            model.sanitizer.append(error, Style(.error), to: &line)
-            canvas.draw(line, row: 5, in: whole, glyphs)
+        let problem = problem(model, whole.width)
+        // Where rows are few, why nothing was opened is worth more than what could be.
+        let top = problem.isEmpty || whole.height >= 16 ? 5 : 4
+        if top == 5 { canvas.draw(Line(forms(whole.width), Style(.dim)), row: 4, in: whole, glyphs) }
+        let rest = whole.trimmed(top: top, bottom: 2)
+        for (row, line) in problem.enumerated() { canvas.draw(line, row: row, in: rest, glyphs) }
+        list(model, rest.trimmed(top: max(6 - top, problem.count)), on: &canvas)
+        if model.notice == nil && model.field == nil { hint(model, layout.status, on: &canvas) }
+    }
+
+    /// What can be typed, as much of it as fits.
+    private static func forms(_ width: Int) -> String {
+        let forms = [
+            "host:port", "listen :8080", "attach PID", "unix:/path", "relay :9000 host:80", "ws://host/path",
+            "udp://host:port", "tls://host:port", "[::1]:port",
+        ]
+        return forms.reduce("") { $0.count + 3 + $1.count <= width ? "\($0)   \($1)" : $0 }
+    }
+
+    private static func hint(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let text: String
+        if model.start.target != nil {
+            text = " {accept} opens the marked line."
+        } else if !model.start.editor.isEmpty {
+            text = " {accept} opens what is typed."
+        } else {
+            let hasHelp = model.options.keys.binding(for: "?", in: .start)?.line == "help"
+            let what = rect.width >= 60 ? "a part of a line below." : "part of one."
+            text = (hasHelp ? " ? help." : "") + " Type an address or \(what)"
         }
-        lists(model, whole.trimmed(top: 6, bottom: 2), on: &canvas)
-        if model.notice == nil && model.field == nil {
-            let hint = model.naming(
-                " Type an address, demo, or a line's number, then {accept}; {complete} completes.", in: .start)
-            canvas.draw(Line(hint, Style(.dim)), row: 0, in: layout.status, glyphs)
-        }
+        canvas.draw(Line(model.naming(text, in: .start), Style(.dim)), row: 0, in: rect, model.glyphs)
     }
 
     private static func prompt(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
@@ -34,54 +51,25 @@ package enum StartView {
         }
     }
 
-    private typealias Entry = (text: String, note: String)
-
-    /// What was opened before and what listens here, as much as fits; demo always does.
-    private static func lists(_ model: Model, _ whole: Rect, on canvas: inout Canvas) {
-        let offers = model.start.offers
-        let recent: [Entry] = offers.recent.map { ($0.text, $0.age) }
-        let listening: [Entry] = offers.listening.map { ($0.address, $0.program) }
-        let programs: [Entry] = offers.programs.map { ($0.title, $0.age) }
-        let bottom = min(programs.count + 1, 5)
-        let rect = whole.trimmed(bottom: programs.isEmpty ? 0 : bottom)
-        let heads = (recent.isEmpty ? 0 : 1) + (listening.isEmpty ? 0 : 1)
-        let isSpacious = rect.height >= recent.count + listening.count + heads * 2 + 1
-        let room = max(0, rect.height - 1 - heads)
-        let forListening = min(listening.count, max(room / 2, room - recent.count))
-        var rows = section("Recent", recent, from: 1, room: isSpacious ? room : room - forListening, model)
-        if isSpacious && !rows.isEmpty { rows.append(Line()) }
-        rows += section(
-            "Listening on this host", listening, from: recent.count + 1, room: isSpacious ? room : forListening, model)
-        if isSpacious && !listening.isEmpty { rows.append(Line()) }
-        rows += section(
-            "Programs that can be inspected", programs, from: recent.count + listening.count + 1, room: bottom - 1,
-            model)
-        if isSpacious && !programs.isEmpty { rows.append(Line()) }
-        rows.append(Line("   demo  a small world of sockets to look at", Style(.dim)))
-        for (index, line) in rows.enumerated() { canvas.draw(line, row: index, in: whole, model.glyphs) }
+    /// Why nothing was opened, in as many rows as that takes.
+    private static func problem(_ model: Model, _ width: Int) -> [Line] {
+        guard let error = model.start.error else { return [] }
+        var line = Line()
+        model.sanitizer.append(error, Style(.error), to: &line)
+        return line.wrapped(to: max(1, width - 6)).map { part in
+            var indented = Line("   ")
+            indented.append(part)
+            return indented
+        }
     }
 
-    /// A heading and so many entries; where not all fit, the last row says how many more there are.
-    private static func section(
-        _ title: String, _ entries: [Entry], from number: Int, room: Int, _ model: Model
-    ) -> [Line] {
-        guard !entries.isEmpty, room > 0 else { return [] }
-        let fits = entries.count > room ? room - 1 : room
-        let texts = entries.prefix(fits).map { entry in
-            var line = Line()
-            model.sanitizer.append(entry.text, to: &line)
-            return Shorten.middle(line, to: 40, tail: Shorten.portTail(entry.text), model.glyphs)
+    private static func list(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        let target = model.start.target
+        for (index, row) in StartRows(model, height: rect.height).rows.enumerated() {
+            canvas.draw(row.line, row: index, in: rect, model.glyphs)
+            guard row.match != nil, row.match == target else { continue }
+            canvas.draw(Line(">", Style(.key)), row: index, in: rect, model.glyphs)
+            canvas.restyle(row: index, in: rect) { Style($0.role, [.reverse]) }
         }
-        let column = texts.map(\.width).max() ?? 0
-        var rows = [Line(" " + title, Style(.heading))]
-        for (index, text) in texts.enumerated() {
-            var line = Line(Format.padded(String(number + index), to: 4, right: true) + "  ", Style(.key))
-            line.append(text)
-            line.pad(to: 6 + column + 3)
-            model.sanitizer.append(entries[index].note, Style(.dim), to: &line)
-            rows.append(line)
-        }
-        if entries.count > fits { rows.append(Line("      +\(entries.count - fits) more", Style(.dim))) }
-        return rows
     }
 }

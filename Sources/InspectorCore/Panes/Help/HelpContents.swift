@@ -1,0 +1,101 @@
+import SocketCore
+
+/// What the help says, made from the tables that keys and commands are looked up in. Nothing is in it twice.
+package struct HelpContents {
+    /// One thing that the help says. It takes more than one row where it does not fit.
+    package struct Entry: Hashable, Sendable {
+        /// The keys, or the name.
+        package var lead: String
+        package var text: String
+        /// The command's name, which stands behind the text.
+        package var name = ""
+        /// What Enter does.
+        package var does: Deed = .nothing
+    }
+
+    package enum Deed: Hashable, Sendable {
+        case nothing
+        /// Runs a line as it is typed after `:`.
+        case run(String)
+        /// Begins a command line, since the command needs arguments.
+        case type(String)
+    }
+
+    package struct Section: Hashable, Sendable {
+        package var title: String
+        package var entries: [Entry]
+    }
+
+    package private(set) var sections: [Section] = []
+
+    /// The keys of the help's context come first, then what the others have beyond them. A filter leaves the entries that
+    /// hold it.
+    package init(_ model: Model, _ help: Model.HelpState) {
+        let keys = model.options.keys
+        var told: Set<Binding> = []
+        func tell(_ context: KeyContext, edits: Bool = false, _ title: String) {
+            let rows = keys.bindings(in: context).filter { Action.edits.contains($0.line) == edits }
+            let more = rows.filter { told.insert($0).inserted }
+            add(title + (more.count < rows.count ? ", besides the above" : ""), more.map(Self.entry))
+        }
+        tell(help.context, "")
+        if help.context.isText { tell(help.context, edits: true, "editing a line") }
+        let others: [KeyContext] = [.list, .talk, .composer, .detail, .events]
+        for other in others where other != help.context { tell(other, other.title) }
+        add("commands after :, in scripts, and bound to keys", commands)
+        add("marks", marks(model))
+        add("filter", Self.filter.map { Entry(lead: "", text: $0) })
+        add("warnings", Lint.all.map { Entry(lead: $0.name, text: $0.meaning) })
+        let wanted = help.filter.lowercased()
+        guard !wanted.isEmpty else { return }
+        sections = sections.compactMap { section in
+            let entries = section.entries.filter {
+                "\($0.lead) \($0.text) \($0.name)".lowercased().contains(wanted)
+            }
+            return entries.isEmpty ? nil : Section(title: section.title, entries: entries)
+        }
+    }
+
+    /// All entries, in the order in which the cursor goes through them.
+    package var entries: [Entry] { sections.flatMap(\.entries) }
+
+    private mutating func add(_ title: String, _ entries: [Entry]) {
+        if !entries.isEmpty { sections.append(Section(title: title, entries: entries)) }
+    }
+
+    private static func entry(_ binding: Binding) -> Entry {
+        Entry(
+            lead: binding.keys.map(\.label).joined(separator: " "), text: binding.help,
+            name: binding.action?.name ?? "", does: .run(binding.line))
+    }
+
+    private var commands: [Entry] {
+        [Entry(lead: "", text: "Every name on the right runs what its key does. With arguments:")]
+            + Action.commands.compactMap { action in
+                action.syntax.map {
+                    Entry(lead: action.name, text: "\($0.usage): \($0.help)", does: .type(action.name + " "))
+                }
+            }
+            + [Entry(lead: "TLS", text: "after tls:// addresses: \(TLSChoices.usage)")]
+    }
+
+    private func marks(_ model: Model) -> [Entry] {
+        [
+            "> client  < accepted  = listener  x closed  ASK waits for an answer (\(model.answerKey))",
+            "READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown",
+            "WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel",
+            model.naming("unread 23 B: bytes in the kernel that no read takes; {read} queues a read"),
+            "\(model.glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC.", "* marked  !2 two warnings",
+        ].map { Entry(lead: "", text: $0) }
+    }
+
+    /// What a filter can say, line by line.
+    package static let filter = [
+        "words are AND, | is OR, ! is NOT, ( ) group; /text/i: a regular expression",
+        "id:7 state:estab peer:10.0.0.0/8 port:443 role:client tag:42 read:delimiter",
+        "flag:connected lint:any lint:read-starved rq>0 wq>=64K rx>1M idle>9s age>1h",
+        "tls:yes tls:no tls:handshaking tls:1.3 (or queued, asking, secure, failed)",
+        "ws:yes ws:no ws:open ws:compressed ws:1006 (the code of a Close)",
+        "ws:opening ws:closing ws:closed ws:refused",
+    ]
+}
