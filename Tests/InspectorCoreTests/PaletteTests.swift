@@ -27,7 +27,7 @@ struct CommandPaletteTests {
     @Test(
         "a command is found by its beginning, a word in it, its letters and what it does",
         arguments: [
-            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("marked", "show-marked"),
+            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("marked ones only", "show-marked"),
             ("wtrmrk", "watermarks"),
             ("whole screen", "zoom"), ("auto-reply", "replies"),
         ])
@@ -107,16 +107,16 @@ struct CommandPaletteTests {
         #expect(model.field?.editor.text == "view hex+text ")
         model = self.model("view ")
         model.press(.down, .enter)
-        #expect(model.field?.editor.text == "view text ")
+        #expect(model.field?.editor.text == "view auto ")
         model.press(.enter)
-        #expect(model.field == nil && model.viewMode == .text)
+        #expect(model.field == nil && model.viewMode == .auto)
     }
 
     @Test("Enter in the help runs the entry under the cursor where the help was opened")
     func help() {
         var model = World.model()
         model.press("2", "?", "/")
-        model.type("hex and text")
+        model.type("automatic, hex")
         model.press(.enter, .enter)
         #expect(model.help == nil && model.tab == .talk && model.viewMode == .hexText)
         model.press("?", "/")

@@ -8,7 +8,8 @@ struct UpdateTests {
 
     private func selecting(_ id: UInt64) -> Model {
         var model = World.model()
-        while model.list.selected != SocketID(id) { model.press(.character("j")) }
+        model.press(.character("g"))
+        for _ in model.list.rows where model.list.selected != SocketID(id) { model.press(.character("j")) }
         return model
     }
 

@@ -5,12 +5,12 @@ extension Lint {
     static let blocking: [Lint] = [
         Lint(
             "deadlock", as: .critical, after: .seconds(5),
-            "both ends of a connection have been writing for {time}, and neither reads",
+            "both ends of a connection have been writing for %time, and neither reads",
             remedy: "one of them must read while it writes; until then only closing helps ({close})", deadlock
         ).following([], far: ["deadlock"]),
         Lint(
             "write-blocked", after: .seconds(5),
-            "the peer has not read for {time}, and a write waits for it with the kernel's send buffer full",
+            "the peer has not read for %time, and a write waits for it with the kernel's send buffer full",
             remedy: "find out why the peer does not read; wait for it, or close ({close})", writeBlocked
         ).following(["deadlock"], far: farCauses).gathered(),
         Lint(

@@ -4,7 +4,7 @@ import SocketCore
 extension Lint {
     static let callbacks: [Lint] = [
         Lint(
-            "delegate-slow", after: .milliseconds(100), "callbacks have waited for {time} for the delegate's queue",
+            "delegate-slow", after: .milliseconds(100), "callbacks have waited for %time for the delegate's queue",
             remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
         Lint(
             "delegate-nil", "a read is in hand and nobody will hear of it: no delegate is set",

@@ -5,14 +5,14 @@ extension Lint {
     static let closing: [Lint] = [
         Lint(
             "close-wait", as: .note, after: .seconds(30),
-            "one end closed its half {time} ago, and the program at the other end does not close",
+            "one end closed its half %time ago, and the program at the other end does not close",
             remedy:
                 "a program that has read the end and does not close leaks the connection; a pool may close it later",
             closeWait
         ).gathered(many: 20),
         Lint(
             "half-closed-long", as: .note, after: .seconds(30),
-            "this end sent FIN {time} ago, and the peer has neither sent anything nor closed since",
+            "this end sent FIN %time ago, and the peer has neither sent anything nor closed since",
             remedy: "the peer may still answer; if nothing is expected, close ({close})", halfClosedLong
         ).following(["close-wait"]).gathered(),
         Lint(
@@ -20,11 +20,11 @@ extension Lint {
             remedy: "it may still read them; if it does not, close now ({close})", halfClosed
         ).following(["write-blocked", "write-orphaned", "deadlock"]),
         Lint(
-            "disconnect-pending", after: .seconds(5), "a close waits for a queue that has not moved for {time}",
+            "disconnect-pending", after: .seconds(5), "a close waits for a queue that has not moved for %time",
             remedy: "close at once ({close}), or cancel what the queue waits for", disconnectPending
         ).following(["write-blocked", "write-orphaned", "deadlock"]),
         Lint(
-            "connecting-silent", after: .seconds(2), "a connect has had no answer for {time}",
+            "connecting-silent", after: .seconds(2), "a connect has had no answer for %time",
             remedy: "nobody answers there: check address, port and firewall; --timeout bounds the wait",
             connectingSilent),
     ]

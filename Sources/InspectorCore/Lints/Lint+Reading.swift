@@ -4,16 +4,16 @@ import SocketCore
 extension Lint {
     static let reading: [Lint] = [
         Lint(
-            "read-starved", after: .seconds(1), "bytes have waited for {time}, and no read is queued to take them",
+            "read-starved", after: .seconds(1), "bytes have waited for %time, and no read is queued to take them",
             remedy: "queue a read ({read}), or in the program call read(...) again after each one",
             readStarved
         ).following(["deadlock"]),
         Lint(
-            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for {time}, after bytes that nobody reads",
+            "eof-unseen", after: .seconds(1), "the peer's FIN has been here for %time, after bytes that nobody reads",
             remedy: "read on until the end ({read}): FIN is told after the last byte before it", endUnseen
         ).following(["deadlock"]),
         Lint(
-            "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for {time}",
+            "prebuffer-held", after: .seconds(5), "bytes read ahead have gone unread for %time",
             remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
         Lint(
             "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",

@@ -5,15 +5,15 @@ extension Lint {
     static let tls: [Lint] = [
         Lint(
             "tls-behind", after: .seconds(1),
-            "startTLS has waited for {time} for operations that were queued before it",
+            "startTLS has waited for %time for operations that were queued before it",
             remedy: "they have to finish in clear first: look at what they wait for, or cancel them", behind),
         Lint(
             "tls-one-sided", after: .seconds(5),
-            "one queue has come to startTLS, and the other has not moved for {time}",
+            "one queue has come to startTLS, and the other has not moved for %time",
             remedy: "the handshake begins when both are there: cancel or fulfil what the other queue waits for",
             oneSided),
         Lint(
-            "tls-stall", after: .seconds(5), "the TLS handshake has taken {time}",
+            "tls-stall", after: .seconds(5), "the TLS handshake has taken %time",
             remedy: "does the peer speak TLS on this port, and at this point of its protocol?", stall),
         Lint(
             "cert-unverified", "bytes pass encrypted, and nobody knows to whom",

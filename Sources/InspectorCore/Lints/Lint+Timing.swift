@@ -16,10 +16,10 @@ extension Lint {
         ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
             "no-timeout", after: .seconds(60),
-            "an operation without a timeout, and no byte for {time}: a dead peer goes unnoticed",
+            "an operation without a timeout, and no byte for %time: a dead peer goes unnoticed",
             remedy: "give it a timeout, or set idleTimeout or keepAlive in the configuration", noTimeout),
         Lint(
-            "idle", as: .note, after: .seconds(60), "no byte has passed for {time}",
+            "idle", as: .note, after: .seconds(60), "no byte has passed for %time",
             remedy: "nothing, if the protocol is a quiet one",
             isAllowed: true, idle),
     ]

@@ -20,7 +20,7 @@ package struct Lint: Sendable {
     package var severity: Severity
     /// How long it must last, or `nil` where no time is waited for.
     package var time: Duration?
-    /// What it means, for help; `{time}` stands for the time.
+    /// What it means, for help; `%time` stands for the time.
     private var pattern: String
     /// What to do about it, with the commands whose keys are named in braces; see `KeyTable.naming(_:in:)`.
     package var remedy: String
@@ -64,7 +64,7 @@ package struct Lint: Sendable {
 
     /// What it means, for help.
     package var meaning: String {
-        guard let time, let place = pattern.firstRange(of: "{time}") else { return pattern }
+        guard let time, let place = pattern.firstRange(of: "%time") else { return pattern }
         return String(pattern[..<place.lowerBound]) + Format.duration(time) + String(pattern[place.upperBound...])
     }
 
