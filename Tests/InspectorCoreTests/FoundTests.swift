@@ -127,7 +127,7 @@ struct MarkedTests {
         #expect(model.list.marked == Set(model.list.rows))
         let live = model.list.rows.filter { model.shown?.socket($0)?.isLive == true }
         model.press(.character("x"))
-        #expect(draw(model, size).text.contains("close \(model.list.marked.count) marked connections?"))
+        #expect(draw(model, size).text.contains("close \(live.count) marked connections?"))
         #expect(Set(sends(model.press(.character("t")))) == Set(live.map { .close($0, .reset) }))
         model.press(.character("a"))
         #expect(model.list.marked.isEmpty)
