@@ -123,7 +123,7 @@ struct PairTests {
         _ = model.update(.snapshot(RelayWorld.talking))
         let text = draw(model, size).text
         #expect(model.context == .talk)
-        for words in [" CLIENT ", " SERVER ", " RELAY ", "> client 8 B", "< server 11 B", "server 8 of 15 B so far"] {
+        for words in [" CLIENT ", " SERVER ", " RELAY ", "> client 8 B", "< server 11 B", "server 7 of 15 B so far"] {
             #expect(text.contains(words), "\(words)")
         }
         model.press(.character("L"))

@@ -76,7 +76,7 @@ package struct BytesPipeline {
         if isFull, !gives(.full) { sending.append(" (full)", Style(.warn)) }
         add(isFull && gives(.full) ? sending.restyled { _ in Style(.warn) } : sending)
         if let all = kernel?.sendQueue, let waiting = kernel?.notSent, all > waiting, !gives(.inFlight) {
-            add(amount("in flight", all - waiting))
+            add(amount("in flight", all - max(0, waiting)))
         }
         if kernel != nil, end != nil || !gives(.unknown) { add(atPeer(isShort: gives(.unread) && end?.program != nil)) }
         return stages
