@@ -129,7 +129,7 @@ struct ComposerTests {
     func failed(hasBegun: Bool) {
         var model = refused(typing: hasBegun ? "GE" : "", then: hasBegun ? "T v" : "GET v")
         #expect(model.context == .composer && model.composer.editor.text == "GET v")
-        #expect(model.frozen == nil && model.viewMode == .text)
+        #expect(model.frozen == nil && model.viewMode == .auto)
         #expect(text(model).contains(" CLOSED ") && text(model).contains(">GET v"))
         #expect(text(model).contains("Connection refused") && text(model).contains("Esc c connects again"))
         #expect(!lastRow(model).contains("send"))

@@ -106,7 +106,7 @@ struct KeptTrafficTests {
     func parts(_ mode: ViewMode) throws {
         let text = (0..<3_000).map { "line \($0) of it\n" }.joined()
         var model = model([item(0, Array(text.utf8)), item(1, .sent, [65])])
-        while model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("line 2500 of")
         model.press(.enter)

@@ -156,7 +156,7 @@ struct ComposingTests {
         socket.writing.current = OperationSnapshot(
             id: OperationID(8), kind: .write, tag: 1, done: 250_000, total: 262_144)
         _ = model.update(.snapshot(World.snapshot([socket], time: World.at(14, 3, 0))))
-        #expect(draw(model, size).text.contains("sending f: 1.7M of 2.9M, 58%   Alt-r stops it"))
+        #expect(draw(model, size).text.contains("sending f: 1.7M of 2.9M, 58%, 0/s   Alt-r stops it"))
         model.press(.alt("t"))
         model.type("x")
         #expect(model.press(.enter).isEmpty, "it would land in the middle of the file")
@@ -210,7 +210,7 @@ struct ActingTests {
         #expect(model.press(.enter) == [.send(.read(SocketID(7), ReadRequest(.frame(prefix), tag: 1)))])
         model.press(.character("r"), .character("f"), .tab, .tab, .tab, .tab, .tab, .control("u"), .character("3"))
         #expect(model.press(.enter).isEmpty)
-        #expect(draw(model, size).text.contains("max: must be at least the header's 4 bytes"))
+        #expect(draw(model, size).text.contains("At most: must be at least the header's 4 bytes"))
     }
 
     @Test("One queued operation is chosen and cancelled, or gets another timeout")

