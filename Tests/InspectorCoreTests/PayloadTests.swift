@@ -257,7 +257,7 @@ struct ReplyRuleTests {
         _ = model.update(.replies(SocketID(3), [rule]))
         #expect(model.replies(for: World.lineReader) == [rule])
         #expect(model.replies(for: World.busy).isEmpty)
-        while model.list.selected != SocketID(3) { model.press(.character("j")) }
+        while model.list.selected != SocketID(3) { model.press(.character("k")) }
         model.press(.character("2"))
         #expect(draw(model, size).text.contains("REPLY  when /x/ send y"))
     }

@@ -156,7 +156,7 @@ struct TalkTests {
     @Test("Going to a listener that has connections does not jump away from it")
     func oldListener() {
         var model = World.model()
-        while model.list.selected != SocketID(3) { model.press(.character("j")) }
+        while model.list.selected != SocketID(3) { model.press(.character("k")) }
         model.press(.enter)
         _ = model.update(.snapshot(World.full))
         #expect(model.list.selected == SocketID(3) && model.tab == .talk)

@@ -8,7 +8,7 @@ struct UpdateTests {
 
     private func selecting(_ id: UInt64) -> Model {
         var model = World.model()
-        while model.list.selected != SocketID(id) { model.press(.character("j")) }
+        _ = model.update(.command("select \(id)"))
         return model
     }
 
