@@ -27,7 +27,7 @@ struct CommandPaletteTests {
     @Test(
         "a command is found by its beginning, a word in it, its letters and what it does",
         arguments: [
-            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("marked", "show-marked"),
+            ("zoom", "zoom"), ("oom", "zoom"), ("half", "half-page-up"), ("marked", "act-on-marked"),
             ("wtrmrk", "watermarks"),
             ("whole screen", "zoom"), ("auto-reply", "replies"),
         ])
