@@ -196,10 +196,10 @@ struct CommandLineTests {
         let row = model.layout(model.size, .list).list.y + 1
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 5)))
         #expect(model.list.selected == SocketID(9) && model.tab == .list)
-        _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row)))
+        _ = model.update(.mouse(MouseEvent(.wheelDown, x: 5, y: row + 3)))
         #expect(model.list.selected == SocketID(10))
-        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
-        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 3)))
+        _ = model.update(.mouse(MouseEvent(.press, x: 5, y: row + 3)))
         #expect(model.tab == .talk)
         _ = model.update(.mouse(MouseEvent(.press, x: 45, y: 1)))
         #expect(model.tab == .events)
