@@ -35,7 +35,8 @@ struct ShellTests {
         #expect(printed.output.contains("\nascii = true\n") && printed.output.contains("\n\"q\" = \"close reset\"\n"))
         folder.write(printed.output, to: "printed")
         let again = try run("config", "--print", "--config", folder.path + "/printed")
-        #expect(again.output == printed.output)
+        // The first line names the file.
+        #expect(again.output.drop { $0 != "\n" } == printed.output.drop { $0 != "\n" })
         #expect(try run("config", "--print", "--config", "/nonexistent").status == 2)
     }
 
@@ -77,7 +78,7 @@ struct ShellTests {
             #expect(row?.contains(":file:_files'") == true, "\(option)")
             #expect(fish.contains("\ncomplete -c socktui -l \(option) -r -F -d "), "\(option)")
         }
-        #expect(fish.contains("\ncomplete -c socktui -s A -x -a 'read-starved ") && !fish.contains(" -l  "))
+        #expect(fish.contains("\ncomplete -c socktui -s A -x -a 'deadlock ") && !fish.contains(" -l  "))
         #expect(zsh.contains(#"the peer'\''s FIN"#) && zsh.contains(#"+PONG\\r\\n"#))
         #expect(fish.contains(#"the peer\'s FIN"#) && fish.contains(#"+PONG\\r\\n"#))
     }
@@ -182,7 +183,7 @@ struct ShellScreenTests {
         let (inspection, _) = try Peer.listening()
         try inspection.tmux.keys("1", "?", "/")
         try inspection.send("half-page")
-        try inspection.wait(for: "with half-page")
+        try inspection.wait(for: "matching \"half-page\"")
         #expect(try !inspection.tmux.text().contains("quit; asks"))
     }
 

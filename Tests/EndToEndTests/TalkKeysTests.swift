@@ -182,7 +182,7 @@ struct TalkKeysTests {
             #expect(try tmux.waitFor("Enter send"))
             try tmux.keys("Up")
             try tmux.type("!")
-            #expect(try tmux.waitFor(recalled ? " remember me!" : " !"))
+            #expect(try tmux.waitFor(recalled ? ">remember me!" : ">!"))
             try tmux.keys("C-u")
             try tmux.type(options.isEmpty ? "remember me" : "forget me")
             try tmux.keys("Enter")

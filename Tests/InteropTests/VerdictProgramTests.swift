@@ -131,8 +131,8 @@ struct VerdictProgramTests {
         let watch = try Watch(to: port)
         let client = try Self.start(client: "c.sendall(b'x' * 98_304); signal.pause()", to: watch.port)
         #expect(eventually { watch.hasUnreadThere })
-        try server.write("go\\n")
-        let finding = try #require(watch.finding("reset-cause"))
+        try server.write("go\n")
+        let finding = try #require(watch.finding("reset-cause"), "\(watch.look().first(.max, selected: nil))")
         #expect(finding.sentence.contains("[\(server.process)] closed with ") && finding.sentence.contains("unread"))
         #expect(!client.hasEnded)
     }

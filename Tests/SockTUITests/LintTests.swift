@@ -190,7 +190,8 @@ extension Provocation {
             bench.fillUp()
             #expect(bench.finds("write-blocked") == nil, "not at once")
             bench.pass(6)
-            #expect(bench.finds("write-blocked")?.hasPrefix("peer[\(getpid())] has not read for 6s: ") == true)
+            let sentence = bench.finds("write-blocked") ?? ""
+            #expect(sentence.hasPrefix("peer[\(getpid())] has not read for 6s: "), "\(sentence)")
         } relieved: {
             $0.drain()
         },

@@ -63,9 +63,8 @@ struct BackgroundAnswer: Sendable {
         quietReads += 1
         let limit: Int
         switch state {
-        case .escape: limit = Self.quietAfterEscape
+        case .escape, .terminator: limit = Self.quietAfterEscape
         case .number: limit = isAwaited ? Self.quietAfterNumber : 1
-        case .terminator: limit = 1
         case .idle, .colour: limit = .max
         }
         patience = max(0, patience - 1)

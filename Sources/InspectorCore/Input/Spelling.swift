@@ -2,9 +2,11 @@
 package enum Spelling {
     /// The known word that is at most two slips of the finger away, as the end of a sentence; empty: none is.
     package static func suggestion(for word: String, among known: [String]) -> String {
-        // Of two that are as near, the one that begins alike.
-        let nearest = known.map { ($0, distance($0, word)) }.min { left, right in
-            left.1 != right.1 ? left.1 < right.1 : left.0.first == word.first && right.0.first != word.first
+        // Of two that are as near, the one with the same letters, or else the one that begins alike.
+        let letters = word.sorted()
+        func likeness(_ name: String) -> Int { (name.sorted() == letters ? 2 : 0) + (name.first == word.first ? 1 : 0) }
+        let nearest = known.map { (name: $0, slips: distance($0, word)) }.min { left, right in
+            left.slips != right.slips ? left.slips < right.slips : likeness(left.name) > likeness(right.name)
         }
         guard let (name, slips) = nearest, slips <= 2, slips < name.count else { return "" }
         return "; did you mean \(name)?"

@@ -89,9 +89,9 @@ extension Lint {
         }
         let unread = it.side.unreadThere.map { "\($0), " } ?? ""
         var verdict = Verdict(
-            "\(it.side.reader) \(refusal(it.socket)) for \(time): \(unread)\(waits)\(waiter(it))", lasting: lasting
+            "\(it.side.reader) \(refusal(it)) for \(time): \(unread)\(waits)\(waiter(it))", lasting: lasting
         ).blaming(it.side)
-        // Its user has it in hand.
+        // Somebody debugs it.
         if it.side.end?.program?.isStopped == true {
             verdict.severity = .note
             verdict.sentence = "\(it.side.reader) is stopped and has not read for \(time): \(unread)\(waits)"
@@ -99,10 +99,12 @@ extension Lint {
         return verdict
     }
 
-    /// Bytes in flight wait for an acknowledgement; without any, the peer's window is shut. A stream of this host always
-    /// has its bytes at the reader.
-    private static func refusal(_ socket: SocketSnapshot) -> String {
-        guard socket.peer?.isUnix != true, let all = socket.kernel?.sendQueue, let waiting = socket.kernel?.notSent,
+    /// Bytes in flight wait for an acknowledgement; without any, the peer's window is shut. Where the reader is on this
+    /// host, its own kernel queue says that it does not read.
+    private static func refusal(_ it: Situation) -> String {
+        let socket = it.socket
+        guard it.side.end?.unread ?? 0 == 0, socket.peer?.isUnix != true, let all = socket.kernel?.sendQueue,
+            let waiting = socket.kernel?.notSent,
             all > waiting
         else { return "has not read" }
         return "has not acknowledged anything"

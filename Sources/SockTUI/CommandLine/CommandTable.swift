@@ -193,7 +193,7 @@ enum CommandTable {
         },
         Option(
             name: "-W", value: "WARNING",
-            help: "show this warning even where it is left out; idle=5m: after that long; all: each"
+            help: "show this warning; idle=5m: after that long; all: each"
         ) {
             (name, request) throws(UsageError) in
             do throws(LintSettings.Problem) {
