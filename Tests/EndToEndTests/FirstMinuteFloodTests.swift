@@ -23,7 +23,7 @@ struct FirstMinuteFloodTests {
         var largest = 0
         var presses: [Duration] = []
         while presses.count < 10 || flood.sent < Self.amount {
-            for (key, sign) in [("3", "[3 Detail]"), ("2", "[2 Talk]")] {
+            for (key, sign) in [("3", "[3 Detail]"), ("2", "[2 Traffic]")] {
                 let pressed = ContinuousClock.now
                 try inspection.tmux.keys(key)
                 try inspection.wait(for: sign)

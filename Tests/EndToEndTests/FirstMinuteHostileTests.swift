@@ -80,7 +80,7 @@ struct FirstMinuteHostileTests {
             guard let first = rows.firstIndex(where: { $0.contains(" traffic ") }),
                 let last = rows.lastIndex(where: { $0.contains(" reading ") })
             else { return nil }
-            above = rows[...first].map { $0.contains("[2 Talk]") ? $0 : Self.withoutRates($0) }
+            above = rows[...first].map { $0.contains("[2 Traffic]") ? $0 : Self.withoutRates($0) }
             below = Array(rows[last...])
             let names = [
                 "pane_title", "alternate_on", "cursor_flag", "cursor_x", "cursor_y", "mouse_any_flag", "insert_flag",

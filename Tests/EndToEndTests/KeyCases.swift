@@ -57,7 +57,7 @@ struct KeyCase {
     ]
 
     private static let views: [String: KeyCase] = [
-        "list": .shows("[1 List]"), "talk": .shows("[2 Talk]"), "detail": .shows("[3 Detail]"),
+        "list": .shows("[1 List]"), "talk": .shows("[2 Traffic]"), "detail": .shows("[3 Detail]"),
         "events": .shows("[4 Events]"), "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
@@ -73,7 +73,7 @@ struct KeyCase {
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),
         "half-page-down": KeyCase(selects: 7), "half-page-up": KeyCase(before: ["G"], selects: 6),
-        "next-pane": .shows("[2 Talk]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
+        "next-pane": .shows("[2 Traffic]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
         "columns": .shows("[ ] AGE"), "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
@@ -103,7 +103,7 @@ struct KeyCase {
     private static let events: [String: KeyCase] = following.merging([
         "first": .shows("socktui        -"), "next-pane": .shows("[1 List]"), "previous-pane": .shows("[3 Detail]"),
         "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
-        "search-previous": .shows("nothing is searched"), "jump": .shows("[2 Talk]"),
+        "search-previous": .shows("nothing is searched"), "jump": .shows("[2 Traffic]"),
     ]) { $1 }
 
     private static let detail: [String: KeyCase] = [
@@ -125,7 +125,7 @@ struct KeyCase {
             before: ["type abc", "Enter"], behind: ["type b"], shows: ["earlier line with \"b\"", ">abc"]),
         "half-close": .shows("FIN goes out"), "list": .shows("[1 List]"), "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
-        "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Talk]", "? help  q back"),
+        "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Traffic]", "? help  q back"),
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),
         "chord": KeyCase(before: ["type abc"], behind: ["C-e"], shows: ["ended with status 3"]),
@@ -175,7 +175,7 @@ struct KeyCase {
         "cancel": .hides("close #1 "),
     ]
 
-    private static let firstHelp = ">Enter            talk with the connection"
+    private static let firstHelp = ">Enter            open the connection"
 
     private static let help: [String: KeyCase] = [
         "up": KeyCase(before: ["j"], shows: [firstHelp]), "down": .hides(firstHelp),

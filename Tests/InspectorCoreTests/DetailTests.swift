@@ -82,7 +82,7 @@ struct DetailTests {
 
     @Test("Who is asked is told with which key to answer, while the answer is awaited")
     func asking() {
-        #expect(text(World.snapshot([World.busy]), selecting: 7).contains("A answers: extend it, fail it, or close"))
+        #expect(text(World.snapshot([World.busy]), selecting: 7).contains("press A to extend, fail or close"))
         #expect(!text(World.snapshot([World.lineReader]), selecting: 8).contains("A answers"))
     }
 

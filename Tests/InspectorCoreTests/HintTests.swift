@@ -66,7 +66,7 @@ struct HintTests {
             #expect(!KeyTable.standard.naming(lint.remedy).contains(":read"), "\(lint.name)")
         }
         func remedy(_ name: String) -> String { Lint.named(name).map { keys.naming($0.remedy) } ?? "" }
-        #expect(remedy("timeout-asking").hasPrefix("Z answers: "))
+        #expect(remedy("timeout-asking").hasPrefix("press Z to "))
         #expect(remedy("read-starved").hasPrefix("queue a read (:read), "))
         #expect(remedy("write-blocked").hasSuffix("or close (:close)"))
 
@@ -85,7 +85,7 @@ struct HintTests {
         model.press(.character("4"))
         #expect(draw(model, Size(80, 40)).text.contains("Z answers: accept once, refuse"))
         model.press(.character("2"))
-        #expect(draw(model, Size(80, 40)).text.contains("; Z answers: extend, fail it, close"))
+        #expect(draw(model, Size(80, 40)).text.contains("; press Z to extend, fail or close"))
         model.press(.escape, .character("?"))
         let help = HelpView.lines(model, Model.HelpState(context: .list)).map(\.text)
         #expect(help.contains { $0.contains("ASK waits for an answer (Z)") })

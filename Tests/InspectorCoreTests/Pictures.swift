@@ -179,7 +179,7 @@ struct PictureTests {
         case "pace": [.enter, .alt("r"), .tab, .character("3")]
         case "close": [.character("x"), .character("j")]
         case "answer": [.character("A")]
-        case "answer-waiting": Array(repeating: .character("j"), count: 5) + [.character("A")]
+        case "answer-waiting": [.character("g"), .character("A")]
         case "events-cursor": [.character("4")] + Array(repeating: .up, count: 9)
         case "quit": [.character("q")]
         case "list-filter", "list-filter-bad": [.character("f")]

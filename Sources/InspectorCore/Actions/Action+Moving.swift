@@ -29,7 +29,7 @@ extension Action {
             .key([.alt("1")], in: [.composer], "the list")),
         Action(
             "talk", .change { $0.showTalk(composing: false) },
-            .key(["2"], in: KeyContext.views, "the talk: traffic and composer"),
+            .key(["2"], in: KeyContext.views, "the traffic, and the line that is sent"),
             .key([.alt("2")], in: [.composer], "the traffic")),
         Action(
             "detail", .change { $0.show(.detail) },

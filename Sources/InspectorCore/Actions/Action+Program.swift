@@ -3,7 +3,7 @@ extension Action {
     static let program: [Action] = [
         Action(
             "help", .change { $0.help = Model.HelpState(context: $0.context) },
-            takes: .arguments("WORD", "the help, what holds this word alone", { $0.text }) { model, word in
+            takes: .arguments("WORD", "the help, only entries with this word", { $0.text }) { model, word in
                 model.help = Model.HelpState(context: model.context, filter: word)
                 return []
             },

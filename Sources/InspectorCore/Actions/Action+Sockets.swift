@@ -6,12 +6,12 @@ extension Action {
         Action(
             "open", .change { $0.openSelected() },
             .key(
-                [.enter], in: [.list], "talk with the connection; go to what was found", hint: "talk",
+                [.enter], in: [.list], "open the connection; go to what was found", hint: "open",
                 if: { $0.selected != nil }),
-            .key([.enter], in: [.detail], "talk with the connection").leading),
+            .key([.enter], in: [.detail], "open the connection").leading),
         Action(
             "jump", .change { $0.jumpToEvent() },
-            .key([.enter], in: [.events], "talk with the connection of this event", hint: "jump")),
+            .key([.enter], in: [.events], "open the connection of this event", hint: "jump")),
         Action(
             "write", .change { $0.startComposing() },
             .key(["w", "i"], in: [.talk], "write: to the composer", hint: "write", if: \.acceptsText),
@@ -41,7 +41,7 @@ extension Action {
         Action(
             "relay",
             takes: .arguments(
-                "LISTEN TARGET [timeout 10s] [TLS]", "listen, and connect on", words: ["timeout"] + TLSChoices.words,
+                "LISTEN TARGET [timeout 10s] [TLS]", "listen, and forward to a target", words: ["timeout"] + TLSChoices.words,
                 Instruction.relay
             ) { _, request in [.relay(request)] }),
     ]
@@ -72,14 +72,14 @@ extension Action {
                 "extend 30s|fail|close", "answer what timed out", words: ["extend", "fail", "close"],
                 Instruction.verdict
             ) { $0.answer($1) },
-            .key(["A"], in: [.list, .talk], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer),
+            .key(["A"], in: [.list, .talk], "answer a timeout, a certificate or a held connection", hint: "answer", if: \.awaitsAnswer),
             .key(
                 ["A"], in: [.events], "answer what this event asks",
                 .change {
                     $0.jumpToEvent()
                     $0.ask { $0.openAnswer($1, in: $2) }
                 }),
-            .key(["A"], in: [.detail], "answer a timeout, or who waits", hint: "answer", if: \.awaitsAnswer).leading,
+            .key(["A"], in: [.detail], "answer a timeout, a certificate or a held connection", hint: "answer", if: \.awaitsAnswer).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
             "operations", .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },

@@ -87,7 +87,7 @@ extension Action {
         edit(.right, [.right, .control("f")], "one character on", inForm: "one character on; the next choice"),
         edit(.lineStart, [.home, .control("a")], "to the beginning of the line"),
         edit(.lineEnd, [.end, .control("e")], "to the end of the line"),
-        edit(.wordLeft, [.alt("b")], "one word back"), edit(.wordRight, [.alt("f")], "one word on"),
+        edit(.wordLeft, [.alt("b")], "one word back"), edit(.wordRight, [.alt("f")], "one word forward"),
         edit(.backspace, [.backspace, .control("h")], "delete the character before the cursor"),
         edit(.delete, [.delete], "delete the character at the cursor"),
         edit(.cutToEnd, [.control("k")], "cut to the end of the line"),
@@ -113,7 +113,7 @@ extension Action {
             .key([" "], in: [.form], "choose, in a field with choices")),
         Action(
             "cancel", .change { $0.dialog = nil },
-            .key([.escape], in: [.field], "as it was before", hint: "cancel", .change { $0.cancelField() }).required,
+            .key([.escape], in: [.field], "cancel", hint: "cancel", .change { $0.cancelField() }).required,
             .key([.escape], in: [.form], "never mind", hint: "cancel").required,
             .key([.escape, "q"], in: [.menu], "never mind", hint: "cancel").required,
             .key([.escape, "q", "?", .function(1)], in: [.help], "close", hint: "close", .change { $0.help = nil })

@@ -17,11 +17,11 @@ extension Lint {
             remedy: "queue a read ({read}): it is served from them at once", prebufferHeld),
         Lint(
             "delimiter-slow", "much was scanned, or nothing came for a while, and no delimiter is among it",
-            remedy: "compare the bytes ({talk} Talk) with the delimiter: perhaps the peer ends lines otherwise",
+            remedy: "compare the bytes ({talk} Traffic) with the delimiter: perhaps the peer ends lines otherwise",
             delimiterSlow),
         Lint(
             "near-maxlength", "a delimiter read has used more than 90 % of its limit",
-            remedy: "raise the limit, or look at what the peer sends ({talk} Talk): the read fails when it is full",
+            remedy: "raise the limit, or look at what the peer sends ({talk} Traffic): the read fails when it is full",
             nearMaxLength),
         Lint(
             "unbounded-delimiter", "a delimiter read without a limit: the peer decides how much memory it takes",

@@ -5,13 +5,13 @@ extension Lint {
     static let timing: [Lint] = [
         Lint(
             "timeout-asking", "an operation timed out and waits for an answer",
-            remedy: "{answer} answers: extend, fail it, close; in the program answer didTimeOut", timeoutAsking),
+            remedy: "press {answer} to extend, fail or close; a program answers didTimeOut", timeoutAsking),
         Lint(
-            "read-timeout-near", "the read in hand has used more than 80 % of its timeout",
+            "read-timeout-near", "the current read has used more than 80 % of its timeout",
             remedy: "more time can be given when it times out ({answer}), or queue reads with a longer one"
         ) { it, _ in timeoutNear(it.socket.reading.current, it.now) },
         Lint(
-            "write-timeout-near", "the write in hand has used more than 80 % of its timeout",
+            "write-timeout-near", "the current write has used more than 80 % of its timeout",
             remedy: "more time can be given when it times out ({answer}); does the peer read at all?"
         ) { it, _ in timeoutNear(it.socket.writing.current, it.now) },
         Lint(
@@ -30,7 +30,7 @@ extension Lint {
         if let timeout = asking.timeout, let started = asking.started {
             guard now - (started + timeout) > .milliseconds(250) else { return nil }
             let waited = Format.duration(now - (started + timeout))
-            return "t\(asking.tag) timed out after \(Format.duration(timeout)), asks for an answer for \(waited)"
+            return "t\(asking.tag) timed out after \(Format.duration(timeout)); has waited \(waited) for an answer"
         }
         return "t\(asking.tag) timed out and waits for an answer"
     }

@@ -28,7 +28,7 @@ package enum FlagWords {
     private static func reason(_ flag: SocketFlags, _ socket: SocketSnapshot, _ now: MonotonicTime) -> String {
         switch flag {
         case .socketStarted: "started \(Format.duration(now - socket.opened)) ago"
-        case .connected: "bytes can pass" + (socket.connected.map { " for \(Format.duration(now - $0))" } ?? "")
+        case .connected: socket.connected.map { "established \(Format.duration(now - $0)) ago" } ?? "bytes can pass"
         case .forbidReadsWrites: "a close was requested, so nothing new is queued"
         case .readsPaused: "\(tag(socket.reading)) timed out and awaits an answer"
         case .writesPaused: "\(tag(socket.writing)) timed out and awaits an answer"

@@ -25,7 +25,7 @@ extension CommandTable {
         },
         Option(
             name: "--expect", value: "WHAT", commands: openers,
-            help: "0 once TEXT, /RE/ or hex:0d0a comes"
+            help: "exit 0 on receiving TEXT, /RE/, hex:0d0a"
         ) {
             (text, request) throws(UsageError) in
             switch Expectation.parse(text) {
@@ -34,7 +34,7 @@ extension CommandTable {
                 throw UsageError("--expect", "column \(failure.column) of \(text): \(failure.message)")
             }
         },
-        Option(name: "--within", value: "TIME", commands: openers, help: "time of each --expect before it; 10s") {
+        Option(name: "--within", value: "TIME", commands: openers, help: "limit for each --expect before it; 10s") {
             (text, request) throws(UsageError) in
             let limit = try duration(text, "--within")
             let fresh = request.limitedExpectations..<request.invocation.report.expectations.count

@@ -183,17 +183,17 @@ enum CommandTable {
             (text, request) throws(UsageError) in
             request.invocation.keep = try size(text, "--keep")
         },
-        Option(name: "--keep-total", value: "SIZE", help: "and so much of all together; 64M by default") {
+        Option(name: "--keep-total", value: "SIZE", help: "how much in all; 64M by default") {
             (text, request) throws(UsageError) in
             request.invocation.keepTotal = try size(text, "--keep-total")
         },
-        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: none") {
+        Option(name: "-A", value: "WARNING", help: "never show this warning, as in -A idle; all: hide all") {
             (name, request) throws(UsageError) in
             guard request.invocation.lints.allow(name) else { throw noWarning("-A", name) }
         },
         Option(
             name: "-W", value: "WARNING",
-            help: "show this warning; idle=5m: after that long; all: each"
+            help: "show this warning; idle=5m: after 5m; all: show all"
         ) {
             (name, request) throws(UsageError) in
             do throws(LintSettings.Problem) {

@@ -198,7 +198,7 @@ final class AttachedSource: SocketSource {
     private func receive(_ buffer: inout [UInt8], _ decoder: inout InspectionFrameDecoder) {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return }
-        guard count > 0 else { return end("it has ended") }
+        guard count > 0 else { return end("it has ended; this is its last state") }
         receive(buffer[..<count], &decoder)
     }
 

@@ -207,7 +207,7 @@ extension SocketEvent.Kind {
             label, [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
             second: .milliseconds("elapsed_s"), detail: ["after \(.second), \(.first) B so far"],
             sentence: [
-                "timed out after \(.second); \(.pendingAnswer) answers: extend, fail it, close",
+                "timed out after \(.second); press \(.pendingAnswer) to extend, fail or close",
                 "timed out after \(.second)",
             ])
     }

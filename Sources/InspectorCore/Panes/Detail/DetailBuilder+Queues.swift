@@ -26,7 +26,7 @@ extension DetailBuilder {
         if let current = queue.current {
             rows += inHand(current)
             if current.isAsking {
-                let words = model.naming("{answer} answers: extend it, fail it, or close").split(separator: " ")
+                let words = model.naming("press {answer} to extend, fail or close").split(separator: " ")
                 rows += wrapped(words.map { Line($0, Style(.warn)) }, separator: " ", indent: 5)
             }
         } else if queue.barrier != 0 {

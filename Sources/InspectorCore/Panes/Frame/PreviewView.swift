@@ -11,7 +11,7 @@ package enum PreviewView {
         let below =
             model.list.found != nil
             ? 0 : model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
-        let keys = model.naming("{open} talk, {detail} detail")
+        let keys = model.naming("{open} open, {detail} detail")
         let hint = Line((below > 0 ? "\(below) more rows below   " : "") + keys, Style(.dim))
         canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)

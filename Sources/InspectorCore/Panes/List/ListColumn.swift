@@ -55,11 +55,11 @@ package struct ListColumn: Sendable {
         fixed("id", "ID", "number", right: true) { socket, _, _ in .number(Double(socket.id.number)) },
         fixed("state", "STATE", "TCP's state") { socket, _, _ in .text(socket.stateWord) },
         fixed("peer", "PEER", "the other end") { socket, _, _ in .text(socket.peerText) },
-        fixed("reading", "READING", "the read in hand") { socket, _, _ in
+        fixed("reading", "READING", "the current read") { socket, _, _ in
             let done = socket.reading.current.map { Double($0.done) }
             return number(done ?? (socket.unreadBytes > 0 ? Double(socket.unreadBytes) : nil))
         },
-        fixed("writing", "WRITING", "the write in hand") { socket, _, _ in
+        fixed("writing", "WRITING", "the current write") { socket, _, _ in
             number(socket.writing.pendingBytes > 0 ? Double(socket.writing.pendingBytes) : nil)
         },
         fixed("rx", "RX/s", "bytes received a second", right: true) { socket, _, _ in number(socket.receiveRate) },

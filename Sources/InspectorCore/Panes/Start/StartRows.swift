@@ -19,7 +19,7 @@ struct StartRows {
         matches = model.start.matches
         target = model.start.target
         guard !matches.isEmpty else {
-            rows = [Row(line: Line("   nothing listed matches", Style(.dim)))]
+            rows = [Row(line: Line("   no matches below", Style(.dim)))]
             return
         }
         rows = whole(isSpacious: true)

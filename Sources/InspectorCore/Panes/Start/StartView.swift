@@ -30,7 +30,7 @@ package enum StartView {
     private static func hint(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let text: String
         if model.start.target != nil {
-            text = " {accept} opens the marked line."
+            text = " {accept} opens the selected line."
         } else if !model.start.editor.isEmpty {
             text = " {accept} opens what is typed."
         } else {

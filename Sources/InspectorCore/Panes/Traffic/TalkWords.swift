@@ -20,7 +20,7 @@ package enum TalkWords {
             return socket.received == 0 && socket.sent == 0 ? ["open on \(place); no datagram has passed yet"] : []
         case .connected, .lingering:
             if socket.webSocket != nil { return [] }
-            return socket.received == 0 && socket.sent == 0 ? ["connected; nothing has passed yet"] : []
+            return socket.received == 0 && socket.sent == 0 ? ["connected; no traffic yet"] : []
         }
     }
 
