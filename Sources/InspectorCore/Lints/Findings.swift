@@ -34,6 +34,7 @@ package struct Findings: Sendable {
 
     /// Looks at every session of a snapshot. `lost`: events that were missed lately.
     package mutating func take(_ snapshot: EngineSnapshot, among others: Surroundings = Surroundings(), lost: UInt64) {
+        far = FarEnds()
         raw.removeAll(keepingCapacity: true)
         ledger.begin()
         for index in snapshot.sockets.indices {

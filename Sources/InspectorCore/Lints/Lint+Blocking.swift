@@ -40,7 +40,8 @@ extension Lint {
     /// Both directions of a relayed connection have stood, with bytes queued. It is told about the client's leg.
     private static func relayedDeadlock(_ it: Situation, _ leg: Side, _ after: Duration) -> Verdict? {
         guard it.socket.role == .accepted, let here = it.side.blocked(it.now), let there = leg.blocked(it.now),
-            case let lasting = min(here, there), lasting >= after, !it.side.hasReadAll, !leg.hasReadAll
+            case let lasting = min(here, there), lasting >= after, !it.side.hasReadAll, !leg.hasReadAll,
+            it.side.end?.program?.isStopped != true, leg.end?.program?.isStopped != true
         else { return nil }
         let unread = [it.side, leg].map { $0.end?.unread.map { Format.size($0) } ?? "-" }
         var verdict = Verdict(
@@ -54,7 +55,9 @@ extension Lint {
 
     /// Neither end of our own connection reads, and both have bytes queued.
     private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
-        guard it.socket.linked == nil, let end = it.side.end, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
+        // What the kernel says of a Unix socket's send queue is memory, and stands while we have unread bytes.
+        guard it.socket.linked == nil, it.socket.peer?.isUnix != true, let end = it.side.end,
+            end.program?.isStopped != true, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
             let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,
             case let lasting = min(out, it.now - since), lasting >= after
         else { return nil }
@@ -83,9 +86,12 @@ extension Lint {
         let time = Format.duration(lasting)
         let waits = "\(Format.size(it.socket.writing.pendingBytes)) wait here"
         if it.side.hasReadAll {
-            return Verdict(
+            var verdict = Verdict(
                 "nothing has gone out for \(time), though \(it.side.reader) has read all that arrived there; \(waits)",
                 lasting: lasting)
+            // The way between them is at fault, no program.
+            verdict.subject = it.socket.peerText
+            return verdict
         }
         let unread = it.side.unreadThere.map { "\($0), " } ?? ""
         var verdict = Verdict(
@@ -112,7 +118,9 @@ extension Lint {
 
     /// Who is stuck behind it on the other side of a relay.
     private static func waiter(_ it: Situation) -> String {
-        guard let leg = it.leg, leg.socket.isHeldBack, let unsent = leg.end?.unsent, unsent > 0 else { return "" }
+        guard let leg = it.leg, leg.socket.peer?.isUnix != true, leg.socket.isHeldBack, let unsent = leg.end?.unsent,
+            unsent > 0
+        else { return "" }
         return "; \(leg.reader) waits to send \(Format.size(unsent)) more"
     }
 

@@ -35,8 +35,13 @@ extension Model {
     }
 
     mutating func write(_ bytes: [UInt8]) -> [Effect] {
-        onSelected { model, socket in
-            if let reason = TalkWords.whyNoWriting(socket) { return model.refuse(reason) }
+        onSelected { model, selected in
+            if let reason = model.whyNoSending { return model.refuse(reason) }
+            let socket = model.writesTo ?? selected
+            if let injection = model.injection {
+                let count = Format.count(bytes.count, "byte")
+                model.notice = model.hint("injected \(count) into \(injection.id), for \(injection.receiver)")
+            }
             if socket.ownWebSocket != nil {
                 let message = WebSocketMessage(WebSocketMessage.type(of: bytes), bytes)
                 return [.send(.webSocket(socket.id, .message(message)))]

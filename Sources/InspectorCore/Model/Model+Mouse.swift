@@ -41,6 +41,7 @@ extension Model {
     private mutating func press(at event: MouseEvent, _ layout: ScreenLayout) {
         let row = event.y - layout.list.y - 1
         if let found = list.found, layout.list.holds(event), row >= 0 {
+            isComposing = false
             let step = found.top + row - found.cursor
             return step == 0 && tab == .list ? jumpToFound() : moveInFound(step)
         }

@@ -43,6 +43,7 @@ extension Model {
         if tab != .talk { awaiting = nil }
         self.tab = tab
         isComposing = false
+        if tab == .list, list.found != nil { selectFound() }
     }
 
     /// Goes to the selected connection's talk. The cursor goes to its composer only where something can be written, and

@@ -69,7 +69,7 @@ package struct Model: Sendable {
     package internal(set) var payloadSearch: PayloadSearch?
     package internal(set) var talkMatch: TalkMatch?
     /// The place to show once the traffic of the selected connection is known.
-    var awaitedMatch: TalkMatch?
+    var awaitedMatch: (socket: SocketID, match: TalkMatch)?
     /// How many searches over all connections were begun.
     var findsBegun = 0
     /// Whether ^X was pressed in the composer and its second key is awaited.

@@ -261,7 +261,6 @@ extension EngineSnapshot {
                 high = middle
             }
         }
-        if low < sockets.count && sockets[low].id == id { return low }
-        return sockets.firstIndex { $0.id == id }
+        return low < sockets.count && sockets[low].id == id ? low : nil
     }
 }

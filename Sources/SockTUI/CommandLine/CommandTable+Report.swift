@@ -25,7 +25,7 @@ extension CommandTable {
         },
         Option(
             name: "--expect", value: "WHAT", commands: openers,
-            help: "exit 0 on receiving TEXT, /RE/, hex:0d0a"
+            help: "exit 0 once it got TEXT, /RE/, hex:0d0a"
         ) {
             (text, request) throws(UsageError) in
             switch Expectation.parse(text) {

@@ -246,6 +246,7 @@ final class ReportRun {
 
     private func finish(_ text: [String]) -> Ending {
         if let interruption { return .signal(interruption) }
+        if case .broken(let outcome)? = conversation?.verdict { return ending(after: outcome) }
         let outcome = put(text + (last.map { lines.end($0, status: status) } ?? []))
         for complaint in complaints { _ = Program.complain(complaint, status: 1) }
         return ending(after: outcome)

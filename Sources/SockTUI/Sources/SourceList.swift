@@ -178,20 +178,16 @@ final class SourceList: Sendable {
         }
     }
 
-    /// What is kept of the traffic of the program's own sockets. Waits a second at most; sockets not answered for are left
-    /// out.
+    /// What is kept of the traffic of the program's own sockets. Waits ten seconds at most, and then
+    /// answers with none of it.
     func traffic(of ids: [SocketID]) -> [(id: SocketID, traffic: TrafficSnapshot)] {
         let found = Lock<[SocketID: TrafficSnapshot]>([:])
-        let answers = DispatchGroup()
-        for id in ids {
-            guard let source = source(of: id) else { continue }
-            answers.enter()
-            source.requestSnapshot(SnapshotRequest(traffic: id.own)) { @Sendable snapshot in
-                found.withLock { $0[id] = snapshot?.traffic }
-                answers.leave()
-            }
+        let answered = DispatchSemaphore(value: 0)
+        requestTraffic(of: ids) { traffic in
+            found.withLock { $0 = traffic }
+            answered.signal()
         }
-        _ = answers.wait(timeout: .now() + .seconds(1))
+        _ = answered.wait(timeout: .now() + .seconds(10))
         return found.withLock { found in ids.compactMap { id in found[id].map { (id, $0) } } }
     }
 

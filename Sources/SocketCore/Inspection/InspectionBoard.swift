@@ -14,7 +14,10 @@ package struct InspectionBoard: Sendable {
         fileprivate var trafficOf: SocketID?
         fileprivate var traffic = ToldTraffic()
         fileprivate var underWay: Update?
-        package var watch = InspectionWatch()
+        package var watch = InspectionWatch() {
+            // A viewer forgets the traffic of a session that it looks away from.
+            didSet { if watch.traffic != oldValue.traffic { trafficOf = nil } }
+        }
 
         package init() {}
 
@@ -30,6 +33,8 @@ package struct InspectionBoard: Sendable {
         var told = 0
         /// The revision that it brings the viewer to, at least.
         var revision: UInt64
+        /// The traffic as it was when the update began: one that grows meanwhile would never be told to its end.
+        var traffic: TrafficSnapshot?
     }
 
     private var entries: [SocketID: Entry] = [:]
@@ -175,7 +180,8 @@ package struct InspectionBoard: Sendable {
         }
         let count = sessions.count
         sessions += watched
-        viewer.underWay = Update(sessions: sessions, firstWatched: count, revision: revision)
+        let traffic = viewer.watch.traffic.flatMap { lastChanges.traffic[$0] }
+        viewer.underWay = Update(sessions: sessions, firstWatched: count, revision: revision, traffic: traffic)
     }
 
     private func isNews(_ id: SocketID, to viewer: Progress) -> Bool {
@@ -222,7 +228,7 @@ package struct InspectionBoard: Sendable {
 
     /// Tells the next piece of the traffic that the viewer watches; whether that was the last.
     private func appendTraffic(_ viewer: inout Progress, to writer: inout WireWriter) -> Bool {
-        guard let id = viewer.watch.traffic, let traffic = lastChanges.traffic[id] else { return true }
+        guard let id = viewer.watch.traffic, let traffic = viewer.underWay?.traffic else { return true }
         let isFirst = viewer.trafficOf != id
         if isFirst { (viewer.trafficOf, viewer.traffic) = (id, ToldTraffic()) }
         let wasDropped = viewer.traffic.dropped

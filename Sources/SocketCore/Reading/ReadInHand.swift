@@ -204,7 +204,8 @@ struct ReadInHand {
         guard gathered == 0 else {
             return Array(preBuffer.prefix(min(range.upperBound, gathered)).dropFirst(range.lowerBound))
         }
-        return Array(bytes[range.clamped(to: 0..<bytes.count)])
+        let part = range.clamped(to: 0..<bytes.count)
+        return bytes.withUnsafeBytes { [UInt8]($0[part]) }
     }
 
     /// This read as it is shown.

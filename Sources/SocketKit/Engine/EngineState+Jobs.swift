@@ -175,7 +175,7 @@ extension EngineState {
 
     /// Marks a write as a user's, on a connection that belongs to others. Returns its name, or `nil` for other commands.
     private func inject(_ action: SocketCommand.Action, into connection: Connection) -> OperationID? {
-        guard case .write(let request) = action else { return nil }
+        guard case .write(let request) = action, connection.webSocket == nil else { return nil }
         let operation = names.nextOperation()
         connection.noteInjection(operation, tag: request.tag, request.bytes.count)
         return operation

@@ -6,7 +6,10 @@ extension SocketEngine {
         of sessions: [SocketID], then answer: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {
         queue.async { @Sendable [self] in
-            answer(enter { state in Dictionary(uniqueKeysWithValues: sessions.map { ($0, state.traffic(of: $0)) }) })
+            answer(
+                enter { state in
+                    Dictionary(sessions.map { ($0, state.traffic(of: $0)) }, uniquingKeysWith: { first, _ in first })
+                })
         }
     }
 }

@@ -54,7 +54,11 @@ package struct CommandPalette {
     /// command.
     package var target: Int? {
         if let choice { return entries.isEmpty ? nil : min(choice, entries.count - 1) }
-        return isKnown || typed.isEmpty || entries.isEmpty ? nil : 0
+        // What sends bytes or FIN runs only where its whole name is typed.
+        guard !isKnown, !typed.isEmpty, let best = entries.first, !["send", "half-close"].contains(best.name) else {
+            return nil
+        }
+        return 0
     }
 
     /// The line that Enter leaves or runs, and whether more must be typed; `nil`: what is typed.

@@ -4,8 +4,9 @@ import SocketCore
 extension ListPane {
     /// Marks the row with the cursor, or takes its mark away.
     mutating func toggleMark(in shared: Shared) {
-        guard let id = selected.map({ listed($0, in: shared) }) else { return }
-        if marked.remove(id) == nil { marked.insert(id) }
+        guard let selected else { return }
+        let legs = shared.shown?.socket(selected).flatMap { pair(of: $0, in: shared)?.legs.map(\.id) } ?? [selected]
+        if marked.isDisjoint(with: legs) { marked.insert(listed(selected, in: shared)) } else { marked.subtract(legs) }
         if marked.isEmpty { showsMarked = false }
     }
 

@@ -19,7 +19,8 @@ extension Model {
     mutating func found(_ news: FindProgress) {
         let isFirst = list.found?.current == nil
         list.found?.take(news)
-        if isFirst, tab == .list { selectFound() }
+        // What is being typed or asked is about the connection that was selected when it began.
+        if isFirst, tab == .list, field == nil, dialog == nil, help == nil { selectFound() }
     }
 
     mutating func moveInFound(_ step: Int) {
@@ -27,7 +28,7 @@ extension Model {
         selectFound()
     }
 
-    private mutating func selectFound() {
+    mutating func selectFound() {
         if let match = list.found?.current { select(match.socket) }
     }
 
@@ -37,18 +38,24 @@ extension Model {
             notice = hint(list.found?.progress.isOver == false ? "nothing is found yet" : "nothing was found")
             return
         }
+        guard shown?.socket(match.socket) != nil else {
+            notice = hint("\(match.socket) is no longer listed")
+            return
+        }
         select(match.socket)
         showTalk(composing: false)
         payloadSearch = found.request.search
-        awaitedMatch = TalkMatch(item: match.item, offset: match.offset)
+        awaitedMatch = (match.socket, TalkMatch(item: match.item, offset: match.offset))
         showAwaitedMatch()
     }
 
     /// Shows the result that was jumped to, as soon as the traffic of its connection is known.
     mutating func showAwaitedMatch() {
-        guard let match = awaitedMatch, traffic.isKnown || frozen != nil else { return }
+        guard let (socket, match) = awaitedMatch else { return }
+        let isElsewhere = socket != list.selected
+        guard isElsewhere || (frozen.map { $0.trafficOf == socket } ?? traffic.isKnown) else { return }
         awaitedMatch = nil
-        guard tab == .talk, !showMatch(match) else { return }
+        guard !isElsewhere, tab == .talk, !showMatch(match) else { return }
         notice = error("that is no longer kept")
     }
 

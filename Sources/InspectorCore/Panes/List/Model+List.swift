@@ -24,7 +24,7 @@ extension Model {
             let isBusy = tab != .list || dialog != nil || field != nil
             if self.row(of: selected) != nil, isBusy || !list.keepsPlace(row, in: shared) { return }
             // What is being looked at stays, listed or not: what is typed must never go to another connection.
-            if tab != .list { return }
+            if tab != .list || dialog != nil || field?.purpose == .command { return }
         }
         list.selected = list.rows.isEmpty ? nil : list.rows[min(max(0, row ?? 0), list.rows.count - 1)]
     }
@@ -32,7 +32,7 @@ extension Model {
     /// Nobody has moved the cursor yet and it is on what was there first, a listener or something that is over: the
     /// first connection that lives is more worth a look.
     private mutating func leaveListener() {
-        guard !list.isChosen, tab == .list || tab == .start, let shown,
+        guard !list.isChosen, tab == .list || tab == .start, dialog == nil, field == nil, let shown,
             selected.map({ $0.role == .listener || !$0.isLive }) ?? false
         else { return }
         let first = list.rows.first { id in
@@ -55,6 +55,8 @@ extension Model {
         list.selected = id
         detail = DetailState()
         traffic.watch(id)
+        // Only `w` opens a line that injects.
+        if isComposing, injection != nil { isComposing = false }
     }
 
     /// Moves the cursor so many rows.
