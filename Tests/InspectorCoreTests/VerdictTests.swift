@@ -73,7 +73,7 @@ struct VerdictTests {
             #expect(findings.count == 0, "\(second)")
         }
         let gone = Self.find([Self.stuck(1)], [1: PeerEnd(program: Self.python, unread: 0)], at: [100, 110])
-        #expect(gone[SocketID(1)].first?.subject == nil)
+        #expect(gone[SocketID(1)].first?.subject == "db:5432")
         #expect(gone[SocketID(1)].first?.sentence.contains("has read all that arrived there") == true)
     }
 

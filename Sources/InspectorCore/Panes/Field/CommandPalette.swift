@@ -55,7 +55,9 @@ package struct CommandPalette {
     package var target: Int? {
         if let choice { return entries.isEmpty ? nil : min(choice, entries.count - 1) }
         // What sends bytes or FIN runs only where its whole name is typed.
-        guard !isKnown, !typed.isEmpty, let best = entries.first, !["send", "half-close"].contains(best.name) else {
+        guard !isKnown, !typed.isEmpty, let best = entries.first,
+            best.needsMore || !["send", "half-close"].contains(best.name)
+        else {
             return nil
         }
         return 0

@@ -32,7 +32,8 @@ extension Model {
     /// Nobody has moved the cursor yet and it is on what was there first, a listener or something that is over: the
     /// first connection that lives is more worth a look.
     private mutating func leaveListener() {
-        guard !list.isChosen, tab == .list || tab == .start, dialog == nil, field == nil, let shown,
+        guard !list.isChosen, tab == .list || tab == .start, dialog == nil, field?.purpose != .command,
+            let shown,
             selected.map({ $0.role == .listener || !$0.isLive }) ?? false
         else { return }
         let first = list.rows.first { id in
