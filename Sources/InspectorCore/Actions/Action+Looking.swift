@@ -89,7 +89,10 @@ extension Action {
                 offers: { $0.shown?.sockets.map { "\($0.id.number)" } ?? [] }, Instruction.socket
             ) { $0.goTo($1) }),
         Action(
-            "view", takes: .word("choose how traffic is shown", ViewMode.allCases.map { ($0.rawValue, $0) }) { $0.viewMode = $1 }),
+            "view",
+            takes: .word("choose how traffic is shown", ViewMode.allCases.map { ($0.rawValue, $0) }) {
+                $0.viewMode = $1
+            }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },
             .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),

@@ -41,7 +41,8 @@ extension Action {
         Action(
             "relay",
             takes: .arguments(
-                "LISTEN TARGET [timeout 10s] [TLS]", "listen, and forward to a target", words: ["timeout"] + TLSChoices.words,
+                "LISTEN TARGET [timeout 10s] [TLS]", "listen, and forward to a target",
+                words: ["timeout"] + TLSChoices.words,
                 Instruction.relay
             ) { _, request in [.relay(request)] }),
     ]
@@ -72,14 +73,19 @@ extension Action {
                 "extend 30s|fail|close", "answer what timed out", words: ["extend", "fail", "close"],
                 Instruction.verdict
             ) { $0.answer($1) },
-            .key(["A"], in: [.list, .talk], "answer a timeout, a certificate or a held connection", hint: "answer", if: \.awaitsAnswer),
+            .key(
+                ["A"], in: [.list, .talk], "answer a timeout, a certificate or a held connection", hint: "answer",
+                if: \.awaitsAnswer),
             .key(
                 ["A"], in: [.events], "answer what this event asks",
                 .change {
                     $0.jumpToEvent()
                     $0.ask { $0.openAnswer($1, in: $2) }
                 }),
-            .key(["A"], in: [.detail], "answer a timeout, a certificate or a held connection", hint: "answer", if: \.awaitsAnswer).leading,
+            .key(
+                ["A"], in: [.detail], "answer a timeout, a certificate or a held connection", hint: "answer",
+                if: \.awaitsAnswer
+            ).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
             "operations", .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },

@@ -5,7 +5,8 @@ enum TabBar {
     static func tabs(_ model: Model) -> [(tab: Model.Tab, text: String)] {
         let isShort = model.paneContext == .composer && model.size.width < 76
         let tabs: [(Model.Tab, text: String)] = [
-            (.list, "{list} List"), (.talk, "{talk} Traffic"), (.detail, "{detail} Detail"), (.events, "{events} Events"),
+            (.list, "{list} List"), (.talk, "{talk} Traffic"), (.detail, "{detail} Detail"),
+            (.events, "{events} Events"),
         ]
         return tabs.map { tab, text in
             (tab, isShort ? String(text.drop { $0 != " " }.dropFirst()) : model.naming(text))

@@ -22,7 +22,9 @@ extension Lint {
         Lint(
             engine: "events-lost", "the engine overwrote events before they were read here",
             remedy: "what is shown of queues and totals is true all the same; a larger eventCapacity keeps more"
-        ) { _, lost in lost > 0 ? Verdict("\(lost) events were lost within the last minute: the event buffer was full") : nil },
+        ) { _, lost in
+            lost > 0 ? Verdict("\(lost) events were lost within the last minute: the event buffer was full") : nil
+        },
     ]
 
     private static let slow = Duration.milliseconds(100)
