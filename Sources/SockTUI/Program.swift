@@ -66,7 +66,10 @@ enum Program {
         guard !entries.isEmpty else {
             return complain("no program is inspectable; \(AttachablePrograms.howTo)", status: 1)
         }
-        return show(AttachablePrograms.table(entries) + "\n")
+        let next =
+            StandardStream.output.isTerminal
+            ? "\nsocktui attach \(entries[0].process) opens \(entries[0].program).\n" : ""
+        return show(AttachablePrograms.table(entries) + "\n" + next)
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {

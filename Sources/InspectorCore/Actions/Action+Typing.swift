@@ -105,18 +105,19 @@ extension Action {
             "previous-field", .change { $0.dialogs.stepField(-1) },
             .key([.backTab, .up], in: [.form], "previous field")),
         Action(
-            "toggle",
-            .pressed {
-                $0.dialogs.toggleField($1)
-                return []
-            },
-            .key([" "], in: [.form], "choose, in a field with choices")),
-        Action(
             "cancel", .change { $0.dialog = nil },
             .key([.escape], in: [.field], "cancel", hint: "cancel", .change { $0.cancelField() }).required,
             .key([.escape], in: [.form], "never mind", hint: "cancel").required,
             .key([.escape, "q"], in: [.menu], "never mind", hint: "cancel").required,
             .key([.escape, "q", "?", .function(1)], in: [.help], "close", hint: "close", .change { $0.help = nil })
                 .required),
+        Action(
+            "toggle",
+            .pressed {
+                $0.dialogs.toggleField($1)
+                return []
+            },
+            .key(
+                [" "], in: [.form], "choose, in a field with choices", hint: "choose", if: { $0.dialogs.isOnChoice })),
     ]
 }

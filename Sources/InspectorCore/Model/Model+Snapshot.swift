@@ -16,6 +16,9 @@ extension Model {
 
     /// Takes a snapshot; while the screen is frozen it is kept, but not shown.
     mutating func take(_ snapshot: EngineSnapshot) {
+        let wasLive = selected?.isLive ?? false
+        // What was to happen on a connection has happened, or will not, once that is closed.
+        defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
         shared.clock.take(snapshot)
         shared.cadence.take(snapshot.time)
         measureLoad(snapshot)

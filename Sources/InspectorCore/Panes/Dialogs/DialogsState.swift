@@ -45,6 +45,13 @@ package struct DialogsState: Sendable {
 
     // MARK: Forms
 
+    /// Whether the field with the cursor has choices.
+    var isOnChoice: Bool {
+        guard case .form(let form) = open, form.fields.indices.contains(form.focus) else { return false }
+        if case .text = form.fields[form.focus].value { return false }
+        return true
+    }
+
     mutating func editForm(_ change: (inout Form) -> Void) {
         guard case .form(var form) = open else { return }
         change(&form)

@@ -77,6 +77,7 @@ package enum Footer {
             let all = model.frozen?.nextEvent ?? model.log.next
             var text = model.events.matching == nil ? "\(all) events" : "\(shown) of \(kept) rows"
             if model.events.matching == nil, model.log.first > 0 { text += ", the latest \(kept) rows are kept" }
+            if model.events.matching == nil, kept > Int(all) { text += ", \(Format.count(kept - Int(all), "note"))" }
             if model.log.lost > 0 { text += ", \(model.log.lost) lost" }
             return text
         case .talk:
