@@ -21,7 +21,7 @@ extension Provocation {
             try bench.socket.startTLS(.testClient())
             #expect(bench.finds("tls-behind") == nil, "not at once")
             bench.pass(2)
-            #expect(bench.finds("tls-behind") == "startTLS waits behind read t42 and write t1")
+            #expect(bench.finds("tls-behind") == "startTLS waits for read t42 and write t1")
         } relieved: { bench in
             try bench.pair.peerSends("four")
             bench.drain()

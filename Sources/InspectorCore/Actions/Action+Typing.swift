@@ -72,7 +72,7 @@ extension Action {
             .key([.alt("d")], in: [.composer], "where datagrams are sent; in a relay, to client or server")),
     ]
 
-    /// The names of the actions that edit a line, which the help lists by themselves.
+    /// The names of the actions that edit a line, which the help lists apart.
     package static let edits = Set(editing.map(\.name))
 
     private static func edit(_ edit: LineEditor.Edit, _ keys: [Key], _ help: String, inForm: String? = nil) -> Action {

@@ -32,7 +32,7 @@ struct TOMLReader {
         }
     }
 
-    /// Behind a key's value or a table's name there is nothing else on a line.
+    /// Nothing else follows a key's value or a table's name on a line.
     mutating func endLine() throws(TOML.Failure) {
         skipBlanks()
         try skipComment()

@@ -103,7 +103,7 @@ struct BackgroundAnswer: Sendable {
         state = next
     }
 
-    /// Lets go what turned out not to be an answer.
+    /// Releases what turned out not to be an answer.
     private mutating func release(_ passed: inout [Input], _ batches: inout [[Input]]) {
         if isCarried { batches.append(held) } else { passed += held }
         (state, held, isCarried) = (.idle, [], false)

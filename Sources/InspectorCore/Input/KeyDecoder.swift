@@ -34,7 +34,7 @@ package struct KeyDecoder: Sendable {
     /// The terminal was asked for its background.
     package mutating func expectBackground() { answer.expect() }
 
-    /// Decodes one batch: keys and pastes, in order, and behind them the terminal's answer. An empty batch says that nothing
+    /// Decodes one batch: keys and pastes, in order, then the terminal's answer. An empty batch says that nothing
     /// came for a while.
     package mutating func decode(_ batch: [Input]) -> [Message] {
         var messages: [Message] = []

@@ -131,7 +131,7 @@ package struct LineEditor: Hashable, Sendable {
     }
 
     /// Goes to the next line in the history that begins with what was typed, in this direction, or to the next line of all
-    /// if none begins so. Behind the latest one it goes to what was typed.
+    /// if none begins so. After the latest one it goes to what was typed.
     private mutating func recall(_ step: Int) {
         let typed = historyIndex == nil ? text : draft
         var index = (historyIndex ?? history.count) + step

@@ -116,7 +116,7 @@ extension Lint {
         return "has not acknowledged anything"
     }
 
-    /// Who is stuck behind it on the other side of a relay.
+    /// The program that waits on the other side of a relay because of it.
     private static func waiter(_ it: Situation) -> String {
         guard let leg = it.leg, leg.socket.peer?.isUnix != true, leg.socket.isHeldBack, let unsent = leg.end?.unsent,
             unsent > 0

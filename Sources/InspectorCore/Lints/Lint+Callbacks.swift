@@ -7,7 +7,7 @@ extension Lint {
             "delegate-slow", after: .milliseconds(100), "callbacks have waited for %time for the delegate's queue",
             remedy: "do less in the callbacks, or give the sockets a queue of their own", delegateSlow),
         Lint(
-            "delegate-nil", "a read is in hand and nobody will hear of it: no delegate is set",
+            "delegate-nil", "a read is under way and no delegate is set: nobody is notified of it",
             remedy: "set the delegate and keep it: it is held weakly", delegateMissing),
     ]
 
@@ -42,12 +42,12 @@ extension Lint {
 
     private static func delegateMissing(_ it: Situation, _ after: Duration) -> Verdict? {
         let socket = it.socket
-        // A WebSocket takes what is read by itself.
+        // A WebSocket takes what is read itself.
         guard socket.ownWebSocket == nil else { return nil }
         guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current else {
             return nil
         }
-        return "read t\(read.tag) is in hand, and no delegate will hear of it"
+        return "read t\(read.tag) is under way, and no delegate is set that would be notified"
     }
 
     private static func descriptorsOut(_ engine: EngineSnapshot, _ lost: UInt64) -> Verdict? {

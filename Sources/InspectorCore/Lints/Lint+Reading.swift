@@ -65,7 +65,7 @@ extension Lint {
                 $0.isAsking ? "t\($0.tag) waits for an answer" : "t\($0.tag) does not take them"
             } ?? "no read is queued"
         let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
-        return "peer sent FIN \(Format.duration(now - closed)) ago behind \(unread) unread: \(why)"
+        return "peer sent FIN \(Format.duration(now - closed)) ago, after \(unread) unread: \(why)"
     }
 
     private static func prebufferHeld(_ it: Situation, _ after: Duration) -> Verdict? {
@@ -78,7 +78,7 @@ extension Lint {
             lasting: now - since)
     }
 
-    /// The delimiter read in hand, with its terminator's name and its limit.
+    /// The current delimiter read, with its terminator's name and its limit.
     private static func delimiterRead(
         _ socket: SocketSnapshot
     ) -> (read: OperationSnapshot, terminator: [UInt8], limit: Int?)? {

@@ -1,12 +1,12 @@
 import SocketCore
 
-/// TLS that does not come about, and TLS with nobody knows whom.
+/// TLS that is not established, and TLS whose peer was not verified.
 extension Lint {
     static let tls: [Lint] = [
         Lint(
             "tls-behind", after: .seconds(1),
             "startTLS has waited for %time for operations that were queued before it",
-            remedy: "they have to finish in clear first: look at what they wait for, or cancel them", behind),
+            remedy: "they must finish unencrypted first: look at what they wait for, or cancel them", waiting),
         Lint(
             "tls-one-sided", after: .seconds(5),
             "one queue has come to startTLS, and the other has not moved for %time",
@@ -16,18 +16,18 @@ extension Lint {
             "tls-stall", after: .seconds(5), "the TLS handshake has taken %time",
             remedy: "does the peer speak TLS on this port, and at this point of its protocol?", stall),
         Lint(
-            "cert-unverified", "bytes pass encrypted, and nobody knows to whom",
+            "cert-unverified", "bytes pass encrypted, and the peer was not verified",
             remedy: "give the authority that signed the certificate (--ca), and the name that it is for (--sni)",
             unverified),
     ]
 
-    private static func behind(_ it: Situation, _ after: Duration) -> Verdict? {
+    private static func waiting(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         guard let tls = socket.tls, tls.phase == .queued, socket.phase == .connected, now - tls.asked > after
         else { return nil }
         let words = [("read", socket.reading), ("write", socket.writing)].compactMap(ahead)
         return words.isEmpty
-            ? nil : Verdict("startTLS waits behind \(words.joined(separator: " and "))", lasting: now - tls.asked)
+            ? nil : Verdict("startTLS waits for \(words.joined(separator: " and "))", lasting: now - tls.asked)
     }
 
     /// `read t42, t43 (+2)`: what lies before the barrier.

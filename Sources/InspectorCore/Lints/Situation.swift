@@ -15,7 +15,7 @@ package struct Side: Hashable, Sendable {
     /// The program at the other end, or its address where the program is not known. Not sanitized yet.
     package var reader: String { end?.program?.title ?? socket.peerText }
 
-    /// How long the write in hand has got nothing out, and nothing has moved on the way to the reader; `nil`: no write
+    /// How long the current write has got nothing out, and nothing has moved on the way to the reader; `nil`: no write
     /// waits for the kernel. A sender that stands says nothing of the reader: a slow one moves all the time.
     package func blocked(_ now: MonotonicTime) -> Duration? {
         guard let since = socket.writeStuckSince else { return nil }
@@ -68,7 +68,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 extension SocketSnapshot {
-    /// Since when the write in hand has got nothing out because the kernel's send buffer is full.
+    /// Since when the current write has got nothing out because the kernel's send buffer is full.
     var writeStuckSince: MonotonicTime? {
         guard phase == .connected, let write = writing.current, !write.isAsking,
             !flags.contains(.socketCanAcceptBytes)

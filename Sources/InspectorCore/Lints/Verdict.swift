@@ -33,35 +33,29 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
     }
 }
 
-/// What a lint found.
+/// A verdict, with the lint that gave it and the session that it is about.
+@dynamicMemberLookup
 package struct Finding: Hashable, Sendable {
     /// The lint's name.
-    package var lint: String
+    package let lint: String
     /// The session it is about; `nil`: the engine as a whole.
-    package var socket: SocketID?
-    package var sentence: String
-    package var severity = Severity.warning
-    package var evidence = Evidence.engine
-    /// Who is at fault; `nil`: not known.
-    package var subject: String?
-    package var lasting: Duration?
-    /// The command that shows more.
-    package var next: String?
-    /// Other sessions that it is about as well.
-    package var others: [SocketID] = []
-    package var isGrave = true
+    package let socket: SocketID?
+    package var severity: Severity
     /// How many more findings of this name blame the same program.
     package var more = 0
+    private let verdict: Verdict
 
     /// What to do about it, as the lint's own remedy.
     package var remedy: String { Lint.named(lint)?.remedy ?? "" }
 
     init(_ lint: Lint, _ socket: SocketID?, _ verdict: Verdict, owner: String? = nil) {
-        (self.lint, self.socket, sentence) = (lint.name, socket, verdict.sentence)
-        (severity, evidence) = (verdict.severity ?? lint.severity, verdict.evidence)
-        (subject, lasting, next) = (verdict.subject ?? owner, verdict.lasting, verdict.next)
-        (others, isGrave) = (verdict.others, verdict.isGrave)
+        (self.lint, self.socket, severity) = (lint.name, socket, verdict.severity ?? lint.severity)
+        var verdict = verdict
+        verdict.subject = verdict.subject ?? owner
+        self.verdict = verdict
     }
+
+    package subscript<Value>(dynamicMember part: KeyPath<Verdict, Value>) -> Value { verdict[keyPath: part] }
 }
 
 extension PeerEnd.Program {

@@ -43,7 +43,7 @@ package struct Expectation: Hashable, Sendable {
 }
 
 /// Finds expectations, in their order, in what connections receive. One is met by whichever connection receives it; the
-/// next is looked for behind it there, and elsewhere in all that is kept.
+/// next is looked for after it there, and elsewhere in all that is kept.
 package struct ExpectationSearch: Sendable {
     private var rest: ArraySlice<Expectation>
     /// In the order in which the connections first received something.

@@ -243,8 +243,7 @@ package struct TimeoutNote: Hashable, Sendable {
 }
 
 extension EngineSnapshot {
-    /// The session with this name. The list is in the order of ids, so this is a binary search; a list in another
-    /// order is searched through.
+    /// The session with this name. The list is in the order of ids, so this is a binary search.
     package func socket(_ id: SocketID) -> SocketSnapshot? {
         position(of: id).map { sockets[$0] }
     }

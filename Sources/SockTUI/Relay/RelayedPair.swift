@@ -137,7 +137,7 @@ final class RelayedPair: AsyncSocketDelegate {
             return (state.handshake?.connected, state.early)
         }
         if let answer { client.write(answer) }
-        client.watchForWebSocket(as: .server, behind: early)
+        client.watchForWebSocket(as: .server, after: early)
         perform(state.withLock { $0.machine.targetConnected() })
     }
 

@@ -45,7 +45,7 @@ final class InputPump: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Whoever shares the descriptor made it so.
+                // Another process that shares the descriptor made it so.
                 var polled = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 poll(&polled, 1, -1)
             case let number:

@@ -28,7 +28,7 @@ final class ReceivedBytes: Sendable {
             let wake = state.chunks.isEmpty ? state.wake : nil
             state.chunks.append((id, bytes))
             state.count += bytes.count
-            // Within the lock, so that whoever takes what is here resumes after it.
+            // Within the lock, so that the taker of what is here resumes after it.
             if state.count > Self.limit, state.paused.insert(id).inserted { state.pause(id) }
             return wake
         }

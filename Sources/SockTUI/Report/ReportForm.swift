@@ -52,7 +52,7 @@ struct ReportLines {
 
     mutating func take(_ traffic: TrafficSnapshot, of id: SocketID) -> [String] { json?.take(traffic, of: id) ?? [] }
 
-    /// What stands behind the last snapshot.
+    /// What follows the last snapshot.
     func end(_ snapshot: EngineSnapshot, status: Int32) -> [String] {
         json.map { [$0.end(snapshot, status: Int(status))] } ?? []
     }

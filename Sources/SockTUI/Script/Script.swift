@@ -13,7 +13,7 @@ struct Script: Equatable {
         /// The screen to a file; nil: to stdout.
         case dump(String?)
         case resize(Size)
-        /// A line as it is typed behind `:`.
+        /// A line as it is typed after `:`.
         case command(String)
     }
 

@@ -202,7 +202,7 @@ final class CursesTerminal: Screen {
     private static let patience = 10
 
     func show(_ canvas: Canvas) {
-        // Curses would take the terminal again by itself.
+        // Curses would take the terminal again automatically.
         guard !isAway else { return }
         let isWhole = canvas.size != shownSize
         if isWhole { werase(cn_screen()) }
@@ -228,7 +228,7 @@ final class CursesTerminal: Screen {
     func suspend() {
         leave()
         CrashGuard.stop()
-        // Whoever ends a stopped program wants it gone; the terminal is the shell's, and stays so.
+        // A user who ends a stopped program wants it gone; the terminal is the shell's, and stays so.
         if !CrashGuard.isDying { resume() }
     }
 
@@ -282,7 +282,7 @@ final class CursesTerminal: Screen {
 
     // MARK: Drawing
 
-    /// Puts one row on the screen, a run of one look at a time. Each run is placed by its column and ends behind a wide
+    /// Puts one row on the screen, a run of one look at a time. Each run is placed by its column and ends after a wide
     /// or marked character, so that one that curses measures differently moves nothing else.
     private func put(_ cells: ArraySlice<Cell>, row: Int) {
         var text: [UInt32] = []
@@ -307,13 +307,13 @@ final class CursesTerminal: Screen {
         let look = looks[Int(style.role.rawValue)]
         let attributes = look.attributes | Self.attributes(style.emphasis)
         let count = Int32(text.count)
-        // waddnwstr looks at the character behind the last one before it counts, which may be on a page that is not there.
+        // waddnwstr looks at the character after the last one before it counts, which may be on a page that is not there.
         text.append(0)
         cn_put(Int32(row), Int32(column), attributes, look.pair, text, count)
         text.removeAll(keepingCapacity: true)
     }
 
-    /// Control characters have no cell; whoever drew one finds a dot.
+    /// Control characters have no cell: a dot is drawn instead.
     private static func printable(_ scalar: UInt32) -> UInt32 {
         scalar < 0x20 || (0x7F...0x9F).contains(scalar) ? 0x2E : scalar
     }

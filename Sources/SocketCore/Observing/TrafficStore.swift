@@ -18,7 +18,7 @@ package struct TrafficStore: Sendable {
     /// An empty store.
     package init(itemCost: Int = standardItemCost) { self.itemCost = itemCost }
 
-    /// Adds an item behind all others.
+    /// Adds an item after all others.
     package mutating func append(_ item: TrafficItem) {
         items.append(item)
         cost += item.keptBytes + itemCost
@@ -80,7 +80,7 @@ package struct TrafficStore: Sendable {
         }
     }
 
-    /// Drops items of a run behind its first ones, oldest first; the last ones stay.
+    /// Drops items of a run after its first ones, oldest first; the last ones stay.
     private mutating func dropMiddle(of run: Range<Int>, edge: Int, _ goal: Int) {
         var first = run.lowerBound
         var last = run.upperBound

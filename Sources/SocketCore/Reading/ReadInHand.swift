@@ -198,7 +198,7 @@ struct ReadInHand {
         return taken
     }
 
-    /// Its first bytes, at most so many, copied: an array made of a slice might share the storage, and the next byte
+    /// Those of its bytes that are in a range, as far as they have come, copied: an array made of a slice might share the storage, and the next byte
     /// would then copy all of it.
     func bytes(_ range: Range<Int>, _ preBuffer: PreBuffer) -> [UInt8] {
         guard gathered == 0 else {

@@ -8,16 +8,10 @@ extension SocketEngine {
         queue.async { @Sendable [self] in
             answer(
                 enter { state in
-                    Dictionary(sessions.map { ($0, state.traffic(of: $0)) }, uniquingKeysWith: { first, _ in first })
+                    Dictionary(
+                        sessions.map { ($0, state.traffic(of: $0) ?? TrafficSnapshot()) },
+                        uniquingKeysWith: { first, _ in first })
                 })
         }
-    }
-}
-
-extension EngineState {
-    /// What was kept of the traffic of a session; nothing if that is gone.
-    func traffic(of id: SocketID) -> TrafficSnapshot {
-        connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
-            ?? TrafficSnapshot()
     }
 }

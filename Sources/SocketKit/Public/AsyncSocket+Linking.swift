@@ -13,8 +13,8 @@ extension AsyncSocket {
     /// Looks from now on, for snapshots and for the traffic that is kept, at what passes in clear, and shows a WebSocket
     /// where an upgrade is the first request: what comes and goes is not changed, held or answered by that. `role` is the
     /// part that this end plays; `early` was read before. No effect without a session.
-    package func watchForWebSocket(as role: WebSocketRole, behind early: [UInt8] = []) {
-        fact { $0?.watchForWebSocket(as: role, behind: early) }
+    package func watchForWebSocket(as role: WebSocketRole, after early: [UInt8] = []) {
+        fact { $0?.watchForWebSocket(as: role, after: early) }
     }
 
     /// Takes nothing more from the kernel, so that the peer feels it, or takes it again. Unlike `pauseReading` it is no

@@ -104,7 +104,7 @@ final class WebSocketWatch {
 
 extension Connection {
     /// Begins to look at what passes, in clear under TLS, for a WebSocket; `early` came already.
-    func watchForWebSocket(as role: WebSocketRole, behind early: [UInt8]) {
+    func watchForWebSocket(as role: WebSocketRole, after early: [UInt8]) {
         let watch = WebSocketWatch(role, on: self)
         self.watch = watch
         if !early.isEmpty { _ = watch.received(early, on: self) }

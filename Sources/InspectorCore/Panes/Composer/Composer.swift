@@ -61,7 +61,7 @@ package struct Composer: Hashable, Sendable {
     package var pace = Pace()
     /// Whether each line is one message of a WebSocket, which nothing ends.
     package var sendsMessages = false { didSet { summarize() } }
-    /// To whom datagrams go; nil: to the connected peer, and streams.
+    /// Where datagrams go; nil: to the connected peer, and for streams.
     package var destination: DatagramEndpoint?
 
     /// Whether what is injected into a relayed pair goes to the client, and not to the server.

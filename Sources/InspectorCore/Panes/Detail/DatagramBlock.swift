@@ -54,7 +54,7 @@ extension QueueLines {
 }
 
 extension DetailBuilder {
-    /// What only a datagram socket has: where it is, what became of datagrams, and with whom it exchanges them.
+    /// What only a datagram socket has: where it is, what became of datagrams, and its peers.
     var datagrams: [Row] {
         guard let facts = socket.datagrams else { return [] }
         var rows = [rule("datagrams")]

@@ -34,7 +34,7 @@ extension DetailBuilder {
         }
         for (index, operation) in queue.pending.enumerated() {
             if queue.barrier == index + current { rows.append(barrier(queue)) }
-            rows.append(waiting(operation, number: index + 1, behind: queue.current))
+            rows.append(waiting(operation, number: index + 1, after: queue.current))
         }
         if queue.barrier == queue.pending.count + current { rows.append(barrier(queue)) }
         let unlisted = queue.pendingCount - queue.pending.count
@@ -134,7 +134,7 @@ extension DetailBuilder {
         return Line("no timeout", Style(.dim))
     }
 
-    private func waiting(_ operation: OperationSnapshot, number: Int, behind current: OperationSnapshot?) -> Row {
+    private func waiting(_ operation: OperationSnapshot, number: Int, after current: OperationSnapshot?) -> Row {
         var line = Line(Format.padded(String(number), to: 4, right: true) + " ", Style(.dim))
         switch operation.kind {
         case .read: line.append(name(operation))

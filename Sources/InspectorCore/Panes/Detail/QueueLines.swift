@@ -195,13 +195,13 @@ package struct QueueLines {
         return line
     }
 
-    /// A row for an operation, which may take what the number of those behind it leaves.
+    /// A row for an operation, in the room that the number of those after it leaves.
     private func row(_ queue: QueueSnapshot, _ build: (_ room: Int) -> Line) -> Row {
         let right = queued(queue.pendingCount)
         return Row(left: build(width - 1 - right.width - (right.width > 0 ? 1 : 0)), right: right)
     }
 
-    /// What keeps an operation in hand waiting.
+    /// What keeps the current operation waiting.
     private func note(_ operation: OperationSnapshot) -> Line {
         if operation.isAsking { return Line("timed out: ASK", Style(.warn, [.bold])) }
         if operation.kind != .write && socket.isHeldBack { return heldBack }
@@ -218,7 +218,7 @@ package struct QueueLines {
 
     /// Why nothing more is taken from the kernel.
     var heldBack: Line {
-        guard let linked = socket.linked else { return Line("held back: its delegate is behind", Style(.warn)) }
+        guard let linked = socket.linked else { return Line("held back: its delegate cannot keep up", Style(.warn)) }
         if socket.relay?.isOtherGone == true { return Line("held back: \(linked) is gone", Style(.warn)) }
         return Line("held back: \(linked) takes no more", Style(.warn))
     }

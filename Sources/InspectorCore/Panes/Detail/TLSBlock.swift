@@ -1,6 +1,6 @@
 import SocketCore
 
-/// TLS in the detail: what was agreed on, whom the peer's certificate is for and whether it passed, and what passed.
+/// TLS in the detail: what was agreed on, the peer's certificate and whether it passed, and the bytes that passed.
 extension DetailBuilder {
     var tlsBlock: [Row] {
         guard let tls = socket.tls else { return [] }

@@ -25,7 +25,7 @@ extension DetailBuilder {
         return rows
     }
 
-    /// Both heads as they went over the wire, behind all that changes.
+    /// Both heads as they went over the wire, after all that changes.
     var webSocketHeads: [Row] {
         guard let facts = socket.webSocket else { return [] }
         return head("request", facts.request) + head("answer", facts.response)

@@ -90,7 +90,7 @@ extension DialogsState {
         var items: [Menu.Item]
         if selected.ownWebSocket != nil {
             items = [
-                Menu.Item(key: "c", label: "with Close 1000, behind what is queued", choice: .sayClose(id)),
+                Menu.Item(key: "c", label: "with Close 1000, after what is queued", choice: .sayClose(id)),
                 Menu.Item(key: CloseMode.now.words.key, label: "now, without a Close", choice: .close(id, .now)),
                 item(.reset),
             ]

@@ -20,7 +20,7 @@ package struct FormField: Hashable, Sendable {
     package var name: Name
     package var label: String
     package var value: Value
-    /// Shown dim behind the field.
+    /// Shown dim after the field.
     package var hint: String
 
     package init(_ name: Name, _ label: String, _ value: Value, hint: String = "") {
@@ -50,7 +50,7 @@ package struct Form: Hashable, Sendable {
         case watermarks(SocketID)
         /// The connection that is to be secured.
         case tls(SocketID)
-        /// A rule to reply by itself, beside those that there are.
+        /// An auto-reply rule, beside those that there are.
         case reply(SocketID, [ReplyRule])
         /// How a composer's lines go out.
         case pace(SocketID)
@@ -58,7 +58,7 @@ package struct Form: Hashable, Sendable {
         case save(SocketID, item: UInt64, names: [String])
         /// The connections whose traffic is saved.
         case saveMarked([SocketID])
-        /// To whom a composer's datagrams go.
+        /// Where a composer's datagrams go.
         case destination(SocketID)
     }
 

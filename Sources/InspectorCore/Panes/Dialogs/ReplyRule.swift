@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What to send by itself when something comes: `when /re/ send X`.
+/// What to send automatically when something comes: `when /re/ send X`.
 package struct ReplyRule: Hashable, Sendable {
     /// Matched with the bytes of each read on its own.
     package var pattern: Pattern

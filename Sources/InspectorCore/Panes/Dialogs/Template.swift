@@ -6,7 +6,7 @@ package struct Template: Hashable, Sendable {
     package var mode: Composer.Mode
     package var body: String
     package var ending: LineEnding
-    /// Queued behind the message; nil: nothing is.
+    /// Queued after the message; nil: nothing is.
     package var readAfter: ReadRequest.Kind?
 
     package init(

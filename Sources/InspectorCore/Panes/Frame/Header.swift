@@ -42,7 +42,7 @@ package enum Header {
         return line
     }
 
-    /// Whom we look at, where that is not ourselves.
+    /// The program that we look at, where that is not this one.
     private static func append(_ programs: [ProgramInfo], to line: inout Line, _ model: Model) {
         guard let first = programs.first else { return }
         var title = Line()

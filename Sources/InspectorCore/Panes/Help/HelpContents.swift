@@ -7,7 +7,7 @@ package struct HelpContents {
         /// The keys, or the name.
         package var lead: String
         package var text: String
-        /// The command's name, which stands behind the text.
+        /// The command's name, which stands after the text.
         package var name = ""
         /// What Enter does.
         package var does: Deed = .nothing
@@ -83,7 +83,7 @@ package struct HelpContents {
         [
             "> client  < accepted  = listener  x closed  ASK waits for an answer (\(model.answerKey))",
             "READING 1024/4096: so far of all; 312 to CRLF: so far, the end unknown",
-            "WRITING 25% +2 1.4M: done, writes behind it, bytes not yet with the kernel",
+            "WRITING 25% +2 1.4M: done, writes after it, bytes not yet with the kernel",
             model.naming("unread 23 B: bytes in the kernel that no read takes; {read} queues a read"),
             "\(model.glyphs.sigma)8.1K: all bytes of a closed connection.  Times are UTC.", "* marked  !2 two warnings",
         ].map { Entry(lead: "", text: $0) }

@@ -17,7 +17,7 @@ package struct HelpLayout {
     private static let gap = 3
     /// Columns of keys.
     private static let keys = 17
-    /// Columns from which on the command's name stands behind the text; with it, and of the name.
+    /// Columns from which on the command's name stands after the text; with it, and of the name.
     private static let withNames = 74
     private static let name = 16
 

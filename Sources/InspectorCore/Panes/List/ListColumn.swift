@@ -22,7 +22,7 @@ package struct ListColumn: Sendable {
     package var isOn = false
     /// Whether only the kernel knows it, which is asked of the rows in sight alone unless rows are ordered by it.
     package var asksKernel = false
-    /// nil: unknown. Such rows come behind the others.
+    /// nil: unknown. Such rows come after the others.
     package var value: @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
     /// What stands in the row of a live session; of a closed one where it means something there too.
     package var text: @Sendable (SocketSnapshot, MonotonicTime) -> String?

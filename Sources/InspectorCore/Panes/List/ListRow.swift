@@ -71,7 +71,7 @@ struct ListRow {
         return ended.shortEnding(timeout: model.timeouts[ended.id])
     }
 
-    /// What the relay has still to forward, and for whom.
+    /// What the relay has still to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
         let text = pair.queued
         let isHeldBack = pair.client.isHeldBack || pair.server.isHeldBack

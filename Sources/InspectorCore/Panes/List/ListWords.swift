@@ -49,7 +49,7 @@ package enum ListWords {
         return line
     }
 
-    /// Percent, operations behind it, bytes pending: `25% +2 1.4M`; without one in hand, what waits: `+2 30`.
+    /// Percent, operations after it, bytes pending: `25% +2 1.4M`; without a current one, what waits: `+2 30`.
     /// `12/64 of text`, `handshake`; nil: it is none, or TLS comes first.
     private static func webSocket(_ socket: SocketSnapshot) -> Line? {
         guard let facts = socket.ownWebSocket ?? socket.passingWebSocket, socket.isLive, socket.reading.barrier != 0,

@@ -49,14 +49,14 @@ extension EngineSnapshot {
     /// The relayed pair that a session is a leg of, or `nil`. The client connects first, so its leg has the lower
     /// number.
     package func pair(of socket: SocketSnapshot) -> RelayPair? {
-        guard let linked = socket.linked, let index = orderedPosition(of: linked), sockets[index].linked == socket.id
+        guard let linked = socket.linked, let index = position(of: linked), sockets[index].linked == socket.id
         else { return nil }
         return socket.id < linked
             ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
     }
 
     /// The pair of a session by its name.
-    package func pair(of id: SocketID) -> RelayPair? { orderedPosition(of: id).flatMap { pair(of: sockets[$0]) } }
+    package func pair(of id: SocketID) -> RelayPair? { position(of: id).flatMap { pair(of: sockets[$0]) } }
 
     /// Sessions with one for each relayed pair, the client's leg, whichever leg is among them.
     func joiningPairs(_ listed: [SocketSnapshot]) -> [SocketSnapshot] {
@@ -77,16 +77,5 @@ extension EngineSnapshot {
     /// How many rows all sessions are with one for each relayed pair.
     var joinedCount: Int {
         sockets.indices.count { sockets[$0].linked == nil || pair(of: sockets[$0])?.server.id != sockets[$0].id }
-    }
-
-    /// Like `position(of:)` without looking through all sessions for one that is not there.
-    private func orderedPosition(of id: SocketID) -> Int? {
-        var low = 0
-        var high = sockets.count
-        while low < high {
-            let middle = (low + high) / 2
-            if sockets[middle].id < id { low = middle + 1 } else { high = middle }
-        }
-        return low < sockets.count && sockets[low].id == id ? low : nil
     }
 }

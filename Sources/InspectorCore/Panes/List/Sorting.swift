@@ -1,6 +1,6 @@
 import SocketCore
 
-/// The order of the list. Live connections come first, then those whose value is unknown, listeners behind the others,
+/// The order of the list. Live connections come first, then those whose value is unknown, listeners after the others,
 /// then what is closed, the latest first; equal ones keep the order of their ids.
 package struct Sorting: Hashable, Sendable {
     /// The name of the column.
@@ -25,7 +25,7 @@ package struct Sorting: Hashable, Sendable {
     }
 
     /// The ids of these sessions in order. Those given are in the order of their ids. In `pairedIn` are both legs of the
-    /// relayed pairs whose warnings are counted together; `nil` counts each leg by itself.
+    /// relayed pairs whose warnings are counted together; `nil` counts each leg apart.
     package func ids(
         of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings, pairedIn pairs: EngineSnapshot? = nil
     ) -> [SocketID] {

@@ -42,7 +42,7 @@ extension Model {
         notice = hint("match \(index + 1) of \(matches.count) for \(search.text)")
     }
 
-    /// The match behind the one gone to last, or behind the cursor.
+    /// The match after the one gone to last, or after the cursor.
     private func next(_ step: Int, in matches: [Match], _ document: TrafficDocument) -> Int {
         let count = matches.count
         if let last = talkMatch,

@@ -13,7 +13,7 @@ package struct SentFile: Hashable, Sendable {
 extension Model {
     private static let notYet = MonotonicTime(nanoseconds: .max)
 
-    /// Gives files that were sent before this snapshot its time: so they stand behind the last of their bytes.
+    /// Gives files that were sent before this snapshot its time: so they stand after the last of their bytes.
     mutating func placeSentFiles(_ snapshot: EngineSnapshot) {
         for (id, files) in sentFiles where files.last?.time == Self.notYet {
             sentFiles[id] = files.map { file in

@@ -29,7 +29,7 @@ package enum TalkWords {
         if let ending = socket.ending { return "closed: \(ending)" }
         if socket.role == .listener { return "a listener talks through the connections it accepts" }
         if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
-            return "closing: nothing is sent behind a Close"
+            return "closing: nothing is sent after a Close"
         }
         if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }
         if socket.phase == .lingering { return "closing: waiting for the peer's FIN" }

@@ -10,7 +10,7 @@ extension TrafficDocument {
         /// How they are shown; never `auto`.
         var mode: ViewMode
         var isBinary: Bool
-        /// Whether bytes behind it are not kept.
+        /// Whether bytes after it are not kept.
         var endsAtGap = false
         /// Whether bytes before it are not kept.
         var beginsAtGap = false
@@ -24,7 +24,7 @@ extension TrafficDocument {
         expanded.contains(item.sequence) && item.keptBytes > 2 * Self.partLength
     }
 
-    /// The beginning of a message and, where the middle is not kept, its end. By itself the head of an HTTP message is shown
+    /// The beginning of a message and, where the middle is not kept, its end. Apart, the head of an HTTP message is shown
     /// as text and its binary body as hex.
     func pieces(of item: TrafficItem) -> [Piece] {
         // The code of a Close is told in words.

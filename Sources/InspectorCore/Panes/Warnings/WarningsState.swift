@@ -17,7 +17,7 @@ package struct WarningsState: Sendable {
         return WarningLines(shared, selected: selected, width: width)
     }
 
-    /// Measures anew if something that they are made of has changed.
+    /// Measures again if something that they are made of has changed.
     mutating func measure(_ shared: Shared, selected: SocketID?, width: Int) {
         let findings = shared.findings.first(WarningLines.most, selected: selected)
         let subject = Subject(findings: findings, selected: selected, width: width)
