@@ -1,0 +1,36 @@
+/// What was learnt of the host at one time. First the sockets are told; then the programs of those that look suspicious.
+package struct HostLook: Sendable {
+    package var time: MonotonicTime
+    package var sockets: [HostSocket]
+    /// The processes that were looked at, by number.
+    package var processes: [Int32: HostProcess] = [:]
+    /// Who has a socket open, by its inode, as far as that may be seen: a process and its descriptor.
+    package var owners: [UInt64: [Owner]] = [:]
+    /// Times that the kernel has dropped a connection because a listener was full, since boot; `nil`: not known.
+    package var listenOverflows: UInt64?
+    /// Ports that the kernel may choose for a connection (ip_local_port_range).
+    package var localPorts: ClosedRange<UInt16>?
+    /// What was not seen.
+    package var hidden = Hidden()
+
+    package struct Owner: Hashable, Sendable {
+        package var process: Int32
+        package var descriptor: Int32
+
+        package init(process: Int32, descriptor: Int32) { (self.process, self.descriptor) = (process, descriptor) }
+    }
+
+    package struct Hidden: Hashable, Sendable {
+        /// Processes whose descriptors may not be read.
+        package var processes = 0
+        /// Processes whose calls may not be read, and why, in words: `ptrace_scope 1`.
+        package var calls = 0
+        package var reason: String?
+        /// Sockets without an owner in sight.
+        package var sockets = 0
+
+        package init() {}
+    }
+
+    package init(time: MonotonicTime, sockets: [HostSocket]) { (self.time, self.sockets) = (time, sockets) }
+}

@@ -1,0 +1,138 @@
+/// What a socket of the host speaks.
+package enum HostTransport: String, Hashable, Sendable, CaseIterable {
+    case tcp
+    case udp
+    case unixStream
+    case unixDatagram
+    case unixPacket
+
+    package var isUnix: Bool { self != .tcp && self != .udp }
+    /// Whether a connection has an order and an end; datagrams have neither.
+    package var isStream: Bool { self == .tcp || self == .unixStream || self == .unixPacket }
+}
+
+/// The state of a socket as the kernel numbers it (`enum` in tcp_states.h), which it uses for UDP and Unix sockets too.
+package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
+    case established = 1
+    case synSent
+    case synReceived
+    case finWait1
+    case finWait2
+    case timeWait
+    case closed
+    case closeWait
+    case lastAck
+    case listening
+    case closing
+    case newSynReceived
+
+    /// Whether the peer's FIN is counted in the receive queue as one byte until the program has read the end.
+    package var countsFINReceived: Bool { self == .closeWait || self == .lastAck || self == .closing }
+    /// Whether a SYN or a FIN of this end is counted in the send queue as one byte.
+    package var countsFlagSent: Bool {
+        self == .synSent || self == .finWait1 || self == .closing || self == .lastAck
+    }
+}
+
+/// A socket of any program of this host, as sock_diag(7) told it at one instant.
+package struct HostSocket: Hashable, Sendable, Identifiable {
+    /// The kernel's cookie: no other socket has had it since the host booted. Addresses, ports and inodes are reused.
+    package var id: UInt64
+    package var transport: HostTransport
+    package var state: HostState
+    /// When the kernel told this.
+    package var time: MonotonicTime
+    package var local: SocketAddress?
+    package var peer: SocketAddress?
+    /// 0: no descriptor refers to it, because it waits to be accepted or its program has closed it.
+    package var inode: UInt64
+    package var user: UInt32
+    /// The kernel's own numbers, as `ss` shows them: bytes; of a listener, connections that wait and how many may; of a
+    /// Unix-domain socket the send queue is memory, not bytes. `nil`: the kernel did not say.
+    package var receiveQueue: Int64?
+    package var sendQueue: Int64?
+    /// SHUT_RD is bit 0, SHUT_WR bit 1.
+    package var shutdown: UInt8 = 0
+    /// Which timer runs (`idiag_timer`: 0 none, 1 retransmit, 2 keepalive, 3 TIME-WAIT, 4 zero-window probe), and how many
+    /// tries there were.
+    package var timer: UInt8 = 0
+    package var retransmits: UInt8 = 0
+    package var timerExpires: Duration?
+    /// The interface that it is bound to; 0: none.
+    package var interface: UInt32 = 0
+    /// Of a Unix-domain socket: the inode of the other end; 0: none.
+    package var peerInode: UInt64 = 0
+    package var cgroup: UInt64?
+    package var congestion: String?
+    package var tcp: HostTCP?
+    package var memory: HostMemory?
+
+    package init(
+        id: UInt64, _ transport: HostTransport, _ state: HostState, time: MonotonicTime, inode: UInt64, user: UInt32 = 0
+    ) {
+        (self.id, self.transport, self.state, self.time) = (id, transport, state, time)
+        (self.inode, self.user) = (inode, user)
+    }
+
+    package var isListening: Bool { state == .listening }
+
+    /// Bytes that its program has not read; `nil`: a listener, or not known.
+    package var unread: Int64? {
+        guard !isListening, let receiveQueue else { return nil }
+        return transport == .tcp && state.countsFINReceived ? max(0, receiveQueue - 1) : receiveQueue
+    }
+
+    /// Bytes that the peer has not acknowledged; `nil`: a listener, or not known.
+    package var unsent: Int64? {
+        guard !isListening, let sendQueue else { return nil }
+        return transport == .tcp && state.countsFlagSent ? max(0, sendQueue - 1) : sendQueue
+    }
+
+    /// What its program has read since it was opened, or one more: both numbers count a FIN, so raw is taken from raw.
+    package var consumed: UInt64? {
+        guard let received = tcp?.received, let receiveQueue else { return nil }
+        return received &- UInt64(max(0, receiveQueue))
+    }
+}
+
+/// The part of `struct tcp_info` that is used; what this kernel did not fill is `nil`.
+package struct HostTCP: Hashable, Sendable {
+    /// How long ago, by the kernel's clock of milliseconds.
+    package var lastSent: Duration?
+    package var lastReceived: Duration?
+    package var lastAcknowledged: Duration?
+    package var roundTrip: Duration?
+    package var congestionWindow: UInt32?
+    package var retransmitted: UInt32?
+    /// Retransmissions of what is out now without an answer (`tcpi_retransmits`), probes of a shut window, and doublings
+    /// of the timer.
+    package var tries: UInt8 = 0
+    package var probes: UInt8 = 0
+    package var backoff: UInt8 = 0
+    package var acknowledged: UInt64?
+    package var received: UInt64?
+    package var sent: UInt64?
+    package var notSent: UInt32?
+    /// How long the peer's window, and this end's buffer, have held sending back.
+    package var windowLimited: Duration?
+    package var bufferLimited: Duration?
+    /// The window that the peer offers, and the one offered to it.
+    package var sendWindow: UInt32?
+    package var receiveWindow: UInt32?
+
+    package init() {}
+}
+
+/// The part of SK_MEMINFO that is used.
+package struct HostMemory: Hashable, Sendable {
+    package var received: UInt32
+    package var receiveBuffer: UInt32
+    package var sent: UInt32
+    package var sendBuffer: UInt32
+    package var drops: UInt32
+
+    package init(received: UInt32, receiveBuffer: UInt32, sent: UInt32, sendBuffer: UInt32, drops: UInt32) {
+        (self.received, self.receiveBuffer, self.sent) = (received, receiveBuffer, sent)
+        (self.sendBuffer, self.drops) = (sendBuffer, drops)
+    }
+}
