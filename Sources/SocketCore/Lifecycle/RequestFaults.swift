@@ -13,10 +13,13 @@ extension ReadRequest {
     }
 
     /// Whether it is without fault, not standing and no frame, told without the words of what would be wrong.
+    @inline(__always)
     var isPlain: Bool {
-        guard !isStanding, !lendsBytes, timeout.map({ $0 >= .zero }) ?? true else { return false }
-        if case .frame = kind { return false }
-        return kind.isValid
+        guard !isStanding, !lendsBytes, timeout.map({ $0 >= .zero }) ?? true, kind.isValid else { return false }
+        switch kind {
+        case .frame: return false
+        case .available, .length, .delimiter: return true
+        }
     }
 
     private var lendingFault: SocketError? {

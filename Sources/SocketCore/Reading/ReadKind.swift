@@ -82,6 +82,7 @@ extension ReadRequest.Kind {
     }
 
     /// Whether a read of this kind can complete; `flaw` says why not.
+    @inline(__always)
     var isValid: Bool {
         switch self {
         case .available(let limit): return limit ?? 1 > 0
