@@ -91,9 +91,9 @@ package struct Findings: Sendable {
         var found: [Finding] = []
         let situation = situation(socket, in: snapshot, others.peers)
         for (lint, time) in lints {
-            guard case .socket(let check) = lint.check, socket.isLive || lint.name == "reset-cause",
-                let verdict = check(situation, time)
-            else { continue }
+            guard socket.isLive || lint.name == "reset-cause", let verdict = lint.finds(situation, time: time) else {
+                continue
+            }
             found.append(Finding(lint, socket.id, verdict, owner: others.owner(of: socket.id)))
         }
         return found
@@ -126,7 +126,7 @@ package struct Findings: Sendable {
     /// Whether its cause was found as well, about the same connection or further along the chain.
     private mutating func isConsequence(_ finding: Finding, of id: SocketID, in snapshot: EngineSnapshot) -> Bool {
         guard let lint = Lint.named(finding.lint), !lint.follows.isEmpty || !lint.followsFar.isEmpty,
-            let socket = snapshot.socket(id)
+            let socket = snapshot.socket(id), socket.host == nil
         else { return false }
         if has(lint.follows, id) || socket.linked.map({ has(lint.follows, $0) }) == true { return true }
         guard !lint.followsFar.isEmpty, let there = far.end(of: socket, in: snapshot) else { return false }

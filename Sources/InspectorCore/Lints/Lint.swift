@@ -69,7 +69,10 @@ package struct Lint: Sendable {
     }
 
     /// What it finds about one session; `time`: how long it must last, the row's own where it is `nil`.
+    ///
+    /// The sockets of other programs are judged over several looks, all together; here that verdict is passed on.
     package func finds(_ situation: Situation, time: Duration? = nil) -> Verdict? {
+        if let host = situation.socket.host { return host.verdicts.first { $0.lint == name }.map(Verdict.init) }
         guard case .socket(let check) = check else { return nil }
         return check(situation, time ?? self.time ?? .zero)
     }

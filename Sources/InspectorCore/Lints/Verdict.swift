@@ -24,6 +24,14 @@ package struct Verdict: Hashable, Sendable, ExpressibleByStringInterpolation {
 
     package init(stringLiteral sentence: String) { self.init(sentence) }
 
+    /// What was found about a socket of another program.
+    init(_ found: HostFinding) {
+        self.init(found.sentence, lasting: found.lasting)
+        severity = Severity(rawValue: found.severity)
+        evidence = Evidence(rawValue: found.evidence) ?? .queues
+        (subject, next, others) = (found.subject, found.next, found.others)
+    }
+
     /// Blames the program at the other end of a connection.
     package func blaming(_ side: Side) -> Verdict {
         var verdict = self

@@ -51,15 +51,20 @@ struct ArgumentParser {
     private mutating func finish() throws(UsageError) -> Invocation {
         if request.invocation.mode == .help || request.invocation.mode == .version { return request.invocation }
         if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
-            request.invocation.mode = try printer.mode(Array(words.dropFirst()), request)
+            request.invocation.mode = try printer.mode(Array(words.dropFirst()), &request)
+            try checkOptions()
             return request.invocation
         }
         if let name = words.first { try open(name, Array(words.dropFirst())) }
+        try checkOptions()
+        request.invocation.mode = try mode()
+        return request.invocation
+    }
+
+    private func checkOptions() throws(UsageError) {
         for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
             throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
         }
-        request.invocation.mode = try mode()
-        return request.invocation
     }
 
     private func mode() throws(UsageError) -> Invocation.Mode {

@@ -56,6 +56,8 @@ enum CommandTable {
         var tls = TLSChoices()
         var webSocket = WebSocketChoices()
         var printsConfiguration = false
+        /// Whether `host` prints what is wrong instead of showing a screen.
+        var checksHost = false
 
         fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
             let target = try OpenTarget.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
@@ -105,10 +107,10 @@ enum CommandTable {
         var name: String
         var operands = ""
         var help: String
-        var mode: @Sendable (_ operands: [String], _ request: Request) throws(UsageError) -> Invocation.Mode
+        var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode
     }
 
-    static let printers: [Printer] = [
+    static let printers: [Printer] = hostCommands + [
         Printer(name: "config", help: "where the configuration is, or --print it") {
             (words, request) throws(UsageError) in
             if let extra = words.first {
@@ -129,7 +131,7 @@ enum CommandTable {
         },
     ]
 
-    static let options: [Option] = openingOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
+    static let options: [Option] = openingOptions + hostOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {

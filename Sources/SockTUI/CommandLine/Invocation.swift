@@ -17,6 +17,10 @@ struct Invocation: Equatable {
         case configurationPlace
         /// A text made from the tables, on stdout.
         case document(Document)
+        /// Why a program of this host hangs, as a paragraph.
+        case why(HostTarget)
+        /// What is wrong with the sockets of this host, a line each.
+        case hostCheck
         case help
         case version
     }
@@ -47,6 +51,8 @@ struct Invocation: Equatable {
     var lints = LintSettings()
     /// Whether the list begins with a row for each leg of a relayed connection.
     var showsLegs = false
+    /// How the sockets of this host are looked at.
+    var host = HostOptions()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 
@@ -62,4 +68,22 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 
     /// Creates an error about one argument. Where it is printed, its control characters are escaped.
     init(_ argument: String, _ problem: String) { description = "\(argument): \(problem)" }
+}
+
+/// How the sockets of any program of this host are looked at, and what counts.
+struct HostOptions: Equatable {
+    /// How long to look; `nil`: a second, and until what stands is proven.
+    var span: Duration?
+    var isOnce = false
+    var isJSON = false
+    /// What makes a check fail.
+    var level = Severity.warning
+    /// Whether a check fails where something was hidden from it.
+    var isStrict = false
+    /// Whether system calls and their arguments are read.
+    var readsCalls = true
+    /// The process whose network namespace is looked at; `nil`: this one's.
+    var namespace: Int32?
+    /// Which sockets count; empty: all.
+    var filter = ""
 }

@@ -252,6 +252,12 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].webSocket }
     }
 
+    /// What only a socket of another program has, which is looked at from outside; `nil`: a session of an engine.
+    package var host: HostFacts? {
+        get { shared[0].host }
+        _modify { yield &shared[0].host }
+    }
+
     /// Wraps what was gathered of a session.
     package init(_ facts: Facts) {
         shared = [facts]
@@ -294,6 +300,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         package var kernel: KernelSnapshot?
         package var tls: TLSSnapshot?
         package var webSocket: WebSocketPicture?
+        package var host: HostFacts?
 
         package init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
             self.id = id

@@ -1,0 +1,161 @@
+import SocketCore
+
+/// The sockets of the host as the rows of a snapshot. Each gets a number at first sight, which no other gets later.
+package struct HostRows: Sendable {
+    private struct Known {
+        var id: SocketID
+        var seen: MonotonicTime
+        /// What was measured at the last look, for rates.
+        var time: MonotonicTime
+        var received: UInt64?
+        var acknowledged: UInt64?
+    }
+
+    private var known: [UInt64: Known] = [:]
+    private var lastNumber: UInt64 = 0
+
+    package init() {}
+
+    /// The number of a socket that was in a snapshot.
+    package func id(of cookie: UInt64) -> SocketID? { known[cookie]?.id }
+
+    /// What a look showed, as a snapshot; `found`: what the judge says of it.
+    package mutating func snapshot(
+        of look: HostLook, by judge: HostJudge, _ found: [HostVerdict], wallNanoseconds: Int64
+    ) -> EngineSnapshot {
+        var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
+        number(look)
+        snapshot.sockets = look.sockets.compactMap { row($0, judge) }.sorted { $0.id < $1.id }
+        for verdict in found { attach(verdict, to: &snapshot) }
+        remember(look)
+        return snapshot
+    }
+
+    // MARK: Numbers and rates
+
+    private mutating func number(_ look: HostLook) {
+        for socket in look.sockets where known[socket.id] == nil {
+            lastNumber += 1
+            known[socket.id] = Known(id: SocketID(lastNumber), seen: socket.time, time: socket.time)
+        }
+    }
+
+    private mutating func remember(_ look: HostLook) {
+        let there = Set(look.sockets.map(\.id))
+        known = known.filter { there.contains($0.key) }
+        for socket in look.sockets {
+            known[socket.id]?.time = socket.time
+            known[socket.id]?.received = socket.tcp?.received
+            known[socket.id]?.acknowledged = socket.tcp?.acknowledged
+        }
+    }
+
+    /// Bytes a second since the last look; `nil` until measured twice.
+    private static func rate(_ former: UInt64?, _ now: UInt64?, _ time: Duration) -> Double? {
+        guard let former, let now, now >= former, time > .zero else { return nil }
+        return Double(now - former) / time.inSeconds
+    }
+
+    // MARK: A row
+
+    private func row(_ socket: HostSocket, _ judge: HostJudge) -> SocketSnapshot? {
+        guard let former = known[socket.id] else { return nil }
+        var facts = SocketSnapshot.Facts(
+            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket)), phase: socket.phase, target: "",
+            opened: former.seen)
+        (facts.local, facts.peer) = (socket.local, socket.peer)
+        if socket.transport.isUnix, facts.peer == nil, socket.peerInode != 0 { facts.peer = .unnamed }
+        facts.isWriteShut = socket.isWriteShut
+        facts.received = socket.tcp?.received ?? 0
+        facts.sent = socket.tcp?.acknowledged ?? 0
+        facts.receiveRate = Self.rate(former.received, socket.tcp?.received, socket.time - former.time)
+        facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, socket.time - former.time)
+        facts.kernel = KernelSnapshot(socket)
+        var host = HostFacts(socket)
+        if let asking = judge.asking(of: socket.id) {
+            facts.descriptor = asking.descriptor
+            (host.process, host.others) = (asking.process?.number, asking.others)
+            host.program = asking.process.map { _ in judge.title(of: socket) }
+            (host.asks, host.asksWords) = (asking.short.isEmpty ? nil : asking.short, asking.words)
+            host.asksFor = judge.askedFor(socket.id)
+            host.evidence = asking.proof.rawValue
+        }
+        if let peer = judge.peer(of: socket) {
+            host.peer = known[peer.id]?.id
+            host.peerProgram = judge.asking(of: peer.id)?.process.map { _ in judge.title(of: peer) }
+        }
+        facts.host = host
+        return SocketSnapshot(facts)
+    }
+
+    private func attach(_ verdict: HostVerdict, to snapshot: inout EngineSnapshot) {
+        let about = verdict.sockets.compactMap { known[$0]?.id }
+        guard let first = about.first, let place = snapshot.position(of: first) else { return }
+        var finding = HostFinding(
+            verdict.lint, severity: verdict.severity.rawValue, verdict.sentence, evidence: verdict.evidence.rawValue)
+        (finding.subject, finding.lasting, finding.next) = (verdict.subject, verdict.lasting, verdict.next)
+        finding.others = Array(about.dropFirst())
+        snapshot.sockets[place].host?.verdicts.append(finding)
+    }
+}
+
+extension HostSocket {
+    func role(isServerSide: Bool) -> SocketRole {
+        if isListening { return .listener }
+        if !transport.isStream { return .datagram }
+        return isServerSide ? .accepted : .client
+    }
+
+    var phase: SocketPhase {
+        switch state {
+        case .listening: .listening
+        case .synSent, .synReceived, .newSynReceived: .connecting
+        case .closed: .open
+        case .established, .closeWait: .connected
+        case .finWait1, .finWait2, .timeWait, .lastAck, .closing: .lingering
+        }
+    }
+
+    var isWriteShut: Bool {
+        switch state {
+        case .finWait1, .finWait2, .timeWait, .lastAck, .closing: true
+        default: shutdown & 2 != 0
+        }
+    }
+}
+
+extension HostState {
+    /// As `ss` writes it.
+    package var word: String {
+        switch self {
+        case .established: "ESTAB"
+        case .synSent: "SYN-SENT"
+        case .synReceived, .newSynReceived: "SYN-RECV"
+        case .finWait1: "FIN-WAIT-1"
+        case .finWait2: "FIN-WAIT-2"
+        case .timeWait: "TIME-WAIT"
+        case .closed: "UNCONN"
+        case .closeWait: "CLOSE-WAIT"
+        case .lastAck: "LAST-ACK"
+        case .listening: "LISTEN"
+        case .closing: "CLOSING"
+        }
+    }
+}
+
+extension KernelSnapshot {
+    /// What sock_diag(7) said of a socket.
+    init(_ socket: HostSocket) {
+        self.init()
+        (receiveQueue, sendQueue) = (socket.receiveQueue.map(Int.init), socket.sendQueue.map(Int.init))
+        state = socket.state.word
+        notSent = socket.tcp?.notSent.map(Int.init)
+        roundTripTime = socket.tcp?.roundTrip
+        congestionWindow = socket.tcp?.congestionWindow.map(Int.init)
+        retransmits = socket.tcp?.retransmitted.map(Int.init)
+        bytesReceived = socket.tcp?.received
+        bytesSent = socket.tcp?.sent
+        drops = socket.transport.isStream ? nil : socket.memory.map { UInt64($0.drops) }
+        receiveBuffer = socket.memory.map { Int($0.receiveBuffer) }
+    }
+}

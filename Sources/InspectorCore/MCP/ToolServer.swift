@@ -1,0 +1,122 @@
+import SocketCore
+
+/// A server of the Model Context Protocol, without its tools' work: JSON-RPC 2.0, one message a line.
+///
+/// https://modelcontextprotocol.io/specification/2025-06-18
+package struct ToolServer: Sendable {
+    /// What is to be done with a message.
+    package enum Step: Hashable, Sendable {
+        /// Write this line.
+        case reply(JSON)
+        /// Run a tool, and reply with `result(of:to:)`.
+        case call(ToolCall, id: JSON)
+    }
+
+    /// JSON-RPC's codes.
+    private enum Code: Int64 {
+        case unreadable = -32700
+        case invalid = -32600
+        case unknownMethod = -32601
+        case wrongParameters = -32602
+    }
+
+    /// The versions that are spoken, newest first.
+    package static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
+    /// Bytes of one line, at most.
+    package static let longestLine = 1 << 20
+
+    private let version: String
+    private var isInitialized = false
+
+    /// `version`: of the program.
+    package init(version: String) { self.version = version }
+
+    /// Takes one line without its end.
+    package mutating func take(_ line: [UInt8]) -> Step? {
+        guard line.count <= Self.longestLine else {
+            return refuse(.null, .unreadable, "a line may hold \(Self.longestLine) bytes")
+        }
+        do throws(JSONReader.Problem) {
+            return take(try JSONReader.read(line))
+        } catch {
+            return refuse(.null, .unreadable, error.message)
+        }
+    }
+
+    private mutating func take(_ message: JSON) -> Step? {
+        guard case .object = message else {
+            return refuse(.null, .invalid, "a message is one object; batches are not taken")
+        }
+        guard message["jsonrpc"]?.string == "2.0" else { return refuse(.null, .invalid, "jsonrpc must be \"2.0\"") }
+        guard let method = message["method"]?.string else {
+            // An answer to something that was never requested.
+            return message["result"] != nil || message["error"] != nil
+                ? nil : refuse(message["id"] ?? .null, .invalid, "method is missing")
+        }
+        // Notifications get no answer, not even a refusal.
+        guard let id = message["id"] else { return nil }
+        switch id {
+        case .string, .integer: return answer(method, message["params"] ?? .object([]), id)
+        default: return refuse(.null, .invalid, "id must be a string or an integer")
+        }
+    }
+
+    private mutating func answer(_ method: String, _ parameters: JSON, _ id: JSON) -> Step {
+        switch method {
+        case "initialize": return initialize(parameters, id)
+        case "ping": return reply(.object([]), to: id)
+        case _ where !isInitialized:
+            return refuse(id, .invalid, "initialize must come first")
+        case "tools/list":
+            return reply(.object([JSON.Member("tools", .array(ToolCall.Kind.allCases.map(\.description)))]), to: id)
+        case "tools/call":
+            do throws(ToolCall.Problem) {
+                return .call(try ToolCall(parameters), id: id)
+            } catch {
+                return refuse(id, .wrongParameters, error.sentence)
+            }
+        default: return refuse(id, .unknownMethod, "no such method: \(method)")
+        }
+    }
+
+    private mutating func initialize(_ parameters: JSON, _ id: JSON) -> Step {
+        guard let wanted = parameters["protocolVersion"]?.string else {
+            return refuse(id, .wrongParameters, "protocolVersion is missing")
+        }
+        isInitialized = true
+        let spoken = Self.versions.contains(wanted) ? wanted : Self.versions[0]
+        return reply(
+            .object([
+                JSON.Member("protocolVersion", .string(spoken)),
+                JSON.Member("capabilities", .object([JSON.Member("tools", .object([]))])),
+                JSON.Member(
+                    "serverInfo",
+                    .object([JSON.Member("name", .string("socktui")), JSON.Member("version", .string(version))])),
+                JSON.Member(
+                    "instructions",
+                    .string("Tells why programs of this Linux host hang on their sockets. Nothing is ever changed.")),
+            ]), to: id)
+    }
+
+    private func reply(_ result: JSON, to id: JSON) -> Step {
+        .reply(
+            .object([JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id), JSON.Member("result", result)]))
+    }
+
+    private func refuse(_ id: JSON, _ code: Code, _ message: String) -> Step {
+        .reply(
+            .object([
+                JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id),
+                JSON.Member(
+                    "error",
+                    .object([JSON.Member("code", .integer(code.rawValue)), JSON.Member("message", .string(message))])),
+            ]))
+    }
+
+    /// The line that answers a call.
+    package static func result(of call: ToolResult, to id: JSON) -> JSON {
+        .object([
+            JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id), JSON.Member("result", call.json),
+        ])
+    }
+}

@@ -1,0 +1,70 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    /// The commands that look at the sockets of any program of this host.
+    static let hostCommands: [Printer] = [
+        Printer(name: "why", operands: "WHAT", help: "why it hangs: PID, NAME, :PORT or ADDRESS") {
+            (words, request) throws(UsageError) in
+            guard words.count == 1 else {
+                throw UsageError("why", "needs one of these after it: \(HostTarget.forms)")
+            }
+            do throws(HostTarget.Problem) {
+                let target = try HostTarget.parse(words[0])
+                request.noteHost("")
+                return .why(target)
+            } catch {
+                throw UsageError(sentence: error.sentence)
+            }
+        },
+        Printer(name: "host", operands: "[FILTER]", help: "the sockets of every program; --check: what is wrong") {
+            (words, request) throws(UsageError) in
+            request.noteHost(words.joined(separator: " "))
+            if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
+                throw UsageError(request.invocation.host.filter, failure.message)
+            }
+            return .hostCheck
+        },
+    ]
+
+    private static let host: Set<String> = ["host", "why"]
+
+    static let hostOptions: [Option] = [
+        Option(name: "--check", commands: ["host"], help: "print what is wrong, a line each; exit 1 if anything is") {
+            (_, request) throws(UsageError) in request.checksHost = true
+        },
+        Option(name: "--for", value: "TIME", commands: host, help: "look this long; 1s, or up to 6s for proof") {
+            (text, request) throws(UsageError) in
+            request.invocation.host.span = try duration(text, "--for")
+        },
+        Option(name: "--level", value: "LEVEL", commands: ["host"], help: "exit 1 from note, warning or critical on") {
+            (text, request) throws(UsageError) in
+            guard let level = Severity.allCases.first(where: { $0.name == text }) else {
+                let words = Severity.allCases.map(\.name).joined(separator: ", ")
+                throw UsageError("--level", "\(text) is not a level; write one of \(words)")
+            }
+            request.invocation.host.level = level
+        },
+        Option(name: "--strict", commands: ["host"], help: "exit 3 if anything was hidden from the check") {
+            (_, request) throws(UsageError) in request.invocation.host.isStrict = true
+        },
+        Option(name: "--no-calls", commands: host, help: "read neither system calls nor their arguments") {
+            (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
+        },
+        Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {
+            (text, request) throws(UsageError) in
+            guard let number = Int32(text), number > 0 else {
+                throw UsageError("--netns", "\(text) is not a process number")
+            }
+            request.invocation.host.namespace = number
+        },
+    ]
+}
+
+extension CommandTable.Request {
+    /// Passes on to the look at the host what other options said.
+    fileprivate mutating func noteHost(_ filter: String) {
+        invocation.host.filter = filter
+        (invocation.host.isOnce, invocation.host.isJSON) = (isOnce, isJSON)
+    }
+}
