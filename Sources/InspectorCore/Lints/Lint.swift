@@ -12,6 +12,8 @@ package struct Lint: Sendable {
         case socket(@Sendable (Situation, Duration) -> Verdict?)
         /// The engine as a whole; `lost` are the events that this inspector missed within the last minute.
         case engine(@Sendable (EngineSnapshot, _ lost: UInt64) -> Verdict?)
+        /// Sockets of any program of the host, from outside: `HostRules` judges by this row's name.
+        case host
     }
 
     /// As options and filters name it: `read-starved`.
@@ -53,9 +55,23 @@ package struct Lint: Sendable {
         (self.remedy, isAllowed, self.check) = (remedy, false, .engine(check))
     }
 
+    /// A row that only sockets of the host have.
+    init(
+        host name: String, as severity: Severity = .warning, after time: Duration? = nil, _ meaning: String,
+        remedy: String
+    ) {
+        (self.name, self.severity, self.time, pattern) = (name, severity, time, meaning)
+        (self.remedy, isAllowed, check) = (remedy, false, .host)
+    }
+
+    /// Whether only sockets of the host have it.
+    package var isOfHost: Bool {
+        if case .host = check { true } else { false }
+    }
+
     /// Every lint, the most telling first. A new one is one more row in one of these tables, and nothing else.
     package static let all: [Lint] =
-        blocking + reading + closing + timing + writing + tls + listening + callbacks + itself
+        blocking + reading + closing + timing + writing + tls + listening + callbacks + host + itself
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

@@ -19,6 +19,8 @@ package enum Evidence: String, Hashable, Sendable, CaseIterable {
     case engine
     /// The system calls of the program's threads, with their arguments.
     case arguments
+    /// No thread of the program has run for as long as the bytes have been there, so none of them waits for these.
+    case idle
     /// The kind of wait that the program's threads are in.
     case wchan
     /// The kernel's queues alone.

@@ -65,12 +65,3 @@ package struct Finding: Hashable, Sendable {
 
     package subscript<Value>(dynamicMember part: KeyPath<Verdict, Value>) -> Value { verdict[keyPath: part] }
 }
-
-extension PeerEnd.Program {
-    /// The command that prints where its threads are.
-    package var stackCommand: String {
-        if name.hasPrefix("python") { return "py-spy dump --pid \(process)" }
-        if name == "java" { return "jcmd \(process) Thread.print" }
-        return "eu-stack -p \(process)"
-    }
-}

@@ -1,0 +1,56 @@
+import SocketCore
+
+/// Verdicts as `socktui host --check` prints them.
+package enum HostCheck {
+    /// Two lines or more for each verdict, and the count of all; `width`: where lines are wrapped, `nil`: nowhere.
+    package static func lines(
+        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden = HostLook.Hidden(), width: Int? = 80
+    ) -> [String] {
+        let name = found.map(\.lint.count).max() ?? 0
+        var lines: [String] = []
+        for verdict in found {
+            let head = "\(Format.padded(word(verdict.severity), to: 8)) \(Format.padded(verdict.lint, to: name)) "
+            lines += wrapped(verdict.sentence, head: head, width: width)
+        }
+        return lines + [summary(found, sockets: sockets, hidden: hidden)]
+    }
+
+    private static func word(_ severity: Severity) -> String {
+        severity == .note ? severity.name : severity.name.uppercased()
+    }
+
+    /// `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
+    package static func summary(_ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden) -> String {
+        let notes = found.count { $0.severity == .note }
+        var parts = [
+            "\(Format.count(found.count - notes, "problem")), \(Format.count(notes, "note")) in "
+                + Format.count(sockets, "socket")
+        ]
+        var missing: [String] = []
+        if hidden.calls > 0 {
+            let reason = hidden.reason.map { " (\(HostScene.safe($0)))" } ?? ""
+            missing.append("calls of \(processes(hidden.calls))\(reason)")
+        }
+        if hidden.processes > 0 { missing.append("descriptors of \(processes(hidden.processes))") }
+        if hidden.sockets > 0 { missing.append("owners of \(Format.count(hidden.sockets, "socket"))") }
+        if !missing.isEmpty { parts.append("not checked: " + missing.joined(separator: ", ")) }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func processes(_ count: Int) -> String { "\(count) process\(count == 1 ? "" : "es")" }
+
+    private static func wrapped(_ text: String, head: String, width: Int?) -> [String] {
+        guard let width, width > head.count + 10 else { return [head + text] }
+        let indent = String(repeating: " ", count: head.count)
+        var lines: [String] = [], line = head, isEmpty = true
+        for word in text.split(separator: " ") {
+            if !isEmpty, TextWidth.of(line) + 1 + TextWidth.of(String(word)) > width {
+                lines.append(line)
+                (line, isEmpty) = (indent, true)
+            }
+            line += (isEmpty ? "" : " ") + word
+            isEmpty = false
+        }
+        return lines + [line]
+    }
+}

@@ -1,0 +1,64 @@
+import SocketCore
+
+/// A writer that gets nothing out, and the reader whose unread bytes hold it up.
+struct HostEdge {
+    var writer: HostSocket
+    var reader: HostSocket
+    var writing: HostAsking
+    var reading: HostAsking
+}
+
+/// Who waits for whom: the edges, and the rings and chains that they make.
+struct HostEdges {
+    private(set) var all: [HostEdge] = []
+    /// Writers whose peer is not on this host, or cannot be seen.
+    private(set) var farWriters: [HostSocket] = []
+    private var byWriter: [Int32: [HostEdge]] = [:]
+    private let facts: HostFacts
+
+    init(_ facts: HostFacts) {
+        self.facts = facts
+        for writer in facts.scene.look.sockets where facts.standsWriting(writer) {
+            guard let reader = facts.scene.peer(of: writer) else {
+                farWriters.append(writer)
+                continue
+            }
+            guard reader.unread ?? 0 > 0, let reading = facts.steady(reader) else { continue }
+            let writing = facts.steady(writer) ?? HostAsking(.hidden, .queues, facts.scene.look.time)
+            let edge = HostEdge(writer: writer, reader: reader, writing: writing, reading: reading)
+            all.append(edge)
+            // What waits to be accepted is told by its listener.
+            guard reading.kind != .unaccepted, let process = writing.process else { continue }
+            byWriter[process.number, default: []].append(edge)
+        }
+    }
+
+    /// What an edge comes to when it is followed from reader to reader.
+    enum End {
+        case ring([HostEdge])
+        /// The edges from here to the last reader.
+        case chain([HostEdge])
+    }
+
+    func follow(_ start: HostEdge) -> End {
+        var path = [start]
+        var places: [Int32: Int] = [:]
+        if let process = start.writing.process { places[process.number] = 0 }
+        while let last = path.last, let process = last.reading.process, facts.mayBeHeldUp(last.reading) {
+            if let place = places[process.number] {
+                guard facts.isHeldUp(last.reading, by: path[place].writer) else { break }
+                return .ring(Array(path[place...]))
+            }
+            let held = facts.holders(of: process.number)
+            let next = (byWriter[process.number] ?? []).filter { edge in
+                held.contains { $0.socket.id == edge.writer.id }
+            }
+            // An edge that closes the ring, or else one.
+            let closing = next.first { $0.reading.process.map { places[$0.number] != nil } ?? true }
+            guard let step = closing ?? next.first else { break }
+            places[process.number] = path.count
+            path.append(step)
+        }
+        return .chain(path)
+    }
+}

@@ -1,0 +1,147 @@
+import SocketCore
+
+/// What all rules ask of one moment: the scene, what has stood since when, how each socket is asked for, and what holds
+/// each process up.
+struct HostFacts: Sendable {
+    let scene: HostScene
+    let ledger: HostLedger
+    let asker: HostAsker
+    private let held: [Int32: [Holder]]
+
+    /// A socket that a process cannot write to, and how it waits for that.
+    struct Holder: Sendable {
+        enum Wait: Hashable, Sendable {
+            /// A thread is in a call that writes.
+            case call
+            /// It waits for room, in poll or in a set that is not edge-triggered.
+            case ready
+            case edge
+            case hidden
+        }
+
+        var socket: HostSocket
+        var wait: Wait
+        var thread: HostThread?
+    }
+
+    /// How long amounts must stand to be called standing at all.
+    private static let moment = Duration.milliseconds(200)
+    /// How far apart two looks must be to count as two.
+    private static let apart = Duration.milliseconds(250)
+
+    init(_ scene: HostScene, _ ledger: HostLedger) {
+        (self.scene, self.ledger) = (scene, ledger)
+        asker = HostAsker(scene: scene, ledger: ledger)
+        var held: [Int32: [Holder]] = [:]
+        for (number, program) in scene.programs {
+            let holders = Self.holders(of: program, scene, ledger)
+            if !holders.isEmpty { held[number] = holders }
+        }
+        self.held = held
+    }
+
+    func standsReading(_ socket: HostSocket) -> Bool {
+        socket.unread ?? 0 > 0 && ledger.readStands(socket) > Self.moment
+    }
+
+    /// A Unix-domain send queue is memory, not bytes, and stands whenever the peer has unread bytes: only a writer that
+    /// waits counts there.
+    func standsWriting(_ socket: HostSocket) -> Bool {
+        guard Self.sendStands(socket, ledger) else { return false }
+        guard socket.transport.isUnix else { return socket.transport == .tcp }
+        return scene.owners(of: socket).contains { owner in
+            guard let program = scene.programs[owner.process] else { return false }
+            return program.writer(to: owner.descriptor) != nil
+                || program.entries(of: socket.inode).contains {
+                    $0.entry.listensForOutput && !$0.entry.isEdgeTriggered
+                }
+        }
+    }
+
+    private static func sendStands(_ socket: HostSocket, _ ledger: HostLedger) -> Bool {
+        socket.unsent ?? 0 > 0 && ledger.writeStands(socket) > moment
+    }
+
+    /// How it was asked for at every look, of which there must be two. One look with somebody who asks clears it.
+    func steady(_ socket: HostSocket) -> HostAsking? {
+        guard let askings = ledger[socket.id]?.askings, let last = askings.last,
+            socket.time - last.time < HostLedger.askingLasts
+        else { return nil }
+        for kind in [HostAsking.Kind.asks, .stopped, .unseen, .hidden] {
+            if let asking = askings.last(where: { $0.kind == kind }) { return asking }
+        }
+        let kinds = Set(askings.map(\.kind))
+        guard kinds.count > 1 else { return last }
+        if kinds == [.edge, .stuck] { return askings.last { $0.kind == .edge } }
+        var changing = last
+        (changing.kind, changing.words, changing.isWaiting) = (.asks, "changes from look to look", false)
+        return changing
+    }
+
+    /// Whether two looks agree on it.
+    func isConfirmed(_ socket: HostSocket) -> Bool {
+        guard let askings = ledger[socket.id]?.askings, let first = askings.first, let last = askings.last else {
+            return false
+        }
+        return last.time - first.time >= Self.apart
+    }
+
+    // MARK: What holds a process up
+
+    func mayBeHeldUp(_ asking: HostAsking) -> Bool {
+        switch asking.kind {
+        case .edge, .stuck, .unasked: true
+        default: false
+        }
+    }
+
+    /// The sockets that a process cannot write to and waits for, its own send queue at fault or the peer's window.
+    func holders(of process: Int32) -> [Holder] { held[process] ?? [] }
+
+    func isHeldUp(_ asking: HostAsking) -> Bool {
+        mayBeHeldUp(asking) && asking.process.map { held[$0.number] != nil } == true
+    }
+
+    func isHeldUp(_ asking: HostAsking, by socket: HostSocket) -> Bool {
+        asking.process.map { holders(of: $0.number).contains { $0.socket.id == socket.id } } == true
+    }
+
+    private static func holders(of program: HostProgram, _ scene: HostScene, _ ledger: HostLedger) -> [Holder] {
+        program.process.sockets.compactMap { descriptor, inode in
+            guard let socket = scene.socket(inode: inode), socket.transport.isStream, !socket.isListening,
+                sendStands(socket, ledger) || ledger.isLimited(socket)
+            else { return nil }
+            return wait(program, descriptor, socket)
+        }.sorted { $0.socket.id < $1.socket.id }
+    }
+
+    private static func wait(_ program: HostProgram, _ descriptor: Int32, _ socket: HostSocket) -> Holder? {
+        if let thread = program.writer(to: descriptor) {
+            return Holder(socket: socket, wait: thread.call?.kind == .write ? .call : .ready, thread: thread)
+        }
+        for (_, entry) in program.entries(of: socket.inode)
+        where entry.listensForOutput && !(entry.isEdgeTriggered && socket.transport.isUnix) {
+            return Holder(socket: socket, wait: entry.isEdgeTriggered ? .edge : .ready)
+        }
+        // A Unix-domain send queue stands without a writer that waits, so one must be seen.
+        guard program.process.rung < .arguments, socket.transport == .tcp else { return nil }
+        return Holder(socket: socket, wait: .hidden)
+    }
+
+    // MARK: For how long
+
+    func unread(_ socket: HostSocket) -> Duration { asker.unread(socket) }
+
+    /// For how long at least nothing went out: as our looks show, as long as a thread has been in its call that writes,
+    /// or as long as a shut window has kept everything back.
+    func unsent(_ socket: HostSocket) -> Duration {
+        let seen = ledger.writeStands(socket)
+        let calls = scene.owners(of: socket).compactMap { owner -> Duration? in
+            guard let thread = scene.programs[owner.process]?.writer(to: owner.descriptor), thread.call?.kind == .write
+            else { return nil }
+            return thread.idle
+        }
+        let shut = socket.tcp?.sendWindow == 0 && socket.tcp?.sent ?? 0 > 0 ? socket.tcp?.lastSent : nil
+        return max(seen, calls.max() ?? .zero, shut ?? .zero)
+    }
+}

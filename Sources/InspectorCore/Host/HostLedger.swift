@@ -1,0 +1,118 @@
+import SocketCore
+
+/// Compares each look with those before it, to know since when what has stood. A socket is known by its cookie.
+struct HostLedger: Sendable {
+    struct Entry: Sendable {
+        var socket: HostSocket
+        var former: HostSocket?
+        /// Nothing was read since; nothing was acknowledged since; it has had an inode, or none, since.
+        var read: MonotonicTime
+        var written: MonotonicTime
+        var owned: MonotonicTime
+        /// Samples five to ten seconds apart, so that a share is taken over more than a moment.
+        var base: HostSocket
+        var middle: HostSocket
+        /// When the kernel last dropped something that came for it, how many since the look before, and within what time.
+        var dropped: (time: MonotonicTime, count: UInt32, within: Duration)?
+        /// How it was asked for, the last look last.
+        var askings: [HostAsking] = []
+        /// How often its program was looked at to learn whether it inherited it; `nil`: that is settled.
+        var inheritLooks: Int? = 0
+
+        init(_ socket: HostSocket) {
+            self.socket = socket
+            (read, written, owned) = (socket.time, socket.time, socket.time)
+            (base, middle) = (socket, socket)
+        }
+    }
+
+    private(set) var entries: [UInt64: Entry] = [:]
+
+    subscript(id: UInt64) -> Entry? { entries[id] }
+
+    /// How long an asking says something; a program may have gone on since.
+    static let askingLasts = Duration.seconds(10)
+    private static let sampleLasts = Duration.seconds(5)
+
+    /// Compares a new look with the last one.
+    mutating func take(_ look: HostLook) {
+        var next: [UInt64: Entry] = [:]
+        next.reserveCapacity(look.sockets.count)
+        for socket in look.sockets {
+            guard var entry = entries[socket.id], entry.socket.time < socket.time else {
+                next[socket.id] = entries[socket.id] ?? Entry(socket)
+                continue
+            }
+            entry.compare(socket)
+            next[socket.id] = entry
+        }
+        entries = next
+    }
+
+    mutating func note(_ asking: HostAsking, of id: UInt64) {
+        guard var askings = entries[id]?.askings else { return }
+        if askings.last?.time == asking.time { askings.removeLast() }
+        askings.removeAll { asking.time - $0.time > Self.askingLasts }
+        entries[id]?.askings = askings + [asking]
+    }
+
+    mutating func noteInheritLook(of id: UInt64, mayBe: Bool) {
+        guard let looks = entries[id]?.inheritLooks else { return }
+        entries[id]?.inheritLooks = mayBe ? looks + 1 : nil
+    }
+
+    /// For how long its unread bytes, and its unsent ones, have stood; zero: they do not.
+    func readStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.read } ?? .zero }
+    func writeStands(_ socket: HostSocket) -> Duration {
+        entries[socket.id].map { $0.socket.time - $0.written } ?? .zero
+    }
+    func ownerStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.owned } ?? .zero }
+
+    /// Whether bytes were read from it between the last two looks.
+    func wasConsumed(_ socket: HostSocket) -> Bool {
+        guard let entry = entries[socket.id], let former = entry.former?.consumed, let now = entry.socket.consumed
+        else { return false }
+        return former != now
+    }
+
+    /// Whether the peer's window has held its sending back for most of the time between the last two looks.
+    func isLimited(_ socket: HostSocket) -> Bool {
+        guard let entry = entries[socket.id], let former = entry.former else { return false }
+        return HostLedger.share(entry.socket, since: former).map { $0 > 0.5 } ?? false
+    }
+
+    /// The share of the time for which the peer's window held sending back, where bytes waited at both looks.
+    static func share(_ socket: HostSocket, since former: HostSocket) -> Double? {
+        guard let now = socket.tcp?.windowLimited, let then = former.tcp?.windowLimited, socket.time > former.time,
+            socket.unsent ?? 0 > 0, former.unsent ?? 0 > 0
+        else { return nil }
+        return (now - then).inSeconds / (socket.time - former.time).inSeconds
+    }
+}
+
+extension HostLedger.Entry {
+    fileprivate mutating func compare(_ now: HostSocket) {
+        let old = socket
+        if !Self.readStands(old, now) { read = now.time }
+        if !Self.writeStands(old, now) { written = now.time }
+        if (old.inode == 0) != (now.inode == 0) { owned = now.time }
+        if let drops = now.memory?.drops, let former = old.memory?.drops, drops != former {
+            dropped = (now.time, drops &- former, now.time - old.time)
+        }
+        if now.time - middle.time >= .seconds(5) { (base, middle) = (middle, now) }
+        (former, socket) = (old, now)
+    }
+
+    /// What a TCP program has read is counted, a Unix-domain one's queue is all there is.
+    private static func readStands(_ old: HostSocket, _ now: HostSocket) -> Bool {
+        guard old.unread ?? 0 > 0, now.unread ?? 0 > 0 else { return false }
+        if now.transport != .tcp { return old.receiveQueue == now.receiveQueue }
+        return now.consumed != nil && old.consumed == now.consumed
+    }
+
+    private static func writeStands(_ old: HostSocket, _ now: HostSocket) -> Bool {
+        guard old.unsent ?? 0 > 0, now.unsent ?? 0 > 0 else { return false }
+        if now.transport != .tcp { return old.sendQueue == now.sendQueue }
+        return now.tcp?.acknowledged != nil && old.tcp?.acknowledged == now.tcp?.acknowledged
+    }
+}

@@ -1,0 +1,37 @@
+/// A verdict as `socktui why` prints it: the headline, a line for each end, what to do next.
+package enum HostParagraph {
+    /// The lines, without line ends.
+    package static func lines(_ verdict: HostVerdict) -> [String] {
+        let time = verdict.lasting.map { " for at least \(Format.duration($0))" } ?? ""
+        let why = verdict.reason.map { ": \($0)" } ?? ""
+        let more = verdict.more > 0 ? "; the same on \(verdict.more) more sockets" : ""
+        var lines = ["\(heading(verdict))\(time): \(verdict.claim)\(why)\(more)."]
+        lines += sides(verdict.sides)
+        if let next = verdict.next ?? remedy(verdict) { lines.append("Next: \(next)") }
+        return lines
+    }
+
+    /// `DEADLOCK`; a note is not shouted.
+    private static func heading(_ verdict: HostVerdict) -> String {
+        verdict.severity == .note ? "note: \(verdict.lint)" : verdict.lint.uppercased()
+    }
+
+    private static func remedy(_ verdict: HostVerdict) -> String? {
+        verdict.remedy.isEmpty ? nil : KeyTable.standard.naming(verdict.remedy)
+    }
+
+    private static let most = 16
+
+    /// Names and descriptors aligned.
+    private static func sides(_ sides: [HostVerdict.Side]) -> [String] {
+        let shown = sides.prefix(most)
+        let places = shown.map { $0.descriptor.map { "fd \($0):" } ?? "" }
+        let name = shown.map { TextWidth.of($0.name) }.max() ?? 0, place = places.map(\.count).max() ?? 0
+        var lines = zip(shown, places).map { side, text in
+            "  \(Format.padded(side.name, to: name)) " + (place > 0 ? Format.padded(text, to: place) + " " : "")
+                + side.words
+        }
+        if sides.count > most { lines.append("  and \(sides.count - most) more") }
+        return lines
+    }
+}

@@ -1,0 +1,110 @@
+import SocketCore
+
+/// Connections that only one end has closed, and sockets that a program holds without knowing.
+extension HostRules {
+    mutating func judgeClosing() {
+        var leaks: [Leak: [(socket: HostSocket, asking: HostAsking)]] = [:]
+        var told: Set<UInt64> = []
+        for socket in sockets where socket.transport == .tcp && socket.inode != 0 && socket.state == .closeWait {
+            guard let age = socket.tcp?.lastAcknowledged, age >= time("close-wait") else { continue }
+            let asking = owner(socket)
+            guard let process = asking.process else { continue }
+            let isServer = scene.isServerSide(socket)
+            let far = isServer ? "clients of :\(socket.local?.port ?? 0)" : HostScene.safe("\(socket.peer ?? .unnamed)")
+            leaks[Leak(process: process, isServer: isServer, far: far), default: []].append((socket, asking))
+            if let peer = scene.peer(of: socket) { told.insert(peer.id) }
+        }
+        for (leak, members) in leaks { judge(leak, members) }
+        for socket in sockets where socket.transport == .tcp && socket.inode != 0 && socket.state == .finWait2 {
+            if !told.contains(socket.id) { judgeHalfClosed(socket) }
+        }
+    }
+
+    private struct Leak: Hashable {
+        var process: HostProcess.ID
+        var isServer: Bool
+        var far: String
+    }
+
+    /// A pool of clients has not read the end and closes when it next wants a connection; who read the end leaks, and so
+    /// does a server.
+    private mutating func judge(_ leak: Leak, _ members: [(socket: HostSocket, asking: HostAsking)]) {
+        let read = members.count { $0.socket.receiveQueue == 0 }
+        let grave = leak.isServer ? members.count : read
+        let many = Lint.named("close-wait")?.many ?? 20
+        let isStopped = scene.programs[leak.process.number]?.halt != nil
+        let sorted = members.sorted { $0.socket.id < $1.socket.id }
+        let oldest = members.compactMap(\.socket.tcp?.lastAcknowledged).max()
+        guard let first = sorted.first else { return }
+        let what = members.count == 1 ? "a connection" : "\(members.count) connections"
+        let one = read == 1 ? "it has read the end" : "the end is unread"
+        var verdict = HostVerdict(
+            "close-wait", grave >= many && !isStopped ? .warning : .note,
+            "\(title(first.asking, first.socket)) has not closed \(what) that \(leak.far) closed",
+            because: members.count == 1 ? one : "it has read the end of \(read)", for: oldest,
+            on: sorted.map(\.socket), by: first.asking, evidence: .queues)
+        verdict.count = members.count
+        verdict.next = next(first.asking)
+        tell(verdict)
+    }
+
+    private mutating func judgeHalfClosed(_ socket: HostSocket) {
+        guard let age = socket.tcp?.lastAcknowledged, age >= time("half-closed-long") else { return }
+        let asking = owner(socket)
+        let verdict = HostVerdict(
+            "half-closed-long", .note,
+            "\(title(asking, socket)) closed its half and has waited for \(peerTitle(socket)) to close", for: age,
+            on: [socket], by: asking, evidence: .queues)
+        tell(verdict)
+    }
+
+    mutating func judgeInherited() {
+        for socket in sockets where HostFacts.mayBeInherited(socket) {
+            guard let asking = facts.steady(socket), asking.kind == .unasked, asking.proof != .queues,
+                facts.isConfirmed(socket), let origin = facts.inheritance(of: socket)
+            else { continue }
+            var verdict = HostVerdict(
+                "inherited", .note,
+                "\(title(asking, socket)) holds fd \(origin.descriptor), a socket that is older than it",
+                because: "it does not use it, and the peer will not see the close", for: origin.life, on: [socket],
+                by: asking, evidence: asking.proof)
+            verdict.sides = sides(socket, asking)
+            tell(verdict)
+        }
+    }
+}
+
+extension HostFacts {
+    /// Whether a connection is idle and open, as one that an exec passed on is.
+    static func mayBeInherited(_ socket: HostSocket) -> Bool {
+        guard socket.transport == .tcp, socket.inode != 0, let received = socket.tcp?.lastReceived,
+            let acknowledged = socket.tcp?.lastAcknowledged, min(received, acknowledged) > .seconds(5)
+        else { return false }
+        return [.established, .closeWait, .finWait2].contains(socket.state)
+    }
+
+    /// The descriptor by which the only owner holds a socket that is older than it and that it was not made to use, and
+    /// for how long; `nil`: it is not so, or it is not known.
+    func inheritance(of socket: HostSocket) -> (descriptor: Int32, life: Duration)? {
+        let owners = scene.owners(of: socket)
+        guard owners.count == 1, owners[0].descriptor > 2, let program = scene.programs[owners[0].process],
+            let life = program.process.age, let age = Self.age(of: socket), age > life + .milliseconds(50),
+            program.process.keptOverExec.contains(owners[0].descriptor), program.entries(of: socket.inode).isEmpty,
+            !program.hasUnreadSets, Self.isForeign(program.process)
+        else { return nil }
+        return (owners[0].descriptor, life)
+    }
+
+    /// For how long at least it has been open.
+    private static func age(of socket: HostSocket) -> Duration? {
+        let sent = socket.tcp?.sent ?? 0 > 0 ? socket.tcp?.lastSent : nil
+        return [socket.tcp?.lastReceived, socket.tcp?.lastAcknowledged, sent].compactMap { $0 }.max()
+    }
+
+    /// Whether it runs another program than its parent does.
+    private static func isForeign(_ process: HostProcess) -> Bool {
+        if process.parent == 1 { return true }
+        guard let own = process.executable, let parent = process.parentExecutable else { return false }
+        return own != parent
+    }
+}

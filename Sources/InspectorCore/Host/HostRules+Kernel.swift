@@ -1,0 +1,125 @@
+import SocketCore
+
+/// What the kernel's own counters say.
+extension HostRules {
+    /// Tries of one segment from which on it is told.
+    static let graveTries: UInt8 = 3
+    /// For how long dropped datagrams are news.
+    private static let news = Duration.seconds(10)
+
+    mutating func judgeKernel() {
+        for socket in sockets {
+            switch socket.transport {
+            case .udp: judgeDrops(socket)
+            case .tcp where socket.state == .synSent: judgeSilence(socket)
+            case .tcp: judgeTries(socket)
+            default: break
+            }
+        }
+        judgePorts()
+    }
+
+    private mutating func judgeDrops(_ socket: HostSocket) {
+        guard let entry = facts.ledger[socket.id], let dropped = entry.dropped, let memory = socket.memory,
+            socket.time - dropped.time <= Self.news
+        else { return }
+        let asking = owner(socket)
+        let held = max(memory.received, entry.former?.memory?.received ?? 0)
+        let isFull = UInt64(held) * 2 >= UInt64(memory.receiveBuffer)
+        let time = Format.duration(dropped.within)
+        var verdict = HostVerdict(
+            "udp-dropped", isFull ? .warning : .note,
+            "\(title(asking, socket)) lost \(Format.count(Int(dropped.count), "datagram")) within \(time) on "
+                + (socket.local?.port.map { ":\($0)" } ?? "its socket"),
+            because: "its buffer holds \(Format.size(UInt64(held))) of \(Format.size(UInt64(memory.receiveBuffer))), "
+                + "\(memory.drops) lost in all",
+            on: [socket], by: asking, evidence: .queues)
+        verdict.next = next(asking)
+        tell(verdict)
+    }
+
+    private mutating func judgeSilence(_ socket: HostSocket) {
+        // Linux tries again after one second each for the first four times, then ever later (tcp_syn_linear_timeouts).
+        guard socket.retransmits > 0, let entry = facts.ledger[socket.id] else { return }
+        let lasting = max(entry.socket.time - entry.owned, .seconds(Int(socket.retransmits)))
+        let listeners = scene.listeners(socket.peer?.port).filter { $0.receiveQueue ?? 0 > $0.sendQueue ?? 0 }
+        guard lasting >= time("connecting-silent") else {
+            isUndecided = true
+            return
+        }
+        // A full listener of this host says more.
+        guard listeners.isEmpty else { return }
+        let (asking, peer) = (owner(socket), socket.peer.map { "\($0)" } ?? "its peer")
+        var verdict = HostVerdict(
+            "connecting-silent", .warning, "\(peer) has not answered \(title(asking, socket))",
+            because: "no answer to SYN" + Self.timer(socket), for: lasting, on: [socket], by: asking, evidence: .queues)
+        verdict.subject = peer
+        tell(verdict)
+    }
+
+    private mutating func judgeTries(_ socket: HostSocket) {
+        guard !socket.isListening, socket.inode != 0, socket.unsent ?? 0 > 0, socket.tcp?.sendWindow != 0,
+            max(socket.tcp?.tries ?? 0, socket.timer == 1 ? socket.retransmits : 0) >= Self.graveTries
+        else { return }
+        let (asking, peer) = (owner(socket), socket.peer.map { "\($0)" } ?? "its peer")
+        let total = socket.tcp?.retransmitted.map { ", \($0) retransmitted in all" } ?? ""
+        var verdict = HostVerdict(
+            "retransmitting", .warning,
+            "\(peer) has not acknowledged \(Self.size(socket.unsent)) of \(title(asking, socket))",
+            because: "sent again and again" + Self.timer(socket) + total, for: facts.ledger.writeStands(socket),
+            on: [socket], by: asking, evidence: .queues)
+        verdict.subject = peer
+        tell(verdict)
+    }
+
+    /// Ports of this host that connections to one address use up.
+    private mutating func judgePorts() {
+        guard let range = scene.look.localPorts, range.count >= 10 else { return }
+        var uses: [[SocketAddress]: [HostSocket]] = [:]
+        for socket in sockets where socket.transport == .tcp && !socket.isListening && socket.state != .closed {
+            guard let port = socket.local?.port, range.contains(port), let peer = socket.peer,
+                let local = socket.local?.with(port: 0), !scene.isServerSide(socket)
+            else { continue }
+            uses[[local, peer], default: []].append(socket)
+        }
+        for (ends, users) in uses where users.count * 10 > range.count * 9 {
+            let most = Dictionary(grouping: users.map(owner)) { $0.process }.max { $0.value.count < $1.value.count }
+            let asking = most?.key == nil ? nil : most?.value.first
+            let who = asking.map { title($0, users[0]) + " and others have" } ?? "connections have"
+            var verdict = HostVerdict(
+                "ports-exhausted", .warning, "\(who) used up the ports to \(ends[1])",
+                because: "\(users.count) of \(range.count) are taken", on: Array(users.prefix(1)), by: asking,
+                evidence: .queues)
+            verdict.next = nil
+            tell(verdict)
+        }
+    }
+
+    // MARK: Slow readers
+
+    /// A reader that does read, but so little that its window holds the sender back. Whether that is a fault or a wish
+    /// (curl --limit-rate) cannot be told.
+    mutating func judgeSlowReaders() {
+        for writer in sockets where writer.transport == .tcp && writer.inode != 0 && writer.unsent ?? 0 > 0 {
+            guard let first = facts.ledger[writer.id]?.base, let reader = scene.peer(of: writer),
+                let before = facts.ledger[reader.id]?.base, reader.unread ?? 0 > 0, before.unread ?? 0 > 0,
+                let share = HostLedger.share(writer, since: first), share > 0.5,
+                writer.time - first.time >= .milliseconds(900), let consumed = reader.consumed,
+                let then = before.consumed, consumed > then
+            else { continue }
+            let rate = Double(consumed - then) / (reader.time - before.time).inSeconds
+            let asking = owner(reader)
+            guard rate < 1e6, let process = asking.process, facts.holders(of: process.number).isEmpty else { continue }
+            let (held, within) = (share * (writer.time - first.time).inSeconds, (writer.time - first.time).inSeconds)
+            let times = [held, within].map { Format.duration(.milliseconds(Int($0 * 1_000))) }
+            var verdict = HostVerdict(
+                "slow-reader", .note,
+                "\(title(asking, reader)) reads only \(Format.rate(rate))/s of \(title(owner(writer), writer))",
+                because: "its window held sending back for \(times[0]) of \(times[1])", on: [reader, writer],
+                by: asking,
+                evidence: .queues)
+            verdict.sides = sides(reader, asking)
+            tell(verdict)
+        }
+    }
+}

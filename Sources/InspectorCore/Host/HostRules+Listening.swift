@@ -1,0 +1,86 @@
+import SocketCore
+
+/// Listeners whose connections wait.
+extension HostRules {
+    mutating func judgeListeners() {
+        for listener in sockets where listener.isListening && listener.receiveQueue ?? 0 > 0 {
+            judge(listener)
+        }
+    }
+
+    private mutating func judge(_ listener: HostSocket) {
+        guard let waiting = listener.receiveQueue, let limit = listener.sendQueue, let asking = facts.steady(listener),
+            // A thread that accepts may be late, but it is there.
+            asking.kind != .asks || !asking.isWaiting
+        else { return }
+        let children = children(of: listener)
+        // A queue that moves is no hang, however full it is.
+        let stay = children.filter { facts.ledger.ownerStands($0) >= Self.longEnough }
+        guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else {
+            if !children.isEmpty { isUndecided = true }
+            return
+        }
+        let oldest = stay.map(age).max() ?? .zero
+        let isFull = waiting > limit && wasFull(listener)
+        guard isFull || oldest >= time("accept-stuck"), facts.isConfirmed(listener) else {
+            isUndecided = true
+            return
+        }
+        let isKnown = asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen
+        let severity: Severity = isKnown && asking.proof == .arguments ? .warning : .note
+        tell(verdict(listener, asking, isFull: isFull, oldest, severity))
+    }
+
+    private func verdict(
+        _ listener: HostSocket, _ asking: HostAsking, isFull: Bool, _ oldest: Duration, _ severity: Severity
+    ) -> HostVerdict {
+        let waiting = listener.receiveQueue ?? 0
+        let count = Format.count(Int(clamping: waiting), "connection")
+        let verb = waiting == 1 ? "waits" : "wait"
+        var reason = "\(count) \(verb), the limit is \(listener.sendQueue ?? 0)"
+        if let drops = listener.memory?.drops, drops > 0 { reason += ", \(drops) dropped" }
+        if !asking.words.isEmpty { reason += "; \(asking.words)" }
+        let place = listener.local.map { $0.port.map { ":\($0)" } ?? HostScene.safe("\($0)") } ?? "its listener"
+        var verdict = HostVerdict(
+            isFull ? "accept-full" : "accept-stuck", severity,
+            "\(title(asking, listener)) has accepted nothing on \(place)", because: reason, for: oldest,
+            on: [listener], by: asking, evidence: asking.proof)
+        verdict.next = next(asking)
+        verdict.sides = [
+            HostVerdict.Side(
+                name: scene.name(asking, of: listener), descriptor: asking.descriptor,
+                words: asking.words.isEmpty ? "-" : asking.words)
+        ]
+        return verdict
+    }
+
+    private static let longEnough = Duration.milliseconds(900)
+
+    private func wasFull(_ listener: HostSocket) -> Bool {
+        guard let former = facts.ledger[listener.id]?.former, let waited = former.receiveQueue,
+            let limit = former.sendQueue
+        else { return false }
+        return waited > limit
+    }
+
+    /// Connections that wait for accept, which have no inode yet.
+    private func children(of listener: HostSocket) -> [HostSocket] {
+        sockets.filter { child in
+            guard child.inode == 0, child.transport == listener.transport,
+                child.state == .established || child.state == .closeWait
+            else { return false }
+            if listener.transport.isUnix { return child.local != nil && child.local == listener.local }
+            guard let local = listener.local?.unmapped, child.local?.port == local.port else { return false }
+            return local.isWildcard || child.local?.unmapped.host == local.host
+        }
+    }
+
+    /// How long it has waited: as we have seen, or since the last byte or acknowledgement came.
+    private func age(_ child: HostSocket) -> Duration {
+        let seen = facts.ledger.ownerStands(child)
+        guard let received = child.tcp?.lastReceived, let acknowledged = child.tcp?.lastAcknowledged else {
+            return seen
+        }
+        return max(seen, min(received, acknowledged))
+    }
+}

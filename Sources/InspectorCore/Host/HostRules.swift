@@ -1,0 +1,65 @@
+import SocketCore
+
+/// Judges one moment by the rows of the lint table that can be judged from outside a program.
+struct HostRules {
+    let facts: HostFacts
+    let settings: LintSettings
+    private(set) var found: [HostVerdict] = []
+    /// Whether something stands that may become a verdict when it has been watched for longer.
+    var isUndecided = false
+    /// Readers that a rule about writers has told of.
+    var handled: Set<UInt64> = []
+    /// Processes that wait for each other.
+    var ringed: Set<Int32> = []
+
+    init(_ facts: HostFacts, _ settings: LintSettings) { (self.facts, self.settings) = (facts, settings) }
+
+    var scene: HostScene { facts.scene }
+    var sockets: [HostSocket] { facts.scene.look.sockets }
+
+    /// How long it must last.
+    func time(_ lint: String) -> Duration { Lint.named(lint).map(settings.time) ?? .zero }
+
+    mutating func tell(_ verdict: HostVerdict) {
+        guard let lint = Lint.named(verdict.lint), settings.shows(lint) else { return }
+        var verdict = verdict
+        verdict.subject =
+            verdict.subject
+            ?? verdict.processes.first.flatMap { process in
+                scene.look.processes[process.number].map { HostScene.safe($0.title) }
+            }
+        verdict.verdict.sentence = verdict.sentence
+        found.append(verdict)
+    }
+
+    mutating func judge() -> [HostVerdict] {
+        let edges = HostEdges(facts)
+        judgeBlocking(edges)
+        judgeUnread()
+        judgeListeners()
+        judgeClosing()
+        judgeInherited()
+        judgeKernel()
+        judgeSlowReaders()
+        return HostVerdict.grouped(found)
+    }
+
+    // MARK: Words that several rules need
+
+    /// `api.py[4711]`
+    func title(_ asking: HostAsking?, _ socket: HostSocket) -> String { scene.title(asking, of: socket) }
+
+    /// `4.1M`, `-` where it is not known.
+    static func size(_ amount: Int64?) -> String { amount.map { Format.size(Int(clamping: $0)) } ?? "-" }
+
+    /// The command that shows more about who does not read.
+    func next(_ asking: HostAsking) -> String? {
+        guard let process = asking.process.flatMap({ scene.look.processes[$0.number] }) else { return nil }
+        return process.stackCommand(thread: asking.thread)
+    }
+
+    /// Who has it open, without regard to what they ask for.
+    func owner(_ socket: HostSocket) -> HostAsking {
+        facts.steady(socket) ?? facts.asker.asking(for: socket)
+    }
+}

@@ -1,0 +1,177 @@
+import SocketCore
+
+/// Judges how a socket is asked for, in each program that has it open.
+struct HostAsker {
+    let scene: HostScene
+    let ledger: HostLedger
+
+    /// How long no thread may have run to prove, without a look at its calls, that none waits for what lies there.
+    static let idleProof = Duration.seconds(5)
+
+    func asking(for socket: HostSocket) -> HostAsking {
+        let owners = scene.owners(of: socket)
+        guard socket.inode != 0, !owners.isEmpty else { return ownerless(socket) }
+        var best: (asking: HostAsking, start: UInt64)?
+        for owner in owners {
+            let asking = self.asking(for: socket, owner)
+            let start = asking.process?.start ?? 0
+            if let best {
+                guard asking.kind.rawValue <= best.asking.kind.rawValue else { continue }
+                // Of equals the youngest: a server's parent keeps what its children use.
+                if asking.kind == best.asking.kind, owner.process == 1 || start <= best.start { continue }
+            }
+            best = (asking, start)
+        }
+        var asking = best?.asking ?? ownerless(socket)
+        asking.others = Set(owners.map(\.process)).count - 1
+        return asking
+    }
+
+    private func ownerless(_ socket: HostSocket) -> HostAsking {
+        let waits = socket.state == .established || socket.state == .closeWait
+        if socket.inode != 0 { return HostAsking(.hidden, .queues, scene.look.time) }
+        let hasListener = scene.isServerSide(socket) && waits
+        return HostAsking(hasListener ? .unaccepted : .orphan, .queues, scene.look.time)
+    }
+
+    private func asking(for socket: HostSocket, _ owner: HostLook.Owner) -> HostAsking {
+        guard let program = scene.programs[owner.process] else {
+            var asking = HostAsking(.hidden, .queues, scene.look.time)
+            asking.process = scene.look.processes[owner.process]?.id
+            asking.descriptor = owner.descriptor
+            return asking
+        }
+        let seen = Seen(program, owner.descriptor, proof(program, socket), scene.look.time)
+        if let halt = program.halt { return seen.say(.stopped, halt, "stopped") }
+        let thread =
+            program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
+        if let thread { return seen.asks(thread) }
+        if program.hasUnreadSets { return seen.say(.hidden, "not every epoll set of it was read", "-") }
+        let inSet = lookIntoSets(seen, socket)
+        if let inSet, inSet.kind == .asks { return inSet }
+        if program.process.hasRing {
+            return seen.say(.unseen, "a request of io_uring may be pending, which is not visible", "io_uring")
+        }
+        if hasUnknownCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
+        if program.process.rung == .queues, seen.proof != .idle {
+            return seen.say(.hidden, "its calls are not visible", "-")
+        }
+        if inSet == nil, seen.proof == .wchan, program.threads(waiting: Self.mayAsk(socket)) > 0 {
+            return seen.say(.asks, "some thread waits on some socket", "-")
+        }
+        return inSet ?? seen.nobody()
+    }
+
+    /// What a look below the arguments proves: with all threads idle for as long as bytes lay there, none waits for them.
+    /// A thread in recv may wait for more of them than there are (SO_RCVLOWAT).
+    private func proof(_ program: HostProgram, _ socket: HostSocket) -> Evidence {
+        if program.process.rung == .arguments { return .arguments }
+        let receives = program.threads(waiting: [.receiveOrSend, .receive])
+        guard socket.unread ?? 0 > 0, receives == 0, let idle = program.leastIdle, idle >= Self.idleProof,
+            unread(socket) >= Self.idleProof
+        else { return program.process.rung == .waitChannel ? .wchan : .queues }
+        return .idle
+    }
+
+    private static func mayAsk(_ socket: HostSocket) -> Set<HostWait> {
+        socket.isListening ? [.accept, .poll, .pollSet] : [.receiveOrSend, .receive, .poll, .pollSet]
+    }
+
+    /// A restarted call whose kind of wait does not tell it either.
+    private func hasUnknownCall(_ program: HostProgram) -> Bool {
+        let asleep = ["hrtimer_nanosleep", "do_nanosleep", "futex_wait_queue", "futex_do_wait", "futex_wait_queue_me"]
+        return program.process.threads.contains { $0.call?.kind == .restarted && !asleep.contains($0.waitChannel) }
+    }
+
+    // MARK: Epoll sets
+
+    /// `nil`: in none.
+    private func lookIntoSets(_ seen: Seen, _ socket: HostSocket) -> HostAsking? {
+        var found: HostAsking?
+        for (set, entry) in seen.program.entries(of: socket.inode) {
+            let asking = lookInto(set, entry, seen, socket)
+            if asking.kind == .asks { return asking }
+            if asking.kind.rawValue < found?.kind.rawValue ?? .max { found = asking }
+        }
+        return found
+    }
+
+    private func lookInto(
+        _ set: Int32, _ entry: HostProcess.PollEntry, _ seen: Seen, _ socket: HostSocket
+    ) -> HostAsking {
+        let (program, waiter) = (seen.program, seen.program.waiter(in: set))
+        guard entry.listensForInput else {
+            var what = entry.listensForOutput ? "output only" : "nothing on it"
+            if entry.isOneShot, !entry.listensForOutput { what += " (one-shot, fired and not armed again)" }
+            return seen.say(.unasked, "epoll set \(set) listens for \(what)", "nobody", waiter?.thread)
+        }
+        let isEdge = entry.isEdgeTriggered || waiter?.isEdge == true
+        if let waiter, !isEdge { return seen.asks(waiter.thread, "epoll in") }
+        let inLoops = program.process.rung < .arguments ? program.threads(waiting: [.pollSet]) : 0
+        // Below the arguments, nobody knows which thread waits in which set.
+        if inLoops > 0, seen.proof == .wchan || inLoops >= program.sets.count {
+            return isEdge ? seen.edge(nil) : seen.say(.asks, "an epoll wait is under way", "epoll in")
+        }
+        let isBusy = isBusy(set, program, but: socket)
+        if waiter != nil || isBusy && isEdge || inLoops > 0 && isEdge { return seen.edge(waiter?.thread) }
+        if isBusy { return seen.say(.asks, "its event loop is busy with other sockets", "epoll in") }
+        return seen.stuck()
+    }
+
+    /// Whether another socket of the set was read meanwhile.
+    private func isBusy(_ set: Int32, _ program: HostProgram, but socket: HostSocket) -> Bool {
+        program.sets[set]?.keys.contains { inode in
+            inode != socket.inode && scene.socket(inode: inode).map(ledger.wasConsumed) == true
+        } ?? false
+    }
+
+    // MARK: For how long
+
+    /// For how long at least nothing of what lies there was read: as our own looks show, or as long as the bytes have
+    /// been there and no thread of any owner has run.
+    func unread(_ socket: HostSocket) -> Duration {
+        let seen = ledger.readStands(socket)
+        guard socket.transport == .tcp, let age = socket.tcp?.lastReceived else { return seen }
+        let idle = scene.owners(of: socket).map { scene.programs[$0.process]?.leastIdle }
+        guard !idle.isEmpty, !idle.contains(nil), let least = idle.compactMap({ $0 }).min() else { return seen }
+        return max(seen, min(age, least))
+    }
+}
+
+/// What is seen of one socket in one program, put into words.
+private struct Seen {
+    let program: HostProgram
+    let descriptor: Int32
+    let proof: Evidence
+    let time: MonotonicTime
+
+    init(_ program: HostProgram, _ descriptor: Int32, _ proof: Evidence, _ time: MonotonicTime) {
+        (self.program, self.descriptor, self.proof, self.time) = (program, descriptor, proof, time)
+    }
+
+    func say(_ kind: HostAsking.Kind, _ words: String, _ short: String, _ thread: HostThread? = nil) -> HostAsking {
+        var asking = HostAsking(kind, proof, time)
+        (asking.process, asking.descriptor) = (program.process.id, descriptor)
+        (asking.words, asking.short) = (words, short)
+        let about = thread ?? program.main
+        (asking.thread, asking.idle, asking.isWaiting) = (about?.number, about?.idle, thread != nil)
+        return asking
+    }
+
+    func asks(_ thread: HostThread, _ short: String? = nil) -> HostAsking {
+        say(.asks, short ?? "thread \(thread.number) is in \(thread.words)", short ?? thread.short, thread)
+    }
+
+    func edge(_ waiter: HostThread?) -> HostAsking { say(.edge, "epoll ET", "epoll ET", waiter) }
+    func stuck() -> HostAsking { say(.stuck, inMain, "nobody") }
+
+    func nobody() -> HostAsking {
+        // A thread that waits to write is in this call, which is what the column is for.
+        if let writer = program.writer(to: descriptor) {
+            return say(.unasked, "thread \(writer.number) is in \(writer.words)", writer.short)
+        }
+        return say(.unasked, inMain, "nobody")
+    }
+
+    private var inMain: String { program.main.map { "thread \($0.number) is in \($0.words)" } ?? "" }
+}

@@ -1,0 +1,77 @@
+import SocketCore
+
+/// What a connection does where nothing is wrong: the sentence that everyone wants.
+extension HostJudge {
+    /// What is under way between both ends, and in which call each waits.
+    package func story(of id: UInt64) -> String? {
+        guard let socket = scene[id] else { return nil }
+        return HostStory(facts).text(socket)
+    }
+}
+
+struct HostStory {
+    private let facts: HostFacts
+
+    init(_ facts: HostFacts) { self.facts = facts }
+
+    func text(_ socket: HostSocket) -> String {
+        if socket.isListening { return listener(socket) }
+        let ends = [socket] + (facts.scene.peer(of: socket).map { [$0] } ?? [])
+        let askings = ends.map(facts.asker.asking)
+        let calls = zip(ends, askings).map(call).joined(separator: "; ")
+        let isQuiet = ends.allSatisfy { $0.unread ?? 0 == 0 && $0.unsent ?? 0 == 0 }
+        guard isQuiet else {
+            let amounts = zip(ends, askings).map { end, asking in
+                "\(facts.scene.title(asking, of: end)) has \(HostRules.size(end.unread)) unread"
+                    + (end.transport.isUnix ? "" : " and \(HostRules.size(end.unsent)) unsent")
+            }
+            return amounts.joined(separator: "; ") + ". \(calls)."
+        }
+        let waits = askings.allSatisfy { $0.kind == .asks || $0.kind == .edge }
+        let both = ends.count == 2 && waits ? " Both ends wait to read." : ""
+        return "Nothing is under way.\(both)\(lastToSend(ends, askings)) \(calls)."
+    }
+
+    private func listener(_ socket: HostSocket) -> String {
+        let asking = facts.asker.asking(for: socket)
+        let waiting = socket.receiveQueue.map { "\($0)" } ?? "-"
+        return "Listens; \(waiting) connections wait, the limit is \(socket.sendQueue.map { "\($0)" } ?? "-"). "
+            + call(socket, asking) + "."
+    }
+
+    /// ` Last to send: curl[81], 312 B in all, 41s ago.`
+    private func lastToSend(_ ends: [HostSocket], _ askings: [HostAsking]) -> String {
+        guard ends.allSatisfy({ $0.transport == .tcp && $0.tcp?.sent != nil }) else { return "" }
+        let senders = zip(ends, askings).compactMap { end, asking -> (Duration, String)? in
+            guard let sent = end.tcp?.sent, sent > 0, let ago = end.tcp?.lastSent else { return nil }
+            let who = facts.scene.title(asking, of: end)
+            return (ago, "\(who), \(Format.duration(ago)) ago, \(Format.size(sent)) in all")
+        }
+        guard let last = senders.min(by: { $0.0 < $1.0 }) else {
+            return ends.count == 2 ? " Neither has sent a byte." : ""
+        }
+        return " Last to send: \(last.1)."
+    }
+
+    /// `api.py[4711] fd 4: thread 4711 is in recv of 1.0M with MSG_WAITALL, for at least 12s`
+    private func call(_ socket: HostSocket, _ asking: HostAsking) -> String {
+        let descriptor = asking.descriptor.map { " fd \($0)" } ?? ""
+        let does = asking.words.isEmpty ? "what it does is not known" : asking.words
+        let idle = asking.isWaiting ? asking.idle.map { ", for at least \(Format.duration($0))" } ?? "" : ""
+        return "\(facts.scene.title(asking, of: socket))\(descriptor): \(does)\(idle)\(record(socket, asking))"
+    }
+
+    /// OpenSSL asks for the rest of a TLS record when it has a part of it: less than a record's most, and of no round
+    /// size.
+    private func record(_ socket: HostSocket, _ asking: HostAsking) -> String {
+        guard asking.kind == .asks, let descriptor = asking.descriptor, let number = asking.process?.number,
+            let call = facts.scene.programs[number]?.reader(of: descriptor)?.call, call.kind == .read,
+            ["read", "recv", "recvfrom"].contains(call.name), let amount = call.amount, amount > 5,
+            amount < Self.longestRecord, amount % 512 != 0, socket.tcp?.received ?? 0 > 5, !call.waitsForAll
+        else { return "" }
+        return " (if it speaks TLS: the rest of a record, of which \(Format.size(amount)) have not arrived)"
+    }
+
+    /// RFC 8446, 5.2 and RFC 5246, 6.2.3: 2^14 bytes and what encryption adds.
+    private static let longestRecord: UInt64 = 16_384 + 2_048
+}

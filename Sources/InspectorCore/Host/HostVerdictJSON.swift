@@ -1,0 +1,19 @@
+import SocketCore
+
+/// A verdict in JSON, with the names that a `warning` line has; see docs/json.md.
+extension HostVerdict {
+    package var json: [JSON.Member] {
+        let remedy = KeyTable.standard.naming(remedy)
+        return [
+            JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(severity.name)),
+            JSON.Member("evidence", JSON(verdict.evidence.rawValue)), JSON.Member("subject", JSON(verdict.subject)),
+            JSON.Member("for_seconds", JSON(seconds: verdict.lasting)), JSON.Member("sentence", JSON(sentence)),
+            JSON.Member("remedy", JSON(remedy)), JSON.Member("next", JSON(verdict.next ?? remedy)),
+            JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON($0) })),
+            JSON.Member("processes", .array(processes.map { JSON(Int($0.number)) })),
+            JSON.Member("more", JSON(more)),
+        ]
+    }
+
+    private static let mostSockets = 1_000
+}
