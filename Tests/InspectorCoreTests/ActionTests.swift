@@ -28,7 +28,7 @@ struct ActionTests {
         let model = try model("[keys.list]\nc = \"\"\nX = \"connect\"\nl = \"freeze\"")
         #expect(lastRow(model).contains("  X connect  "))
         #expect(!lastRow(model).contains(" listen"))
-        #expect(HelpView.lines(model, Model.HelpState(context: .list)).contains { $0.text.hasPrefix("l Space ") })
+        #expect(HelpView.lines(model, HelpState(context: .list)).contains { $0.text.hasPrefix("l Space ") })
     }
 
     @Test("Actions of a line do not depend on their default keys")
@@ -93,7 +93,7 @@ struct ActionTests {
         model.press(":")
         model.type("detail")
         model.press(.function(2))
-        #expect(model.tab == .detail && model.field == nil)
+        #expect(model.tab == .detail && model.field.open == nil)
     }
 
     @Test("No key has two meanings in one context", arguments: KeyContext.allCases)
@@ -115,7 +115,7 @@ struct ActionTests {
         var model = World.model()
         for open: [Key] in [["x"], ["C"], ["d"], ["Q"]] {
             for key in open { model.press(key) }
-            guard case .menu(let menu)? = model.dialog else {
+            guard case .menu(let menu)? = model.dialogs.open else {
                 Issue.record("\(open) opens no menu")
                 continue
             }
@@ -132,7 +132,7 @@ struct ActionTests {
         var model = try model("[keys.list]\nq = \"\"\nF3 = \"quit\"")
         _ = model.update(.resized(Size(30, 5)))
         model.press("q")
-        #expect(model.dialog == nil)
+        #expect(model.dialogs.open == nil)
         model.press(.function(3))
         #expect(model.context == .menu)
         #expect(model.update(.key("y")) == [.quit])

@@ -61,11 +61,11 @@ struct CommandLineTests {
     @Test("commands without arguments are what their keys do")
     func presses() {
         #expect(model("detail").0.tab == .detail)
-        #expect(model("close").0.dialog != nil)
+        #expect(model("close").0.dialogs.open != nil)
         #expect(model("select 9").0.list.selected == SocketID(9))
         #expect(model("sort peer reverse").0.list.sorting.name == "peer")
         #expect(model("filter  port:8080 role:listener").0.list.rows == [SocketID(3)])
-        #expect(model("view escaped").0.viewMode == .escaped)
+        #expect(model("view escaped").0.traffic.viewMode == .escaped)
         #expect(model("help delimiter").0.help?.filter == "delimiter")
     }
 
@@ -101,25 +101,25 @@ struct CommandLineTests {
         var model = World.model()
         model.press(.character(":"))
         for character in "clo" { model.press(.character(character)) }
-        #expect(model.commandCandidates.first == "close")
+        #expect(CommandPalette(model)?.entries.map(\.name).first == "close")
         model.press(.tab)
-        #expect(model.field?.editor.text == "close ")
+        #expect(model.field.open?.editor.text == "close ")
         model.press(.character("x"))
         model.press(.enter)
-        #expect(model.field?.error?.hasPrefix("x: close takes now") == true)
+        #expect(model.field.open?.error?.hasPrefix("x: close takes now") == true)
         model.press(.backspace)
         for character in "aft" { model.press(.character(character)) }
         model.press(.tab)
-        #expect(model.field?.editor.text == "close after-")
+        #expect(model.field.open?.editor.text == "close after-")
         for character in "b" { model.press(.character(character)) }
         model.press(.tab)
         #expect(model.update(.key(.enter)) == [.send(.close(seven, .afterBoth))])
-        #expect(model.field == nil)
+        #expect(model.field.open == nil)
         model.press(.character(":"))
         model.press(.up)
-        #expect(model.field?.editor.text == "close after-both ")
+        #expect(model.field.open?.editor.text == "close after-both ")
         model.press(.escape)
-        #expect(model.field == nil && model.tab == .list)
+        #expect(model.field.open == nil && model.tab == .list)
     }
 
     @Test("every command can be typed, and every verb is in the help")
@@ -127,7 +127,7 @@ struct CommandLineTests {
         for action in Action.all where !action.uses.isEmpty {
             if case .failure(let failure) = Instruction.parse(action.name) { Issue.record("\(failure.message)") }
         }
-        let help = HelpContents(World.model(), Model.HelpState(context: .list)).entries.map { "\($0.lead) \($0.text)" }
+        let help = HelpContents(World.model(), HelpState(context: .list)).entries.map { "\($0.lead) \($0.text)" }
         for action in Action.commands {
             #expect(help.contains { $0.hasPrefix(action.usage + ": ") }, "\(action.usage)")
         }
@@ -144,7 +144,7 @@ struct CommandLineTests {
         #expect(entries.contains { $0.text.contains("half|reset") } && entries.count < 12)
         #expect(entries.allSatisfy { "\($0.lead) \($0.text) \($0.name)".lowercased().contains("reset") })
         model.press(.enter)
-        #expect(model.help?.filter == "reset" && model.field == nil)
+        #expect(model.help?.filter == "reset" && model.field.open == nil)
         model.press(.escape)
         #expect(model.help == nil)
     }
@@ -162,7 +162,7 @@ struct CommandLineTests {
         let before = model.list.sorting
         model.press(.character("s"))
         #expect(model.list.sorting == before)
-        let help = HelpView.lines(model, Model.HelpState(context: .list)).map(\.text)
+        let help = HelpView.lines(model, HelpState(context: .list)).map(\.text)
         #expect(help.contains { $0.hasPrefix("z ") && $0.contains("close reset") })
     }
 
@@ -184,7 +184,7 @@ struct CommandLineTests {
         #expect(model.update(.paste("q\nx")).isEmpty)
         #expect(model.context == .menu && model.list.selected == seven)
         model.press(.character("n"))
-        #expect(model.dialog == nil && model.composer.editor.isEmpty)
+        #expect(model.dialogs.open == nil && model.composer.editor.isEmpty)
         _ = model.update(.paste("q\nx"))
         model.press(.character("y"))
         #expect(model.context == .composer && model.composer.editor.text == "q\nx")

@@ -32,7 +32,7 @@ struct ComposerTests {
         model.press(.tab, .backTab, .backTab)
         #expect(model.context == .list)
         let list = model.layout(model.size, .list).list
-        let place = model.row(of: SocketID(row)) ?? 0
+        let place = model.list.row(of: SocketID(row), in: model.shared) ?? 0
         _ = model.update(.mouse(MouseEvent(.press, x: 5, y: list.y + 1 + place)))
         #expect(model.context == .talk && model.list.selected == SocketID(row))
         _ = model.update(.paste("PING\n"))
@@ -129,7 +129,7 @@ struct ComposerTests {
     func failed(hasBegun: Bool) {
         var model = refused(typing: hasBegun ? "GE" : "", then: hasBegun ? "T v" : "GET v")
         #expect(model.context == .composer && model.composer.editor.text == "GET v")
-        #expect(model.frozen == nil && model.viewMode == .auto)
+        #expect(model.frozen == nil && model.traffic.viewMode == .auto)
         #expect(text(model).contains(" CLOSED ") && text(model).contains(">GET v"))
         #expect(text(model).contains("Connection refused") && text(model).contains("Esc c connects again"))
         #expect(!lastRow(model).contains("send"))
@@ -156,7 +156,7 @@ struct ComposerTests {
         model.press(.escape, .character("R"))
         #expect(text(model).contains("auto-reply needs a listener or an open connection"))
         model.type("^e v q/")
-        #expect(model.context == .form && model.frozen == nil && model.field == nil)
+        #expect(model.context == .form && model.frozen == nil && model.field.open == nil)
     }
 
     @Test("A listener has no line to type into")

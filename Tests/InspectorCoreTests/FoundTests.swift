@@ -70,12 +70,12 @@ struct FoundTests {
         var model = FoundWorld.model(ascii: true, size)
         #expect(model.list.selected == SocketID(8))
         model.press(.enter)
-        #expect(model.tab == .talk && model.list.selected == SocketID(8) && model.talkMatch == nil)
+        #expect(model.tab == .talk && model.list.selected == SocketID(8) && model.traffic.match == nil)
         var snapshot = World.full
         snapshot.trafficOf = SocketID(8)
         snapshot.traffic = TrafficSnapshot(items: [item(3, "first"), item(4, "GET p2 HTTP/1.1")])
         _ = model.update(.snapshot(snapshot))
-        #expect(model.talkMatch?.item == 4 && model.talkMatch?.offset == 4)
+        #expect(model.traffic.match?.item == 4 && model.traffic.match?.offset == 4)
         model.press(.escape)
         #expect(model.tab == .list && model.list.found != nil, "back in the results")
         #expect(model.press(.escape) == [.stopFind])
@@ -155,7 +155,7 @@ struct MarkedTests {
         model.press(.character("X"), .character("u"))
         #expect(model.list.marked.isEmpty && model.list.rows.count > 2)
         model.press(.character("X"))
-        #expect(model.dialog == nil && model.notice?.text.contains("a all that are listed") == true)
+        #expect(model.dialogs.open == nil && model.notice?.text.contains("a all that are listed") == true)
     }
 
     @Test("In the traffic, x and P are about the connection that is shown, whatever is marked")

@@ -87,7 +87,7 @@ struct HintTests {
         model.press(.character("2"))
         #expect(draw(model, Size(80, 40)).text.contains("; press Z to extend, fail or close"))
         model.press(.escape, .character("?"))
-        let help = HelpView.lines(model, Model.HelpState(context: .list)).map(\.text)
+        let help = HelpView.lines(model, HelpState(context: .list)).map(\.text)
         #expect(help.contains { $0.contains("ASK waits for an answer (Z)") })
         #expect(help.contains { $0.hasSuffix("; :read queues a read") })
     }
@@ -189,10 +189,10 @@ struct BatchTests {
     func filter() {
         var model = model(4_001)
         model.press(.character("f"))
-        let before = model.filterRuns
+        let before = model.list.filterRuns
         type("host3.example role:", &model)
         type("acc", &model)
-        #expect(model.filterRuns - before == 2)
+        #expect(model.list.filterRuns - before == 2)
         #expect(model.list.rows.count == 572)
         #expect(model.list.filter.text == "host3.example role:acc")
         model.press(.escape)
@@ -204,19 +204,19 @@ struct BatchTests {
         var model = model(100)
         _ = model.update(.key(.character("f")), moreKeysFollow: true)
         for key in "host3" { _ = model.update(.key(.character(key)), moreKeysFollow: true) }
-        let before = model.filterRuns
+        let before = model.list.filterRuns
         _ = model.update(.key(.enter), moreKeysFollow: true)
-        #expect(model.filterRuns == before + 1 && model.list.filter.text == "host3" && model.list.rows.count == 14)
-        #expect(model.field == nil)
+        #expect(model.list.filterRuns == before + 1 && model.list.filter.text == "host3" && model.list.rows.count == 14)
+        #expect(model.field.open == nil)
     }
 
     @Test("So is one of events")
     func events() {
         var model = World.model()
         model.press(.character("4"), .character("f"))
-        let before = model.filterRuns
+        let before = model.events.filterRuns
         type("connected", &model)
-        #expect(model.filterRuns == before + 1 && model.events.filter.text == "connected")
+        #expect(model.events.filterRuns == before + 1 && model.events.filter.text == "connected")
     }
 }
 

@@ -50,9 +50,9 @@ struct KeptTrafficTests {
         #expect(lines(model).contains { $0.hasPrefix("  0000  12 34 81 80") })
         #expect(draw(model, size).text.contains("auto: hex (v)"))
         model.press(.character("v"))
-        #expect(model.viewMode == .text && !lines(model).contains { $0.contains("12 34") })
+        #expect(model.traffic.viewMode == .text && !lines(model).contains { $0.contains("12 34") })
         model.press(.character("v"), .character("v"), .character("v"))
-        #expect(model.viewMode == .auto)
+        #expect(model.traffic.viewMode == .auto)
     }
 
     @Test("A line feed in binary ends no line of the text view")
@@ -106,14 +106,14 @@ struct KeptTrafficTests {
     func parts(_ mode: ViewMode) throws {
         let text = (0..<3_000).map { "line \($0) of it\n" }.joined()
         var model = model([item(0, Array(text.utf8)), item(1, .sent, [65])])
-        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.traffic.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("line 2500 of")
         model.press(.enter)
         #expect(model.notice?.text.hasPrefix("match 1 of 1") == true)
         let document = TrafficDocument(model, width: 80)
         #expect(document.blocks.contains { if case .part = $0.content { true } else { false } })
-        let place = try #require(model.talks[Conversation.id]?.cursor.map(document.place))
+        let place = try #require(model.traffic.talks[Conversation.id]?.cursor.map(document.place))
         let row = document.page(from: place, rows: 2).map(\.line.text).joined()
         #expect(row.contains(mode == .hexText ? "line 2" : "line 2500 of it"))
         if mode != .hexText {

@@ -139,7 +139,7 @@ struct ListTests {
         var model = model(World.snapshot([socket]))
         #expect(!draw(model, model.size).text.contains("r read"))
         model.press(.character("r"))
-        #expect(model.dialog == nil && model.notice?.text.contains("closing") == true)
+        #expect(model.dialogs.open == nil && model.notice?.text.contains("closing") == true)
     }
 
     @Test("Events keep the address and the reason of sessions that are listed no longer")

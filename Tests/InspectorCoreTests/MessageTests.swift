@@ -178,7 +178,7 @@ struct ComposingTests {
         #expect(model.press(.enter).isEmpty)
         #expect(draw(model, size).text.contains("how long between the pieces?"))
         model.type("100ms")
-        #expect(model.press(.enter).isEmpty && model.dialog == nil)
+        #expect(model.press(.enter).isEmpty && model.dialogs.open == nil)
         #expect(draw(model, size).text.contains("3 B every 100ms, again every 5s"))
         model.type("tick")
         var pace = Pace()

@@ -20,7 +20,7 @@ struct CommandPaletteTests {
         let text = screen(model("clo"))
         #expect(text.contains("> x       close"))
         #expect(text.contains("close, at once or later"))
-        let connect = model("conn").palette?.entries.first
+        let connect = CommandPalette(model("conn"))?.entries.first
         #expect(connect?.name == "connect" && connect?.keys == "c" && connect?.help == "connect to an address")
     }
 
@@ -32,18 +32,18 @@ struct CommandPaletteTests {
             ("whole screen", "zoom"), ("auto-reply", "replies"),
         ])
     func fuzzy(typed: String, name: String) {
-        #expect(model(typed).palette?.entries.first?.name == name)
+        #expect(CommandPalette(model(typed))?.entries.first?.name == name)
     }
 
     @Test("only what means something here is offered")
     func context() {
-        let list = model("").palette?.entries.map(\.name) ?? []
+        let list = CommandPalette(model(""))?.entries.map(\.name) ?? []
         #expect(list.contains("columns") && !list.contains("save") && !list.contains("accept"))
-        let traffic = model("", from: "2").palette?.entries.map(\.name) ?? []
+        let traffic = CommandPalette(model("", from: "2"))?.entries.map(\.name) ?? []
         #expect(traffic.contains("save") && !traffic.contains("columns"))
         var model = World.model()
         model.press(.enter, .alt("x"))
-        let composer = model.palette?.entries ?? []
+        let composer = CommandPalette(model)?.entries ?? []
         #expect(
             composer.contains { $0.name == "template" && $0.keys == "Alt-o" } && composer.contains { $0.name == "save" }
         )
@@ -56,12 +56,12 @@ struct CommandPaletteTests {
     func enter() {
         var model = model("det")
         model.press(.enter)
-        #expect(model.tab == .detail && model.field == nil)
+        #expect(model.tab == .detail && model.field.open == nil)
         model = self.model("se")
-        let row = model.palette?.entries.firstIndex { $0.name == "send" } ?? -1
+        let row = CommandPalette(model)?.entries.firstIndex { $0.name == "send" } ?? -1
         for _ in 0..<row { model.press(.down) }
         #expect(model.press(.enter).isEmpty)
-        #expect(model.field?.editor.text == "send ")
+        #expect(model.field.open?.editor.text == "send ")
         #expect(screen(model).contains("send TEXT: send just these bytes"))
         model.type("x")
         #expect(model.press(.enter) == [.send(.write(SocketID(7), WriteRequest([120], tag: 1)))])
@@ -70,15 +70,15 @@ struct CommandPaletteTests {
     @Test("a word that is a command runs it, whatever else begins so")
     func exact() {
         var model = model("close")
-        #expect(model.palette?.target == nil)
+        #expect(CommandPalette(model)?.target == nil)
         model.press(.enter)
         #expect(model.context == .menu)
         model = self.model("qqqq")
         model.press(.enter)
-        #expect(model.field?.error == "qqqq: no such command")
+        #expect(model.field.open?.error == "qqqq: no such command")
         model = self.model("")
         model.press(.enter)
-        #expect(model.field == nil)
+        #expect(model.field.open == nil)
     }
 
     @Test("Down goes through the rows; Up above the first one recalls what was typed before")
@@ -86,30 +86,30 @@ struct CommandPaletteTests {
         var model = model("detail")
         model.press(.enter, "1", ":")
         model.press(.down)
-        #expect(model.palette?.target == 0)
+        #expect(CommandPalette(model)?.target == 0)
         model.press(.down)
-        #expect(model.palette?.target == 1)
+        #expect(CommandPalette(model)?.target == 1)
         model.press(.up, .up)
-        #expect(model.palette?.target == nil)
+        #expect(CommandPalette(model)?.target == nil)
         model.press(.up)
-        #expect(model.field?.editor.text == "detail")
+        #expect(model.field.open?.editor.text == "detail")
         model.press(.down)
-        #expect(model.field?.editor.text == "")
+        #expect(model.field.open?.editor.text == "")
         for _ in 0..<500 { model.press(.down) }
-        #expect(model.palette.map { $0.target == $0.entries.count - 1 } == true)
+        #expect(CommandPalette(model).map { $0.target == $0.entries.count - 1 } == true)
     }
 
     @Test("arguments are completed as well")
     func arguments() {
         var model = model("view he")
-        #expect(model.commandCandidates == ["hex+text"])
+        #expect(CommandPalette(model)?.entries.map(\.name) == ["hex+text"])
         model.press(.tab)
-        #expect(model.field?.editor.text == "view hex+text ")
+        #expect(model.field.open?.editor.text == "view hex+text ")
         model = self.model("view ")
         model.press(.down, .enter)
-        #expect(model.field?.editor.text == "view auto ")
+        #expect(model.field.open?.editor.text == "view auto ")
         model.press(.enter)
-        #expect(model.field == nil && model.viewMode == .auto)
+        #expect(model.field.open == nil && model.traffic.viewMode == .auto)
     }
 
     @Test("Enter in the help runs the entry under the cursor where the help was opened")
@@ -118,11 +118,11 @@ struct CommandPaletteTests {
         model.press("2", "?", "/")
         model.type("automatic, hex")
         model.press(.enter, .enter)
-        #expect(model.help == nil && model.tab == .talk && model.viewMode != .auto)
+        #expect(model.help == nil && model.tab == .talk && model.traffic.viewMode != .auto)
         model.press("?", "/")
         model.type("send text")
         model.press(.enter, .enter)
-        #expect(model.help == nil && model.context == .field && model.field?.editor.text == "send ")
+        #expect(model.help == nil && model.context == .field && model.field.open?.editor.text == "send ")
         model.press(.escape, "1", "?", "/")
         model.type("regular expression")
         model.press(.enter, .enter)
@@ -139,7 +139,7 @@ struct CommandPaletteTests {
         model.press("f")
         model.type("a")
         model.press(.function(1), "j", "j")
-        #expect(model.help?.cursor == 2 && model.field?.editor.text == "a")
+        #expect(model.help?.cursor == 2 && model.field.open?.editor.text == "a")
         model.press(.escape)
         #expect(model.help == nil && model.context == .field)
     }
@@ -149,7 +149,7 @@ struct CommandPaletteTests {
         var model = World.model()
         _ = model.update(.resized(Size(width, 30)))
         for context in KeyContext.allCases {
-            let help = Model.HelpState(context: context)
+            let help = HelpState(context: context)
             let keys = HelpContents(model, help).entries.filter { !$0.name.isEmpty }
             #expect(Set(keys).count == keys.count, "\(context)")
             let layout = HelpLayout(HelpContents(model, help), model.size)

@@ -31,9 +31,9 @@ struct PayloadTests {
         var model = model
         model.press(.character("/"))
         model.type(text)
-        #expect(model.field?.error != nil)
+        #expect(model.field.open?.error != nil)
         model.press(.enter)
-        #expect(model.field != nil, "it stays open")
+        #expect(model.field.open != nil, "it stays open")
     }
 
     @Test("Matches do not overlap, and a pattern longer than the bytes matches nowhere")
@@ -48,14 +48,14 @@ struct PayloadTests {
         arguments: ViewMode.allCases)
     func places(_ mode: ViewMode) throws {
         var model = model
-        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.traffic.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("http/1.0")
         model.press(.enter)
         #expect(model.notice?.text == "match 1 of 2 for http/1.0")
         func row() -> String {
             let document = TrafficDocument(model, width: size.width)
-            let place = model.talks[Conversation.id]?.cursor.map(document.place) ?? document.end
+            let place = model.traffic.talks[Conversation.id]?.cursor.map(document.place) ?? document.end
             return document.page(from: place, rows: 1).first?.line.text ?? ""
         }
         #expect(row().contains("GET / HTTP/1.0") || mode == .hexText)
@@ -66,7 +66,7 @@ struct PayloadTests {
         #expect(model.notice?.text.hasPrefix("match 1 of 2") == true)
         model.press(.character("N"))
         #expect(model.notice?.text.hasPrefix("match 2 of 2") == true)
-        #expect(model.talks[Conversation.id]?.isFollowing == false)
+        #expect(model.traffic.talks[Conversation.id]?.isFollowing == false)
     }
 
     @Test("A place in the folded part of an item unfolds it and is in sight", arguments: ViewMode.allCases)
@@ -81,7 +81,7 @@ struct PayloadTests {
                 bytes: Array(text.utf8))
         ]
         _ = model.update(.snapshot(snapshot))
-        for _ in ViewMode.allCases where model.viewMode != mode { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.traffic.viewMode != mode { model.press(.character("v")) }
         model.press(.character("/"))
         model.type("line 250 of")
         model.press(.enter)

@@ -63,7 +63,7 @@ struct TalkTests {
         var model = model
         #expect(model.type("qQxr?12 jk").isEmpty)
         #expect(model.composer.editor.text == "qQxr?12 jk")
-        #expect(model.dialog == nil && model.tab == .talk)
+        #expect(model.dialogs.open == nil && model.tab == .talk)
         model.press(.alt("3"))
         #expect(model.tab == .detail)
     }
@@ -87,7 +87,7 @@ struct TalkTests {
         #expect(draw(model, size).text.contains("closed: the peer closed (FIN)"))
         #expect(model.press(.enter).isEmpty)
         #expect(model.type("qc").isEmpty)
-        #expect(model.tab == .talk && model.dialog == nil)
+        #expect(model.tab == .talk && model.dialogs.open == nil)
         model.press(.escape, .character("c"))
         #expect(model.press(.enter) == [.connect(OpenRequest(.tcp(host: "localhost", port: 8000)))])
     }
@@ -166,7 +166,7 @@ struct TalkTests {
     func scrolling() {
         var model = World.model()
         model.press(.character("2"), .up, .up, .up)
-        #expect(model.talks[SocketID(7)]?.isFollowing == false)
+        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == false)
         let before = draw(model, size).text.split(separator: "\n", omittingEmptySubsequences: false)[6..<18]
         var more = World.full
         more.traffic?.items.append(
@@ -177,17 +177,17 @@ struct TalkTests {
         let after = draw(model, size).text.split(separator: "\n", omittingEmptySubsequences: false)[6..<18]
         #expect(before == after)
         model.press(.character("G"))
-        #expect(model.talks[SocketID(7)]?.isFollowing == true)
+        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == true)
         #expect(draw(model, size).text.contains("  ABC"))
         model.press(.character("F"), .character("F"))
-        #expect(model.talks[SocketID(7)]?.isFollowing == true)
+        #expect(model.traffic.talks[SocketID(7)]?.isFollowing == true)
     }
 
     @Test("A long item is folded, and Enter unfolds it")
     func folding() {
         var model = World.model()
         model.press(.character("2"))
-        for _ in ViewMode.allCases where model.viewMode != .hexText { model.press(.character("v")) }
+        for _ in ViewMode.allCases where model.traffic.viewMode != .hexText { model.press(.character("v")) }
         #expect(draw(model, size).text.contains("992 more bytes"))
         model.press(.enter, .character("g"))
         let text = draw(model, size).text
@@ -237,7 +237,7 @@ struct TalkTests {
         var model = model
         model.type("draft")
         _ = model.update(.snapshot(World.snapshot([World.busy])))
-        #expect(model.composers.isEmpty && model.talks.isEmpty)
+        #expect(model.composers.isEmpty && model.traffic.talks.isEmpty)
         #expect(model.histories.count <= 1)
         #expect(model.list.selected == Conversation.id)
         #expect(draw(model, size).text.contains("#1 is no longer listed"))

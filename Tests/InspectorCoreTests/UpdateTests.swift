@@ -97,11 +97,11 @@ struct UpdateTests {
         var model = World.model()
         model.press(.character("j"))
         _ = model.update(.snapshot(World.full))
-        #expect(model.shownTraffic.items.isEmpty)
+        #expect(model.traffic.shown(in: model.shared).items.isEmpty)
         var asked = World.full
         asked.trafficOf = model.list.selected
         _ = model.update(.snapshot(asked))
-        #expect(!model.shownTraffic.items.isEmpty)
+        #expect(!model.traffic.shown(in: model.shared).items.isEmpty)
     }
 
     @Test(
@@ -115,7 +115,7 @@ struct UpdateTests {
         var model = World.model()
         #expect(model.press(.character("x")).isEmpty)
         #expect(model.press(.character(key)) == [.send(command)])
-        #expect(model.dialog == nil)
+        #expect(model.dialogs.open == nil)
     }
 
     @Test("A listener can only be closed at once; what is closed not again")
@@ -126,7 +126,7 @@ struct UpdateTests {
         #expect(model.press(.enter) == [.send(.close(SocketID(3), .now))])
         model = selecting(6)
         model.press(.character("x"))
-        #expect(model.dialog == nil && model.notice != nil)
+        #expect(model.dialogs.open == nil && model.notice != nil)
     }
 
     @Test("The read dialog says what is wrong by the names of its fields")
@@ -139,7 +139,7 @@ struct UpdateTests {
             model.press(.character("r"), .right, .tab)
             model.type(typed)
             #expect(model.press(.enter).isEmpty)
-            guard case .form(let form) = model.dialog else {
+            guard case .form(let form) = model.dialogs.open else {
                 Issue.record("the dialog is closed")
                 continue
             }
@@ -192,14 +192,14 @@ struct UpdateTests {
         model.press(.character("r"), .right, .tab)
         model.type("many")
         #expect(model.press(.enter).isEmpty)
-        guard case .form(let form) = model.dialog else {
+        guard case .form(let form) = model.dialogs.open else {
             Issue.record("the dialog is gone")
             return
         }
         #expect(form.error?.hasPrefix("Length: ") == true)
         #expect(form.fields[form.focus].name == .part(.length))
         model.press(.escape)
-        #expect(model.dialog == nil)
+        #expect(model.dialogs.open == nil)
     }
 
     @Test("What timed out is answered")
@@ -217,7 +217,7 @@ struct UpdateTests {
         #expect(model.press(.enter) == [.send(.answerTimeout(seven, operation, .extend(by: .seconds(120))))])
         model = selecting(8)
         model.press(.character("A"))
-        #expect(model.dialog == nil && model.notice != nil)
+        #expect(model.dialogs.open == nil && model.notice != nil)
     }
 
     @Test("Connecting and listening from their dialogs")
@@ -258,10 +258,10 @@ struct UpdateTests {
     func quit(_ key: Key) {
         var model = World.model()
         #expect(model.press(key).isEmpty)
-        #expect(model.dialog != nil)
+        #expect(model.dialogs.open != nil)
         var staying = model
         #expect(staying.press(.character("n")).isEmpty)
-        #expect(staying.dialog == nil)
+        #expect(staying.dialogs.open == nil)
         #expect(model.press(.character("y")) == [.quit])
         var again = World.model()
         #expect(again.press(.control("c"), .control("c")) == [.quit])
@@ -313,7 +313,7 @@ struct UpdateTests {
     func tooSmall() {
         var model = World.model(size: Size(39, 10))
         #expect(model.press(.character("x")).isEmpty)
-        #expect(model.dialog == nil)
+        #expect(model.dialogs.open == nil)
         #expect(model.press(.character("q")).isEmpty)
         #expect(draw(model, Size(39, 10)).text.contains("quit?"))
         #expect(model.press(.character("y")) == [.quit])

@@ -91,7 +91,7 @@ extension Action {
         Action(
             "view",
             takes: .word("choose how traffic is shown", ViewMode.allCases.map { ($0.rawValue, $0) }) {
-                $0.viewMode = $1
+                $0.traffic.viewMode = $1
             }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },
@@ -114,6 +114,7 @@ extension Action {
             .key(["K"], in: [.list], "a row for each leg of a relayed connection, or one for both")),
         Action(
             "show-marked", .change { $0.toggleMarkedOnly() }, .key(["M"], in: [.list], "list marked ones only, or all")),
-        Action("columns", .change { $0.openColumnsMenu() }, .key(["C"], in: [.list], "choose columns")),
+        Action(
+            "columns", .change { $0.dialogs.openColumns($0.list.columns) }, .key(["C"], in: [.list], "choose columns")),
     ]
 }

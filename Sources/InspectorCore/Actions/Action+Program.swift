@@ -2,16 +2,16 @@ extension Action {
     /// What concerns the program as a whole.
     static let program: [Action] = [
         Action(
-            "help", .change { $0.help = Model.HelpState(context: $0.context) },
+            "help", .change { $0.help = HelpState(context: $0.context) },
             takes: .arguments("WORD", "the help, only entries with this word", { $0.text }) { model, word in
-                model.help = Model.HelpState(context: model.context, filter: word)
+                model.help = HelpState(context: model.context, filter: word)
                 return []
             },
             .key(["?", .function(1)], in: KeyContext.views, "help"),
             .key([.function(1)], in: [.composer, .field, .form, .menu], "help"),
             .key([.function(1), "?"], in: [.start], "help; ? on an empty line", .pressed { $0.helpOrType($1) })),
         Action(
-            "command-line", .change { $0.openCommandLine() },
+            "command-line", .change { $0.field.begin(.command) },
             .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),
             .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
         Action(

@@ -114,7 +114,7 @@ extension Action {
         Action(
             "control",
             takes: .word("show pings, pongs and Closes or not", [("on", true), ("off", false)]) {
-                $0.hidesControlFrames = !$1
+                $0.traffic.hidesControlFrames = !$1
             }),
     ]
 }

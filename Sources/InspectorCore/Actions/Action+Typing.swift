@@ -62,7 +62,7 @@ extension Action {
         Action(
             "template", .change { $0.openTemplates() }, .key([.alt("o")], in: [.composer], "a template from your file")),
         Action(
-            "chord", .change { $0.awaitsChord = $0.canCompose },
+            "chord", .change { $0.composers.awaitsChord = $0.canCompose },
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
         Action(
             "pace", .effects { $0.openPace() },
@@ -105,7 +105,7 @@ extension Action {
             "previous-field", .change { $0.dialogs.stepField(-1) },
             .key([.backTab, .up], in: [.form], "previous field")),
         Action(
-            "cancel", .change { $0.dialog = nil },
+            "cancel", .change { $0.dialogs.open = nil },
             .key([.escape], in: [.field], "cancel", hint: "cancel", .change { $0.cancelField() }).required,
             .key([.escape], in: [.form], "never mind", hint: "cancel").required,
             .key([.escape, "q"], in: [.menu], "never mind", hint: "cancel").required,

@@ -91,6 +91,11 @@ package struct Action: Sendable {
     /// What it is in a context, or `nil` if it cannot be done there.
     package func use(in context: KeyContext) -> Use? { uses.first { $0.contexts.contains(context) } }
 
+    /// What it is where it is run by its name. What the traffic's keys do can be done while a line to it is typed.
+    func use(runIn context: KeyContext) -> Use? {
+        use(in: context) ?? (context == .composer ? use(in: .talk) : nil)
+    }
+
     /// What a key does that the configuration binds to it. In one view a key can do what another view has keys for.
     package func use(boundIn context: KeyContext) -> Use? {
         if let use = use(in: context) { return use }

@@ -16,7 +16,7 @@ extension Model {
     /// Does what an action's own key does here.
     private mutating func perform(_ name: String) -> [Effect] {
         let context = context
-        guard let action = Action.named(name), let use = use(of: action, in: context) else {
+        guard let action = Action.named(name), let use = action.use(runIn: context) else {
             return refuse("\(name) means nothing here (\(context.title))")
         }
         return use.perform(&self, use.keys.first ?? .enter)
@@ -29,7 +29,7 @@ extension Model {
             guard socket.role != .listener else { return model.refuse("a listener reads nothing") }
             guard socket.ownWebSocket == nil else { return model.refuse(model.naming(Self.webSocketReads)) }
             var request = request
-            if !hasTag { request.tag = model.takeTag(of: socket.id) }
+            if !hasTag { request.tag = model.composers.takeTag(of: socket.id) }
             return [.send(.read(socket.id, request))]
         }
     }
@@ -37,16 +37,13 @@ extension Model {
     mutating func write(_ bytes: [UInt8]) -> [Effect] {
         onSelected { model, selected in
             if let reason = model.whyNoSending { return model.refuse(reason) }
-            let socket = model.writesTo ?? selected
-            if let injection = model.injection {
-                let count = Format.count(bytes.count, "byte")
-                model.notice = model.hint("injected \(count) into \(injection.id), for \(injection.receiver)")
-            }
+            let socket = model.recipient?.writesTo ?? selected
+            model.tell(model.injection.map { ComposerState.injected(bytes, $0) })
             if socket.ownWebSocket != nil {
                 let message = WebSocketMessage(WebSocketMessage.type(of: bytes), bytes)
                 return [.send(.webSocket(socket.id, .message(message)))]
             }
-            return [.send(.write(socket.id, WriteRequest(bytes, tag: model.takeTag(of: socket.id))))]
+            return [.send(.write(socket.id, WriteRequest(bytes, tag: model.composers.takeTag(of: socket.id))))]
         }
     }
 
@@ -102,12 +99,5 @@ extension Model {
     private mutating func refuse(_ sentence: String) -> [Effect] {
         notice = error(sentence)
         return []
-    }
-
-    private mutating func takeTag(of id: SocketID) -> Int {
-        var composer = composers[id] ?? Composer()
-        defer { composers[id] = composer }
-        composer.nextTag += 1
-        return composer.nextTag - 1
     }
 }

@@ -2,19 +2,13 @@ import SocketCore
 
 /// What dialogs and other panes do to each other.
 extension Model {
-    /// What stands over the screen and takes every key.
-    package internal(set) var dialog: Dialog? {
-        get { dialogs.open }
-        set { dialogs.open = newValue }
-    }
-
     private var subject: DialogsState.Subject {
         DialogsState.Subject(socket: selected, isSelected: list.selected != nil, tab: tab, composer: composer)
     }
 
     /// Opens a dialog about the selected connection, or says why there is nothing to ask.
     mutating func ask(_ open: (inout DialogsState, DialogsState.Subject, Shared) -> Notice?) {
-        if let refusal = open(&dialogs, subject, shared) { notice = refusal }
+        tell(open(&dialogs, subject, shared))
     }
 
     // MARK: Menus
@@ -26,7 +20,7 @@ extension Model {
     mutating func chooseSelected() -> [Effect] { dialogs.currentChoice.map { choose($0) } ?? [] }
 
     private mutating func choose(_ choice: Menu.Choice) -> [Effect] {
-        dialog = nil
+        dialogs.open = nil
         switch choice {
         case .close(let id, let mode): return [.send(.close(id, mode))]
         case .trust(let id, let question, let verdict): return [.send(.answerTrust(id, question, verdict))]
@@ -52,10 +46,10 @@ extension Model {
 
     /// Puts a template into the composer. What was there is in the history only if it was sent.
     private mutating func use(_ template: Template, on id: SocketID) -> [Effect] {
-        var composer = composer(of: id)
-        (composer.mode, composer.ending, composer.readAfter) = (template.mode, template.ending, template.readAfter)
-        composer.editor.set(template.body)
-        composers[id] = composer
+        composers.edit(id, in: shared) {
+            ($0.mode, $0.ending, $0.readAfter) = (template.mode, template.ending, template.readAfter)
+            $0.editor.set(template.body)
+        }
         return examineFile()
     }
 
@@ -69,22 +63,22 @@ extension Model {
 
     /// Does what the filled-in form asks for.
     mutating func submitForm() -> [Effect] {
-        guard case .form(let form) = dialog else { return [] }
-        if case .save = form.purpose { return save(form) }
+        guard case .form(let form) = dialogs.open else { return [] }
+        if case .save = form.purpose { return take(dialogs.save(form, of: traffic.shown(in: shared))) }
         switch form.result {
         case .failure(let problem):
             dialogs.refuse(form, problem)
             return []
         case .success(let effect):
-            dialog = nil
+            dialogs.open = nil
             switch effect {
             case .send(let command):
-                if case .read = command.action { composers[command.socket, default: Composer()].nextTag += 1 }
+                if case .read = command.action { _ = composers.takeTag(of: command.socket) }
             case .setPace(let id, let pace):
-                composers[id, default: Composer()].pace = pace
+                composers.edit(id, in: shared) { $0.pace = pace }
                 return []
             case .setDestination(let id, let destination):
-                composers[id, default: Composer()].destination = destination
+                composers.edit(id, in: shared) { $0.destination = destination }
                 return []
             default: break
             }

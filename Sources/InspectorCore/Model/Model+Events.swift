@@ -4,7 +4,6 @@ import SocketCore
 extension Model {
     /// Lists only the events that pass a filter.
     mutating func setEventFilter(_ filter: Filter) {
-        filterRuns += 1
         events.set(filter, in: shared)
     }
 

@@ -1,6 +1,4 @@
 extension Model {
-    package typealias HelpState = InspectorCore.HelpState
-
     /// Opens the help, or types the key where a line is typed already.
     mutating func helpOrType(_ key: Key) -> [Effect] {
         if case .character(let character) = key, !start.editor.isEmpty {
@@ -33,8 +31,8 @@ extension Model {
         case .type(let text):
             self.help = nil
             dialogs.open = nil
-            openCommandLine()
-            field?.editor.set(text)
+            field.begin(.command)
+            field.open?.editor.set(text)
             return []
         }
     }

@@ -6,7 +6,7 @@ extension Model {
     mutating func mouse(_ event: MouseEvent) -> [Effect] {
         let layout = self.layout
         noteDrag(event)
-        guard !layout.isTooSmall, dialog == nil, field == nil else { return [] }
+        guard !layout.isTooSmall, dialogs.open == nil, field.open == nil else { return [] }
         guard help == nil else {
             switch event.kind {
             case .press, .release: break
@@ -56,7 +56,7 @@ extension Model {
 
     /// What is being typed stays with its connection: the cursor leaves the line before it goes to another row.
     private mutating func press(onRow row: Int) {
-        guard list.selected.flatMap(self.row(of:)) != row else {
+        guard list.selected.flatMap({ list.row(of: $0, in: shared) }) != row else {
             if tab == .list { openSelected() }
             return
         }

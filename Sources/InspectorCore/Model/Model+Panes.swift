@@ -21,7 +21,7 @@ extension Model {
     /// Moves the cursor of the menu, the help or the pane that has it.
     mutating func move(_ motion: Motion) {
         if help != nil { return moveHelp(motion.step(page: HelpLayout.height(size))) }
-        if case .menu(let menu) = dialog { return dialogs.stepMenu(motion.step(page: menu.items.count)) }
+        if case .menu(let menu) = dialogs.open { return dialogs.stepMenu(motion.step(page: menu.items.count)) }
         let layout = self.layout
         switch tab {
         case .start: start.step(motion.step(page: size.height / 2))

@@ -30,14 +30,14 @@ extension Model {
         events.add(from: seen, in: shared)
         traffic.take(
             snapshot.traffic, of: snapshot.trafficOf,
-            facts: snapshot.trafficOf.flatMap { isOurs($0) ? nil : snapshot.socket($0) })
-        placeSentFiles(snapshot)
+            facts: snapshot.trafficOf.flatMap { shared.isOurs($0) ? nil : snapshot.socket($0) })
+        traffic.placeSentFiles(snapshot)
         showAwaitedMatch()
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
         if frozen == nil { refreshWhenDue(snapshot) }
-        adoptDestination(snapshot)
+        if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
         leaveStart(snapshot)
         greetFirst(snapshot)
     }
@@ -65,17 +65,15 @@ extension Model {
 
     /// Drops what is remembered of sessions that are no longer listed anywhere.
     private mutating func forgetVanished(_ snapshot: EngineSnapshot) {
-        func isGone(_ id: SocketID) -> Bool {
+        let isGone: (SocketID) -> Bool = { [expected, frozen] id in
             id != expected && snapshot.socket(id) == nil && frozen?.snapshot.socket(id) == nil
         }
-        for id in Array(composers.keys) where isGone(id) { composers[id] = nil }
-        for id in Array(talks.keys) where isGone(id) { talks[id] = nil }
-        for id in Array(sentFiles.keys) where isGone(id) { sentFiles[id] = nil }
+        composers.forget(isGone)
+        traffic.forget(isGone)
         for id in Array(shared.replies.keys) where isGone(id) { shared.replies[id] = nil }
         for id in Array(shared.transmissions.keys) where isGone(id) { shared.transmissions[id] = nil }
         for id in Array(shared.timeouts.keys) where isGone(id) { shared.timeouts[id] = nil }
-        for id in list.marked where isGone(id) { list.marked.remove(id) }
-        if list.marked.isEmpty { list.showsMarked = false }
+        list.forget(isGone)
     }
 
     /// More sessions than this are looked at one and all once a second only, or soon after some came or went; those in
@@ -108,7 +106,8 @@ extension Model {
 
     /// The start screen is for a person without sockets.
     private mutating func leaveStart(_ snapshot: EngineSnapshot) {
-        guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialog == nil else {
+        guard tab == .start, !snapshot.sockets.isEmpty, start.editor.isEmpty, expected == nil, dialogs.open == nil
+        else {
             return
         }
         tab = .list
@@ -116,7 +115,7 @@ extension Model {
 
     /// Opens the talk of the first connection that a listener took, if its person still waits for it.
     private mutating func greetFirst(_ snapshot: EngineSnapshot) {
-        guard let listener = awaiting, dialog == nil, field == nil, help == nil else { return }
+        guard let listener = awaiting, dialogs.open == nil, field.open == nil, help == nil else { return }
         guard let first = snapshot.sockets.first(where: { $0.parent == listener }) else { return }
         awaiting = nil
         if frozen != nil { thaw() }
@@ -128,7 +127,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
         if frozen != nil { thaw() }
-        inheritComposer(id, target: request.target.description)
+        composers.inherit(id, target: request.target.description, in: shared)
         start.change { $0.commit() }
         notice = nil
         select(id)
@@ -153,28 +152,13 @@ extension Model {
         if let socket = latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
     }
 
-    /// Who connects to the same address again finds the lines that were sent before, and the same way of sending.
-    private mutating func inheritComposer(_ id: SocketID, target: String) {
-        let before = latest?.sockets.last { $0.id != id && $0.target == target && composers[$0.id] != nil }
-        guard composers[id] == nil else { return }
-        guard let old = before.flatMap({ composers[$0.id] }) else {
-            if sentLines[target] != nil { composers[id] = freshComposer(target) }
-            return
-        }
-        var composer = Composer()
-        composer.inherit(old)
-        // What was typed after the end of the other one is for this one.
-        if let before, !before.isLive { composer.editor.set(old.editor.text) }
-        composers[id] = composer
-    }
-
     /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other
     /// has the cursor in its composer.
     private mutating func arrived(_ socket: SocketSnapshot) {
         expected = nil
         warnOfReach(socket)
         guard tab == .talk, list.selected == socket.id else { return }
-        if socket.role == .datagram { greetDatagrams(socket) }
+        if socket.role == .datagram { composers.greet(socket, in: shared) }
         guard socket.role == .listener else { return }
         awaiting = socket.id
         isComposing = false

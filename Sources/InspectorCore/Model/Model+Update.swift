@@ -4,8 +4,8 @@ extension Model {
     /// Takes one message and says what is to be done about it. `moreKeysFollow`: the next message is there already and
     /// is a key, so what the keys of a line change need not take effect before the last of them.
     package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
-        if typedFilter != nil, !isTypedInFilter(message) { applyTypedFilter() }
-        defer { if typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
+        if field.typedFilter != nil, !field.isTypedInFilter(message, options.keys) { applyTypedFilter() }
+        defer { if field.typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
         return take(message)
     }
 
@@ -56,7 +56,7 @@ extension Model {
             edited(subject, bytes, wasChanged: wasChanged)
             effects = examineFile()
         case .examined(let facts):
-            fileFacts = facts
+            composers.fileFacts = facts
             effects = []
         case .paths(let matches): effects = completed(matches)
         }
@@ -68,7 +68,7 @@ extension Model {
     /// Takes in what the shell found out.
     private mutating func learn(_ message: Message) {
         switch message {
-        case .sentLines(let lines): sentLines = lines
+        case .sentLines(let lines): composers.sentLines = lines
         case .replies(let id, let rules): shared.replies[id] = rules.isEmpty ? nil : rules
         case .templates(let found, let path, let problem):
             dialogs.templates = found
@@ -93,8 +93,8 @@ extension Model {
 
     /// The letter of a menu's item, or the second key of ^X^E. Returns `nil` if the key is neither.
     private mutating func pressBeforeTable(_ key: Key, in context: KeyContext) -> [Effect]? {
-        let isSecond = awaitsChord
-        awaitsChord = false
+        let isSecond = composers.awaitsChord
+        composers.awaitsChord = false
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
@@ -147,8 +147,8 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let live = latest?.sockets.count { $0.isLive && isOurs($0.id) } ?? 0
-        if case .menu(let menu) = dialog, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
+        let live = latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         guard live > 0 else { return [.quit] }
         dialogs.openQuit(live: live)
         help = nil

@@ -46,7 +46,7 @@ package struct Model: Sendable {
     package internal(set) var isComposing = false
     package internal(set) var dialogs = DialogsState()
     package internal(set) var help: HelpState?
-    package internal(set) var field: OpenField?
+    package internal(set) var field = FieldState()
     package internal(set) var notice: Notice?
 
     /// When rows, sums and findings of all sessions were made, and from which sessions.
@@ -56,36 +56,11 @@ package struct Model: Sendable {
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
     package internal(set) var events = EventsState()
-    /// The filter in the open field, where it has not taken effect yet.
-    var typedFilter: (filter: Filter, isOfEvents: Bool)?
-    /// How often all rows, or all events, were matched with a filter that was set.
-    package internal(set) var filterRuns = 0
     package internal(set) var start = StartState()
-    package internal(set) var talks: [SocketID: TalkState] = [:]
-    package internal(set) var composers: [SocketID: Composer] = [:]
-    /// Lines sent in this run and others, by peer.
-    var sentLines: [String: [SentLine]] = [:]
-    /// What is looked for in payloads, and where it was found last.
-    package internal(set) var payloadSearch: PayloadSearch?
-    package internal(set) var talkMatch: TalkMatch?
-    /// The place to show once the traffic of the selected connection is known.
-    var awaitedMatch: (socket: SocketID, match: TalkMatch)?
-    /// How many searches over all connections were begun.
-    var findsBegun = 0
-    /// Whether ^X was pressed in the composer and its second key is awaited.
-    var awaitsChord = false
+    package internal(set) var composers = ComposerState()
     /// Where the mouse was pressed last, and whether the user was told how to select text with it.
     var pressed: MouseEvent?
     var knowsDrags = false
-    /// What is at the path in the composer, as far as it is known.
-    package internal(set) var fileFacts: FileFacts?
-    package internal(set) var viewMode = ViewMode.auto
-    /// The files that were sent whole, by socket.
-    package internal(set) var sentFiles: [SocketID: [SentFile]] = [:]
-    /// Whether pings, pongs and Closes are left out between the messages of a WebSocket.
-    package internal(set) var hidesControlFrames = false
-    /// Lines typed after `:`, oldest first.
-    var commandHistory: [String] = []
     package internal(set) var detail = DetailState()
     package internal(set) var warnings = WarningsState()
     /// A socket that was opened for this person and is in no snapshot yet.
@@ -101,19 +76,13 @@ package struct Model: Sendable {
     /// The connection that the cursor is on, while it is listed.
     package var selected: SocketSnapshot? { list.selected.flatMap { shown?.socket($0) } }
 
-    /// The traffic of the selected connection as far as it is known at the instant that is shown.
-    package var shownTraffic: TrafficSnapshot {
-        guard let frozen else { return traffic.snapshot }
-        return frozen.trafficOf == list.selected ? frozen.traffic : traffic.asOf(frozen.snapshot.time)
-    }
-
     /// Where keys go.
     package var context: KeyContext {
-        if help != nil { return field?.purpose == .helpFilter ? .field : .help }
-        switch dialog {
+        if help != nil { return field.open?.purpose == .helpFilter ? .field : .help }
+        switch dialogs.open {
         case .form: return .form
         case .menu: return .menu
-        case nil: return field == nil ? paneContext : .field
+        case nil: return field.open == nil ? paneContext : .field
         }
     }
 

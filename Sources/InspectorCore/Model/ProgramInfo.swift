@@ -66,7 +66,7 @@ extension Model {
             if before != program.state { notice = error("\(program.title): \(why)") }
         }
         shared.programs = news.programs
-        if tab == .start, !programs.isEmpty, start.editor.isEmpty, dialog == nil { tab = .list }
+        if tab == .start, !programs.isEmpty, start.editor.isEmpty, dialogs.open == nil { tab = .list }
         if let sentence = news.notices.last { notice = error(sentence) }
     }
 
@@ -83,11 +83,6 @@ extension Model {
             }
         }
         return least.map { "SILENT \(Format.duration($0))" } ?? "ENDED"
-    }
-
-    /// Whether a session lives in this program.
-    package func isOurs(_ id: SocketID) -> Bool {
-        programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
     }
 
     /// The program that a session is of, where several are looked at.

@@ -78,6 +78,11 @@ package struct Shared: Sendable {
         return end
     }
 
+    /// Whether a session lives in this program.
+    package func isOurs(_ id: SocketID) -> Bool {
+        programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
+    }
+
     /// The session of an event, listed or not, as far as it is remembered.
     package func socket(of event: SocketEvent) -> SocketSnapshot? {
         shown?.socket(event.socket) ?? vanished[event.socket]

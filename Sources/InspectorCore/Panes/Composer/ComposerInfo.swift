@@ -97,7 +97,7 @@ struct ComposerInfo {
     }
 
     private func file(_ composer: Composer) -> Line {
-        guard let facts = model.fileFacts, facts.path == composer.editor.text else { return Line() }
+        guard let facts = model.composers.fileFacts, facts.path == composer.editor.text else { return Line() }
         guard let size = facts.size else {
             var line = Line("   ")
             model.sanitizer.append(facts.problem, Style(.error), to: &line)

@@ -88,7 +88,7 @@ package enum ComposerView {
         if model.isComposing { canvas.draw(Line(">", Style(.key)), row: 1, in: rect, model.glyphs) }
         canvas.draw(line, x: rect.x + 1, y: rect.y + 1, width: room, model.glyphs)
         canvas.draw(ComposerInfo(model, width: rect.width).line, row: 2, in: rect, model.glyphs)
-        if model.isComposing && rect.height > 1 && model.dialog == nil && model.help == nil {
+        if model.isComposing && rect.height > 1 && model.dialogs.open == nil && model.help == nil {
             canvas.cursor = Canvas.Position(x: rect.x + 1 + cursor, y: rect.y + 1)
         }
     }

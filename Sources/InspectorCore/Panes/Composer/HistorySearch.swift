@@ -60,27 +60,3 @@ extension Composer {
         editor.set(editor.history[found])
     }
 }
-
-extension Model {
-    /// A key while the history is searched. Returns `nil` if the key means what it always means; then the search ends with
-    /// the line that was found.
-    mutating func pressInSearch(_ key: Key) -> [Effect]? {
-        guard composer.search != nil else { return nil }
-        switch options.keys.binding(for: key, in: .composer)?.action?.name {
-        case "history-search": editComposer { $0.searchHistory() }
-        case "backspace": editComposer { $0.shortenSearch() }
-        case "send": editComposer { $0.acceptSearch() }
-        case "leave": editComposer { $0.cancelSearch() }
-        case .some:
-            editComposer { $0.acceptSearch() }
-            return nil
-        case nil:
-            guard case .character(let character) = key else {
-                editComposer { $0.acceptSearch() }
-                return nil
-            }
-            editComposer { $0.extendSearch(by: character) }
-        }
-        return []
-    }
-}

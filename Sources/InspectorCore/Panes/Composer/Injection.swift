@@ -12,42 +12,46 @@ package struct Injection: Hashable, Sendable {
     package var hasDirections: Bool
 }
 
-extension Model {
-    /// Where a line goes that is typed here, or `nil` if the selected connection is this user's own. On either row of a
-    /// relayed pair it goes to the server, unless the other direction is chosen.
-    package var injection: Injection? {
-        guard let selected else { return nil }
+/// The connection that a line is typed to.
+struct Recipient {
+    /// Whose line it is.
+    var id: SocketID
+    /// The connection, while it is listed.
+    var socket: SocketSnapshot?
+    /// Where the line goes if it is injected.
+    var injection: Injection?
+    /// Why the line cannot be sent, or `nil` if it can.
+    var refusal: String?
+
+    /// The connection that the line is written to, while it is listed.
+    var writesTo: SocketSnapshot? { injection.map(\.socket) ?? socket }
+}
+
+extension ComposerState {
+    /// Where a line goes that is typed here, or `nil` if the connection is this user's own. On either row of a relayed
+    /// pair it goes to the server, unless the other direction is chosen.
+    func injection(into selected: SocketSnapshot, in shared: Shared) -> Injection? {
         guard let linked = selected.linked else {
-            guard !isOurs(selected.id) else { return nil }
+            guard !shared.isOurs(selected.id) else { return nil }
             return Injection(id: selected.id, socket: selected, receiver: "the peer", hasDirections: false)
         }
-        let goesToServer = !composer.injectsToClient
+        let goesToServer = !composer(of: selected.id, in: shared).injectsToClient
         let id = (selected.role == .client) == goesToServer ? selected.id : linked
         return Injection(
-            id: id, socket: shown?.socket(id), receiver: goesToServer ? "the server" : "the client",
+            id: id, socket: shared.shown?.socket(id), receiver: goesToServer ? "the server" : "the client",
             hasDirections: true)
     }
 
-    /// The connection that a typed line is written to, while it is listed.
-    package var writesTo: SocketSnapshot? { injection.map(\.socket) ?? selected }
-
-    /// Why the line cannot be sent, or `nil` if it can.
-    package var whyNoSending: String? {
-        guard let selected else {
-            if expected != nil { return nil }
-            return list.selected.map { "\($0) is no longer listed" } ?? "nothing is selected"
+    /// The connection of this number as what a line is typed to. `isOpening`: it will be listed soon.
+    func recipient(_ id: SocketID, isOpening: Bool, in shared: Shared) -> Recipient {
+        guard let socket = shared.shown?.socket(id) else {
+            return Recipient(id: id, refusal: isOpening ? nil : "\(id) is no longer listed")
         }
-        guard let injection else { return TalkWords.whyNoWriting(selected) }
-        return injection.socket.map(TalkWords.whyNoWriting) ?? "\(injection.id) is no longer listed"
-    }
-
-    /// Whether what is typed can be sent. The cursor stays in the composer of a connection that closed, so that what is
-    /// being typed does not turn into commands.
-    var canCompose: Bool { whyNoSending == nil }
-
-    /// Chooses the other direction of a relayed pair, or asks where datagrams are sent.
-    mutating func changeDirection() {
-        guard injection?.hasDirections == true else { return openDestination() }
-        editComposer { $0.injectsToClient.toggle() }
+        guard let injection = injection(into: socket, in: shared) else {
+            return Recipient(id: id, socket: socket, refusal: TalkWords.whyNoWriting(socket))
+        }
+        return Recipient(
+            id: id, socket: socket, injection: injection,
+            refusal: injection.socket.map(TalkWords.whyNoWriting) ?? "\(injection.id) is no longer listed")
     }
 }

@@ -30,31 +30,3 @@ package struct PathMatches: Hashable, Sendable {
         }
     }
 }
-
-extension Model {
-    /// Completes the path in file mode. In the other modes it goes to the next pane.
-    mutating func completePathOrStep() -> [Effect] {
-        guard composer.mode == .file else {
-            stepPane(1)
-            return []
-        }
-        return [.completePath(composer.editor.text)]
-    }
-
-    /// The shell has looked which paths begin with what is typed.
-    mutating func completed(_ matches: PathMatches) -> [Effect] {
-        guard composer.mode == .file, composer.editor.text == matches.typed else { return [] }
-        guard !matches.paths.isEmpty else {
-            notice = hint(matches.problem ?? "no path begins with \(matches.typed)")
-            return []
-        }
-        let common = matches.common
-        if common != matches.typed {
-            editComposer { $0.editor.set(common) }
-        } else if matches.paths.count > 1 {
-            let names = matches.names
-            notice = hint(names.prefix(12).joined(separator: "  ") + (names.count > 12 ? "  +\(names.count - 12)" : ""))
-        }
-        return examineFile()
-    }
-}

@@ -85,6 +85,16 @@ package struct TransmissionProgress: Hashable, Sendable {
         }
     }
 
+    /// The file that is being sent on a connection: how much of it the kernel has, and of how much.
+    /// `nil` while another write is the current one.
+    package func file(on socket: SocketSnapshot) -> (name: String, done: Int, total: Int)? {
+        guard case .file = transmission.source, let total, let current = socket.writing.current,
+            current.tag == transmission.tag
+        else { return nil }
+        let (sum, isTooMuch) = done.addingReportingOverflow(current.done)
+        return (name, isTooMuch ? total : min(total, sum), total)
+    }
+
     /// `sent big.bin: 191M in 9s`, `stopped sending big.bin after 31s: 30M of 191M, 15%`
     package func summary(_ ending: TransmissionEnding, after time: Duration) -> String {
         let time = Format.duration(max(.zero, time))

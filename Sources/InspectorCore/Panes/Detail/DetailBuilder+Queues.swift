@@ -60,7 +60,7 @@ extension DetailBuilder {
             if let limit = kind.values.limit { line.append(" max \(SizeText.show(limit))", Style(.dim)) }
         case .write:
             line.append("data \(operation.total.map(String.init) ?? "")")
-            if operation == socket.writing.current, let file = model.file(on: socket) {
+            if operation == socket.writing.current, let file = model.transmissions[socket.id]?.file(on: socket) {
                 line.append(" of ")
                 line.append(safe(file.name))
                 line.append(", \(Format.percent(done: file.done, total: file.total)) of it")
@@ -186,7 +186,7 @@ extension DetailBuilder {
     /// The newest bytes of both directions, as far as the traffic is known.
     private var lastBytes: [Row] {
         guard model.traffic.socket == socket.id else { return [] }
-        let items = model.shownTraffic.items
+        let items = model.traffic.shown(in: model.shared).items
         let room = max(8, min(32, (width - 28) / 2))
         func tail(_ direction: TrafficItem.Direction) -> String {
             let item = items.last { $0.direction == direction && !$0.bytes.isEmpty }

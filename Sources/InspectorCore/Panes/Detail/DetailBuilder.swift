@@ -129,7 +129,8 @@ struct DetailBuilder {
     private var quiet: [Row] {
         guard let snapshot = model.shown else { return [] }
         let situation = model.findings.situation(socket, in: snapshot, model.peers)
-        guard let sentence = situation.quiet(last: model.shownTraffic.items.last { $0.done > 0 }) else { return [] }
+        guard let sentence = situation.quiet(last: model.traffic.shown(in: model.shared).items.last { $0.done > 0 })
+        else { return [] }
         return wrapped(sentence.split(separator: " ").map { safe(String($0), .dim) }, separator: " ")
     }
 }

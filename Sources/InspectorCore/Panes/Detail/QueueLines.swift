@@ -23,7 +23,7 @@ package struct QueueLines {
     private var barWidth: Int { width >= 76 ? 18 : 10 }
 
     package var rows: [Row] {
-        if let pair = model.pair(of: socket) { return pairRows(pair) }
+        if let pair = model.list.pair(of: socket, in: model.shared) { return pairRows(pair) }
         switch socket.phase {
         case .closed: return closed
         case .listening: return listening
@@ -157,7 +157,7 @@ package struct QueueLines {
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
         guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
-        if operation.kind == .write, let file = model.file(on: socket) {
+        if operation.kind == .write, let file = model.transmissions[socket.id]?.file(on: socket) {
             var words = words
             words.append(safe(file.name))
             words.append(" \(Format.size(file.done)) of ")

@@ -61,3 +61,17 @@ extension Form {
         }
     }
 }
+
+extension Form {
+    /// Where the filled-in form sends to; a bare address means the family that the socket has.
+    func destination() throws(Problem) -> DatagramEndpoint {
+        let text = text(.address).filter { !$0.isWhitespace }
+        let isPath = text.hasPrefix("/") || text.hasPrefix("@")
+        let full = DatagramTarget.isMeant(by: text) ? text : isPath ? "unixgram:\(text)" : "udp://\(text)"
+        do throws(EndpointError) {
+            return try DatagramTarget.parse(full).endpoint
+        } catch {
+            throw Problem(field: .address, message: "\(text.isEmpty ? "nothing" : text): \(error.problem)")
+        }
+    }
+}

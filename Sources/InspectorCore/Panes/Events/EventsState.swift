@@ -9,6 +9,8 @@ package struct EventsState: Hashable, Sendable {
     package private(set) var cursor: Int?
     /// The text that is looked for.
     package internal(set) var search = ""
+    /// How often all events were matched with a filter that was set.
+    package private(set) var filterRuns = 0
 
     /// The entries that are listed: those that pass the filter, and every gap.
     package func shown(in shared: Shared) -> ShownEvents {
@@ -18,6 +20,7 @@ package struct EventsState: Hashable, Sendable {
     /// Lists only what passes a filter, and follows again.
     mutating func set(_ filter: Filter, in shared: Shared) {
         self.filter = filter
+        filterRuns += 1
         matching = filter.isEmpty ? nil : []
         add(from: shared.log.first, in: shared)
         cursor = nil

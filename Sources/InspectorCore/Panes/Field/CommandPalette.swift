@@ -25,7 +25,9 @@ package struct CommandPalette {
     private let isKnown: Bool
     private let choice: Int?
 
-    package init(_ model: Model, _ field: Model.OpenField) {
+    /// What the open command line can become; `nil` if none is open.
+    package init?(_ model: Model) {
+        guard let field = model.field.open, field.purpose == .command else { return nil }
         let text = field.editor.text
         choice = field.choice
         let verb = String(text.prefix { $0 != " " })
@@ -39,16 +41,41 @@ package struct CommandPalette {
         (head, typed) = (String(text[..<last]), String(text[last...]))
         usage = Action.named(verb)?.syntax.map { "\(verb) \($0.usage): \($0.help)" } ?? "\(verb) takes no arguments"
         let prefix = typed
-        entries = model.arguments(of: verb).filter { $0.hasPrefix(prefix) }.map { Entry(name: $0, needsMore: true) }
+        let words = Action.named(verb)?.syntax.map { $0.offers(model) + $0.words } ?? []
+        entries = words.filter { $0.hasPrefix(prefix) }.map { Entry(name: $0, needsMore: true) }
     }
 
+    /// The commands that mean something here and match what is typed, the best match first.
     private static func commands(_ model: Model, _ typed: String) -> [Entry] {
-        let all = model.paletteCommands
+        let all = commands(model)
         let ranked = all.enumerated().compactMap { index, entry in
             Fuzzy.rank(typed, entry.name, entry.help).map { (rank: $0, index: index) }
         }
         return ranked.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map { all[$0.index] }
     }
+
+    /// What keys do here, moving about last, and what needs arguments.
+    private static func commands(_ model: Model) -> [Entry] {
+        let context = model.paneContext
+        let moves = Set(Action.moving.map(\.name))
+        let here = Action.all.filter { action in
+            guard !notOffered.contains(action.name), !Action.edits.contains(action.name) else { return false }
+            return action.syntax != nil || action.use(runIn: context) != nil
+        }
+        return (here.filter { !moves.contains($0.name) } + here.filter { moves.contains($0.name) }).map { action in
+            let use = action.use(runIn: context)
+            let key = model.naming("{\(action.name)}", in: context)
+            return Entry(
+                name: action.name, keys: use == nil || key.hasPrefix(":") ? "" : key,
+                help: use?.help ?? action.syntax?.help ?? "", arguments: action.syntax?.usage ?? "",
+                needsMore: use == nil)
+        }
+    }
+
+    /// Keys of a line that is typed, which are nothing to be looked for by name.
+    private static let notOffered: Set = [
+        "accept", "complete", "cancel", "history-up", "history-down", "command-line", "insert-line", "chord",
+    ]
 
     /// The row that Enter takes in place of what is typed: the one that was gone to, or the best one for a word that is no
     /// command.
@@ -76,66 +103,5 @@ package struct CommandPalette {
         if choice == nil, common.count > typed.count { return head + common }
         guard !entries.isEmpty, choice != nil || !typed.isEmpty else { return nil }
         return head + entries[target ?? 0].name + " "
-    }
-}
-
-extension Model {
-    /// The commands that mean something here: what keys do, moving about last, and what needs arguments.
-    fileprivate var paletteCommands: [CommandPalette.Entry] {
-        let context = paneContext
-        let moves = Set(Action.moving.map(\.name))
-        let here = Action.all.filter { action in
-            guard !Self.notOffered.contains(action.name), !Action.edits.contains(action.name) else { return false }
-            return action.syntax != nil || use(of: action, in: context) != nil
-        }
-        return (here.filter { !moves.contains($0.name) } + here.filter { moves.contains($0.name) }).map { action in
-            let use = use(of: action, in: context)
-            let key = naming("{\(action.name)}", in: context)
-            return CommandPalette.Entry(
-                name: action.name, keys: use == nil || key.hasPrefix(":") ? "" : key,
-                help: use?.help ?? action.syntax?.help ?? "", arguments: action.syntax?.usage ?? "",
-                needsMore: use == nil)
-        }
-    }
-
-    /// What it is in a context. What the traffic's keys do can be done while a line to it is typed.
-    func use(of action: Action, in context: KeyContext) -> Action.Use? {
-        action.use(in: context) ?? (context == .composer ? action.use(in: .talk) : nil)
-    }
-
-    /// Keys of a line that is typed, which are nothing to be looked for by name.
-    private static let notOffered: Set = [
-        "accept", "complete", "cancel", "history-up", "history-down", "command-line", "insert-line", "chord",
-    ]
-
-    /// Words that can follow a command.
-    fileprivate func arguments(of verb: String) -> [String] {
-        Action.named(verb)?.syntax.map { $0.offers(self) + $0.words } ?? []
-    }
-
-    /// What the open command line can become; `nil` if none is open.
-    package var palette: CommandPalette? {
-        guard let field, field.purpose == .command else { return nil }
-        return CommandPalette(self, field)
-    }
-
-    /// What the word at the end of the command line can become.
-    package var commandCandidates: [String] { palette?.entries.map(\.name) ?? [] }
-
-    /// Goes so many rows of the palette down or up. Above the first one are the lines that were typed before.
-    mutating func stepPalette(_ step: Int) {
-        guard let palette, let editor = field?.editor else {
-            return typeInField { $0.edit(step < 0 ? .older : .newer) }
-        }
-        if field?.choice == nil, step < 0 { return typeInField { $0.edit(.older) } }
-        if editor.isRecalling { return typeInField { $0.edit(.newer) } }
-        let next = (palette.target ?? -1) + step
-        field?.choice = next < 0 || palette.entries.isEmpty ? nil : min(next, palette.entries.count - 1)
-    }
-
-    /// Completes the command line.
-    mutating func completeCommand() {
-        guard let line = palette?.completed else { return }
-        typeInField { $0.set(line) }
     }
 }

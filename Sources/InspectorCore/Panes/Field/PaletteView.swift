@@ -3,7 +3,7 @@ package enum PaletteView {
     private static let most = 12
 
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
-        guard let palette = model.palette else { return }
+        guard let palette = CommandPalette(model) else { return }
         let above = Rect(layout.size).trimmed(bottom: 2)
         let usage = Line(palette.usage).wrapped(to: max(1, above.width - 2)).prefix(
             palette.usage.isEmpty ? 0 : above.height / 3)

@@ -14,7 +14,7 @@ package func draw(_ model: Model, _ size: Size) -> Canvas {
     }
     Footer.draw(model, layout, on: &canvas)
     PaletteView.draw(model, layout, on: &canvas)
-    if let dialog = model.dialog { DialogView.draw(dialog, model, on: &canvas) }
+    if let dialog = model.dialogs.open { DialogView.draw(dialog, model, on: &canvas) }
     if let help = model.help { HelpView.draw(model, help, on: &canvas) }
     return canvas
 }
@@ -47,7 +47,7 @@ private func drawTooSmall(_ model: Model, on canvas: inout Canvas) {
     let size = canvas.size
     let whole = Rect(size)
     let text = ["too small", "have \(size.width)x\(size.height)", "need \(least.width)x\(least.height)"]
-    if case .menu(let menu) = model.dialog {
+    if case .menu(let menu) = model.dialogs.open {
         let items = menu.items.map { "\($0.key.map(String.init) ?? "") \($0.label)" }.joined(separator: "  ")
         var (title, choices) = (Line(), Line())
         model.sanitizer.append(menu.title, Style(.warn), to: &title)

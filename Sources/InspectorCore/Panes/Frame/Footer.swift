@@ -10,7 +10,7 @@ package enum Footer {
 
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
-        if context == .field, model.field?.purpose == .command { return palette(model, rect, on: &canvas) }
+        if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
         let right = Line(reserved(context, model.options.keys), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
@@ -28,7 +28,7 @@ package enum Footer {
 
     /// What can be done with the row of the palette that is marked.
     private static func palette(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        let palette = model.palette
+        let palette = CommandPalette(model)
         let entry = palette?.target.flatMap { index in palette?.entries[index] }
         let verb = entry?.needsMore == true ? "writes it" : "runs it"
         let left = Line(model.naming(" {history-up} {history-down} choose", in: .field), Style(.dim))
@@ -47,7 +47,7 @@ package enum Footer {
     }
 
     private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
-        if let field = model.field { return drawField(field, model, rect, on: &canvas) }
+        if let field = model.field.open { return drawField(field, model, rect, on: &canvas) }
         var line = Line(" ")
         if let notice = model.notice {
             model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &line)
@@ -103,7 +103,7 @@ package enum Footer {
         return "; rows \(model.list.top + 1)-\(min(rows, model.list.top + height)) of \(rows)"
     }
 
-    private static func drawField(_ field: Model.OpenField, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+    private static func drawField(_ field: OpenField, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "

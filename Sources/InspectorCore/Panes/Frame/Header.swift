@@ -111,7 +111,7 @@ package enum Header {
     private static func place(_ model: Model) -> Line {
         guard let id = model.list.selected else { return Line() }
         var line = Line(model.naming("{previous} prev  {next} next"), Style(.dim))
-        if let row = model.row(of: id) { line.append("   \(row + 1)/\(model.list.rows.count)") }
+        if let row = model.list.row(of: id, in: model.shared) { line.append("   \(row + 1)/\(model.list.rows.count)") }
         return line
     }
 }

@@ -30,7 +30,7 @@ package struct HelpContents {
 
     /// The keys of the help's context come first, then what the others have beyond them. A filter leaves the entries that
     /// hold it.
-    package init(_ model: Model, _ help: Model.HelpState) {
+    package init(_ model: Model, _ help: HelpState) {
         let keys = model.options.keys
         var told: Set<Binding> = []
         func tell(_ context: KeyContext, edits: Bool = false, _ title: String) {

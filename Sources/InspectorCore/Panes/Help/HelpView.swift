@@ -1,6 +1,6 @@
 /// All keys and commands: those of the place it was opened in first.
 package enum HelpView {
-    package static func draw(_ model: Model, _ help: Model.HelpState, on canvas: inout Canvas) {
+    package static func draw(_ model: Model, _ help: HelpState, on canvas: inout Canvas) {
         let rect = HelpLayout.box(canvas.size)
         let layout = HelpLayout(HelpContents(model, help), canvas.size)
         let height = HelpLayout.height(canvas.size)
@@ -17,7 +17,7 @@ package enum HelpView {
         if layout.places.indices.contains(help.cursor) {
             mark(layout.places[help.cursor], layout.width, help.top, inner, model, on: &canvas)
         }
-        if model.field == nil { canvas.cursor = nil }
+        if model.field.open == nil { canvas.cursor = nil }
     }
 
     private static func mark(
@@ -32,7 +32,7 @@ package enum HelpView {
     }
 
     /// The help as lines, as wide as the model's screen shows it.
-    package static func lines(_ model: Model, _ help: Model.HelpState) -> [Line] {
+    package static func lines(_ model: Model, _ help: HelpState) -> [Line] {
         HelpLayout(HelpContents(model, help), model.size).rows
     }
 }

@@ -1,5 +1,15 @@
 import SocketCore
 
+/// What is done to all marked connections at once.
+package enum MarkedAct: Hashable, Sendable {
+    case askHow
+    case close(CloseMode)
+    case pause(Bool)
+    case list
+    case save
+    case unmark
+}
+
 /// Marks: many connections that are acted on together.
 extension ListPane {
     /// Marks the row with the cursor, or takes its mark away.
@@ -11,9 +21,45 @@ extension ListPane {
     }
 
     /// Marks all rows that are listed. If all of them are marked, takes their marks away.
-    mutating func toggleMarks() {
+    mutating func toggleMarks(in shared: Shared) -> Model.Notice {
         if marked.isSuperset(of: rows) { marked.subtract(rows) } else { marked.formUnion(rows) }
         if marked.isEmpty { showsMarked = false }
+        let count = markCount(in: shared)
+        let keys = shared.options.keys
+        return .hint(
+            count == 0
+                ? "nothing is marked" : keys.naming("\(count) marked; {close} closes them, {act-on-marked} does more"))
+    }
+
+    /// Takes the marks of sessions away that are gone.
+    mutating func forget(_ isGone: (SocketID) -> Bool) {
+        for id in marked where isGone(id) { marked.remove(id) }
+        if marked.isEmpty { showsMarked = false }
+    }
+
+    mutating func unmark() {
+        marked = []
+        showsMarked = false
+    }
+
+    /// Lists marked sessions only, or all again.
+    mutating func toggleMarkedOnly(in shared: Shared) -> Model.Notice {
+        guard showsMarked || !marked.isEmpty else { return nothingMarked(in: shared) }
+        showsMarked.toggle()
+        keyPressed = nil
+        return .hint(
+            shared.options.keys.naming(
+                showsMarked ? "marked ones only; {show-marked} lists all" : "all are listed again"))
+    }
+
+    func nothingMarked(in shared: Shared) -> Model.Notice {
+        .hint(
+            shared.options.keys.naming("nothing is marked: {mark} marks a row, {mark-all} all that are listed"))
+    }
+
+    /// The marked sessions that have traffic to save, in the order of their numbers.
+    func savable(in shared: Shared) -> [SocketID] {
+        marked.sorted().filter { id in shared.shown?.socket(id).map { $0.role != .listener } ?? false }
     }
 
     /// How many rows are marked: a relayed pair counts once, whichever leg is marked.

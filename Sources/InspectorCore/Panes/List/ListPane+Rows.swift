@@ -35,7 +35,7 @@ extension ListPane {
     }
 
     /// The row that a session has, its pair's if it is a leg of one.
-    func row(of id: SocketID, in shared: Shared) -> Int? {
+    package func row(of id: SocketID, in shared: Shared) -> Int? {
         rows.firstIndex(of: id) ?? rows.firstIndex(of: listed(id, in: shared))
     }
 
@@ -69,7 +69,56 @@ extension ListPane {
         }
     }
 
+    // MARK: What is listed, and in what order
+
+    /// Orders at once, whether the order rests or not.
+    mutating func sort(_ sorting: Sorting) -> Model.Notice {
+        self.sorting = sorting
+        keyPressed = nil
+        let name = sorting.name == "warnings" ? "warnings" : sorting.column.title
+        return .hint("sorted by \(name)\(sorting.descending ? ", largest first" : "")")
+    }
+
+    mutating func reverse() -> Model.Notice {
+        var sorting = sorting
+        sorting.descending.toggle()
+        return sort(sorting)
+    }
+
+    /// Sorts by the column so many places to the right.
+    mutating func sortByColumn(_ step: Int, width: Int, in shared: Shared) -> Model.Notice {
+        let names = sortable(width: width, in: shared)
+        let index = names.firstIndex(of: sorting.name) ?? -1
+        return sort(Sorting(names[((index + step) % names.count + names.count) % names.count]))
+    }
+
+    mutating func set(_ filter: Filter) {
+        self.filter = filter
+        keyPressed = nil
+        filterRuns += 1
+    }
+
+    /// Shows one row for each relayed pair, or one for each leg.
+    mutating func toggleLegs(in shared: Shared) -> Model.Notice {
+        showsLegs.toggle()
+        keyPressed = nil
+        let words = "one row for each " + (showsLegs ? "leg of a relayed connection" : "relayed connection")
+        return .hint(shared.options.keys.naming(words + "; {legs} \(showsLegs ? "joins" : "splits") them"))
+    }
+
     // MARK: Search
+
+    /// Begins a search through the payloads of all connections; what another one found is dropped.
+    mutating func find(_ search: PayloadSearch, in shared: Shared) -> FindRequest {
+        findsBegun += 1
+        let sockets = (shared.shown?.sockets ?? []).filter { socket in
+            // What one leg of a pair receives, the other sends: the client's leg has all of it.
+            socket.role != .listener && (pair(of: socket, in: shared)?.client.id ?? socket.id) == socket.id
+        }
+        let request = FindRequest(number: findsBegun, search: search, sockets: sockets.map(\.id))
+        found = FoundPane(request)
+        return request
+    }
 
     /// Whether a session, or the other leg of its pair, matches the search.
     func isSearched(_ socket: SocketSnapshot, in shared: Shared) -> Bool {
@@ -92,6 +141,11 @@ extension ListPane {
     }
 
     // MARK: Columns
+
+    /// Shows a column or leaves it out.
+    mutating func toggleColumn(_ name: String) {
+        if columns.remove(name) == nil { columns.insert(name) }
+    }
 
     /// The columns that are in sight at a width and can be sorted by, from left to right.
     func sortable(width: Int, in shared: Shared) -> [String] {

@@ -61,6 +61,10 @@ package struct ListPane: Hashable, Sendable {
     package internal(set) var keyPressed: MonotonicTime?
     /// The results of `:find`, which take the place of the rows until they are dropped.
     package internal(set) var found: FoundPane?
+    /// How many searches over all connections were begun.
+    var findsBegun = 0
+    /// How often all rows were matched with a filter that was set.
+    package internal(set) var filterRuns = 0
 
     package init() {}
 

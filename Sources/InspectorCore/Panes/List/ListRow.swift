@@ -27,7 +27,7 @@ struct ListRow {
         }
         put(columns.role, Line(pair?.mark ?? socket.roleMark, Style(.dim)))
         put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
-        let peer = Style(base, model.isSearched(socket) ? [.bold, .underline] : [])
+        let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
         if let pair, isLive {
             put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
             put(columns.writing, queued(pair))
@@ -43,7 +43,7 @@ struct ListRow {
         } else {
             if pair == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
-                put(columns.writing, ListWords.writing(socket, file: model.file(on: socket)))
+                put(columns.writing, ListWords.writing(socket, file: model.transmissions[socket.id]?.file(on: socket)))
             }
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)

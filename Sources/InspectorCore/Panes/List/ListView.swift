@@ -12,7 +12,7 @@ package enum ListView {
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
             guard let socket = snapshot.socket(id) else { continue }
-            ListRow(model: model, socket: socket, columns: columns, pair: model.pair(of: socket))
+            ListRow(model: model, socket: socket, columns: columns, pair: model.list.pair(of: socket, in: model.shared))
                 .draw(index, in: body, on: &canvas)
         }
         if model.list.rows.isEmpty {

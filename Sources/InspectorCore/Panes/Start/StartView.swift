@@ -15,7 +15,7 @@ package enum StartView {
         let rest = whole.trimmed(top: top, bottom: 2)
         for (row, line) in problem.enumerated() { canvas.draw(line, row: row, in: rest, glyphs) }
         list(model, rest.trimmed(top: max(6 - top, problem.count)), on: &canvas)
-        if model.notice == nil && model.field == nil { hint(model, layout.status, on: &canvas) }
+        if model.notice == nil && model.field.open == nil { hint(model, layout.status, on: &canvas) }
     }
 
     /// What can be typed, as much of it as fits.
@@ -46,7 +46,7 @@ package enum StartView {
         let room = rect.width - 4
         let (line, cursor) = model.start.editor.window(width: room, sanitizer: model.sanitizer, glyphs: model.glyphs)
         canvas.draw(line, x: rect.x + 3, y: rect.y + 3, width: room, model.glyphs)
-        if model.dialog == nil && model.help == nil {
+        if model.dialogs.open == nil && model.help == nil {
             canvas.cursor = Canvas.Position(x: rect.x + 3 + cursor, y: rect.y + 3)
         }
     }

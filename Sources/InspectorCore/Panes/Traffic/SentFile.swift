@@ -10,7 +10,7 @@ package struct SentFile: Hashable, Sendable {
     package var words: String
 }
 
-extension Model {
+extension TrafficState {
     private static let notYet = MonotonicTime(nanoseconds: .max)
 
     /// Gives files that were sent before this snapshot its time: so they stand after the last of their bytes.
@@ -35,15 +35,5 @@ extension Model {
         let words = progress.summary(ending, after: duration)
         sentFiles[id, default: []].append(SentFile(number: number, time: Self.notYet, words: words))
         if sentFiles[id, default: []].count > Self.sentFileLimit { sentFiles[id]?.removeFirst() }
-    }
-
-    /// The file that is being sent on a connection: how much of it the kernel has, and of how much.
-    /// `nil` while another write is the current one.
-    package func file(on socket: SocketSnapshot) -> (name: String, done: Int, total: Int)? {
-        guard let running = transmissions[socket.id], case .file = running.transmission.source,
-            let total = running.total, let current = socket.writing.current, current.tag == running.transmission.tag
-        else { return nil }
-        let (sum, isTooMuch) = running.done.addingReportingOverflow(current.done)
-        return (running.name, isTooMuch ? total : min(total, sum), total)
     }
 }

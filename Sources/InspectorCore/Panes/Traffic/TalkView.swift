@@ -11,19 +11,16 @@ package enum TalkView {
         drawTraffic(model, document, layout.traffic, on: &canvas)
     }
 
-    private static func talk(_ model: Model) -> TalkState {
-        model.list.selected.flatMap { model.talks[$0] } ?? TalkState()
-    }
-
     private static func drawRule(_ model: Model, _ document: TrafficDocument, _ rect: Rect, on canvas: inout Canvas) {
-        let mode = model.viewMode
-        let automatic = model.automaticView(in: document) == .hexText ? "hex" : "text"
+        let mode = model.traffic.viewMode
+        let automatic = model.traffic.automaticView(in: document) == .hexText ? "hex" : "text"
         let view = mode == .auto ? "auto: \(automatic)" : mode.rawValue
         var right = Line(model.naming("\(view) ({cycle-view})", of: .talk), Style(.dim))
         right.append("   ")
         right.append(
             model.naming(
-                talk(model).isFollowing ? "following ({follow})" : "not following ({follow})", of: .talk), Style(.dim))
+                model.traffic.talk.isFollowing ? "following ({follow})" : "not following ({follow})", of: .talk),
+            Style(.dim))
         let title = Line("traffic", Style(.heading))
         let isFocused = model.tab == .talk && !model.isComposing
         canvas.rule(row: 0, in: rect, title: title, right: right, model.glyphs, focused: isFocused)
@@ -40,7 +37,7 @@ package enum TalkView {
         _ model: Model, _ document: TrafficDocument, _ rect: Rect, on canvas: inout Canvas
     ) {
         guard rect.height > 0 else { return }
-        let talk = talk(model)
+        let talk = model.traffic.talk
         let top = talk.isFollowing ? document.followingTop(rows: rect.height) : talk.top.map(document.place)
         let cursor = talk.isFollowing ? nil : talk.cursor.map(document.place)
         let page = document.page(from: top ?? document.followingTop(rows: rect.height), rows: rect.height)

@@ -54,18 +54,20 @@ package struct TrafficDocument {
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
-        mode = model.viewMode
+        mode = model.traffic.viewMode
         self.width = width
         clock = model.shownClock
         sanitizer = model.sanitizer
         glyphs = model.glyphs
-        expanded = model.list.selected.flatMap { model.talks[$0]?.expanded } ?? []
+        expanded = model.traffic.talk.expanded
         socket = model.selected
         answerKey = model.answerKey
         expandKey = model.naming("{expand}", of: .talk)
-        let traffic = model.shownTraffic
-        let isHidden: (TrafficItem) -> Bool = { model.hidesControlFrames && $0.webSocket?.kind.isControl == true }
-        let hidden = model.hidesControlFrames ? traffic.items.count(where: isHidden) : 0
+        let traffic = model.traffic.shown(in: model.shared)
+        let isHidden: (TrafficItem) -> Bool = {
+            model.traffic.hidesControlFrames && $0.webSocket?.kind.isControl == true
+        }
+        let hidden = model.traffic.hidesControlFrames ? traffic.items.count(where: isHidden) : 0
         var blocks: [Block] = []
         if model.traffic.unseen > 0, model.traffic.socket == model.list.selected {
             blocks.append(Block(key: .unseen, content: .unseen(model.traffic.unseen)))
@@ -90,7 +92,7 @@ package struct TrafficDocument {
         guard let socket = model.selected else { return [] }
         let end = model.frozen?.nextEvent ?? .max
         let events = events(model, socket, before: end)
-        let files = (model.sentFiles[socket.id] ?? []).filter { $0.time <= model.now }.map { file in
+        let files = (model.traffic.sentFiles[socket.id] ?? []).filter { $0.time <= model.now }.map { file in
             (time: file.time, block: Block(key: .sentFile(file.number), content: .sentFile(file)))
         }
         let others = files + injections(model, socket, before: end)

@@ -1,14 +1,20 @@
 import SocketCore
 
+/// The place that was found last.
+package struct TalkMatch: Hashable, Sendable {
+    package var item: UInt64
+    package var offset: Int
+}
+
 /// Searching in the bytes that passed.
-extension Model {
+extension TrafficState {
     /// One place where what is searched begins: in which block, and which byte of the message.
     private struct Match {
         var block: Int
         var offset: Int
     }
 
-    private func matches(_ search: PayloadSearch, _ document: TrafficDocument) -> [Match] {
+    private static func matches(_ search: PayloadSearch, _ document: TrafficDocument) -> [Match] {
         var matches: [Match] = []
         for index in document.blocks.indices {
             guard case .item(let item, _) = document.blocks[index].content else { continue }
@@ -25,59 +31,64 @@ extension Model {
         return matches
     }
 
-    /// Goes to the next place that holds what is searched, and around the end; a folded item is unfolded.
-    mutating func searchTraffic(_ step: Int) {
-        guard let search = payloadSearch else {
-            notice = hint(naming("nothing is searched: {search} begins"))
-            return
-        }
-        let document = document
-        let matches = matches(search, document)
-        guard !matches.isEmpty else {
-            notice = error("not found: \(search.text)")
-            return
-        }
+    /// Finds the next place that holds what is searched, around the end, and unfolds its item; then `goToMatch` shows it.
+    /// Returns what there is to say, which is an error if nothing was found.
+    mutating func find(_ step: Int, of search: PayloadSearch, in document: TrafficDocument) -> Model.Notice {
+        let matches = Self.matches(search, document)
+        guard !matches.isEmpty else { return .error("not found: \(search.text)") }
         let index = next(step, in: matches, document)
-        show(matches[index], document)
-        notice = hint("match \(index + 1) of \(matches.count) for \(search.text)")
+        if let item = document.item(at: matches[index].block) {
+            unfold(TalkMatch(item: item.sequence, offset: matches[index].offset), of: item, in: document)
+        }
+        return .hint("match \(index + 1) of \(matches.count) for \(search.text)")
     }
 
     /// The match after the one gone to last, or after the cursor.
     private func next(_ step: Int, in matches: [Match], _ document: TrafficDocument) -> Int {
         let count = matches.count
-        if let last = talkMatch,
+        if let last = match,
             let index = matches.firstIndex(where: {
                 $0.offset == last.offset && document.item(at: $0.block)?.sequence == last.item
             })
         {
             return ((index + step) % count + count) % count
         }
-        guard let cursor = list.selected.flatMap({ talks[$0]?.cursor }) else { return step > 0 ? 0 : count - 1 }
+        guard let cursor = talk.cursor else { return step > 0 ? 0 : count - 1 }
         let block = document.place(cursor).block
         if step > 0 { return matches.firstIndex { $0.block >= block } ?? 0 }
         return matches.lastIndex { $0.block <= block } ?? count - 1
     }
 
-    /// Shows one place that was found, by its offset in the message; false if the item is not kept any more.
-    mutating func showMatch(_ match: TalkMatch) -> Bool {
-        let document = document
+    /// Unfolds the item of a place that was found before. Returns whether the item is still kept; then `goToMatch` shows it.
+    mutating func unfold(_ match: TalkMatch, in document: TrafficDocument) -> Bool {
         guard let block = document.blocks.firstIndex(where: { $0.key == .item(match.item) }) else { return false }
-        show(Match(block: block, offset: match.offset), document)
+        if let item = document.item(at: block) { unfold(match, of: item, in: document) }
         return true
     }
 
-    private mutating func show(_ match: Match, _ document: TrafficDocument) {
-        guard let item = document.item(at: match.block) else { return }
-        talkMatch = TalkMatch(item: item.sequence, offset: match.offset)
+    private mutating func unfold(_ match: TalkMatch, of item: TrafficItem, in document: TrafficDocument) {
+        self.match = match
         if document.isFolded(item) { editTalk { $0.expanded.insert(item.sequence) } }
-        let laidOut = self.document
-        guard let place = laidOut.place(of: match.offset, in: item.sequence) else { return }
-        let rows = layout.traffic.height
+    }
+
+    /// Puts the cursor on the place that was found last, in the document with its item unfolded.
+    mutating func goToMatch(in document: TrafficDocument, height: Int) {
+        guard let match, let place = document.place(of: match.offset, in: match.item) else { return }
         editTalk {
             $0.isFollowing = false
-            $0.cursor = laidOut.position(place)
-            $0.top = laidOut.position(laidOut.moved(place, by: -(rows / 3)))
+            $0.cursor = document.position(place)
+            $0.top = document.position(document.moved(place, by: -(height / 3)))
         }
+    }
+
+    /// Takes the place that is awaited, if it is in the selected connection and its traffic is known. One that is in
+    /// another connection is awaited no longer.
+    mutating func takeAwaited(in shared: Shared) -> TalkMatch? {
+        guard let awaited else { return nil }
+        let isElsewhere = awaited.socket != socket
+        guard isElsewhere || (shared.frozen.map { $0.trafficOf == socket } ?? isKnown) else { return nil }
+        self.awaited = nil
+        return isElsewhere ? nil : awaited.match
     }
 }
 

@@ -6,12 +6,12 @@ extension Model {
     package var withoutOwnInput: Model {
         var model = self
         model.start.editor = LineEditor()
-        model.field?.editor = LineEditor()
-        if case .form(var form) = dialog {
+        model.field.open?.editor = LineEditor()
+        if case .form(var form) = dialogs.open {
             for index in form.fields.indices {
                 if case .text = form.fields[index].value { form.fields[index].value = .text(LineEditor()) }
             }
-            model.dialog = .form(form)
+            model.dialogs.open = .form(form)
         }
         if let id = list.selected {
             model.composers[id]?.editor = LineEditor()
@@ -21,7 +21,7 @@ extension Model {
     }
 
     /// Whether its bytes are sent by this user: those of a relay and of other programs are somebody else's.
-    private func isOwn(_ socket: SocketSnapshot) -> Bool { socket.linked == nil && isOurs(socket.id) }
+    private func isOwn(_ socket: SocketSnapshot) -> Bool { socket.linked == nil && shared.isOurs(socket.id) }
 
     /// Bytes of this user's writes, in the traffic and in the queue.
     private mutating func hideSent(onlyInjected: Bool) {
@@ -35,7 +35,7 @@ extension Model {
 
     /// Whether the selected connection has received these bytes one after another, as far as they are kept.
     package func hasReceived(_ bytes: [UInt8]) -> Bool {
-        let items = shownTraffic.items.filter { $0.direction == .received }
+        let items = traffic.shown(in: shared).items.filter { $0.direction == .received }
         return Self.runs(items).contains { run in
             guard let first = bytes.first, run.count >= bytes.count else { return false }
             return (0...run.count - bytes.count).contains { start in

@@ -1,0 +1,200 @@
+import SocketCore
+
+/// What the list and other panes do to each other.
+extension Model {
+    private var pursuit: ListPane.Pursuit {
+        ListPane.Pursuit(tab: tab, hasDialog: dialogs.open != nil, field: field.open?.purpose, expected: expected)
+    }
+
+    /// Orders the rows, and puts the cursor where its rule says.
+    mutating func refreshRows(_ snapshot: EngineSnapshot) {
+        let row = list.selected.flatMap { list.row(of: $0, in: shared) }
+        list.orderRows(snapshot, in: shared)
+        if let newest = list.newest(during: pursuit) { select(newest) }
+        list.reselect(row, during: pursuit, in: shared)
+        traffic.watch(list.selected)
+    }
+
+    /// Puts the cursor on a connection.
+    mutating func select(_ id: SocketID?) {
+        list.isChosen = true
+        guard id != list.selected else { return }
+        list.selected = id
+        detail = DetailState()
+        traffic.watch(id)
+        // Only `w` opens a line that injects.
+        if isComposing, injection != nil { isComposing = false }
+    }
+
+    /// Moves the cursor so many rows.
+    mutating func moveSelection(_ step: Int) {
+        if tab == .list, list.found != nil { return moveInFound(step) }
+        list.stopFollowing()
+        if let target = list.row(step, in: shared) { select(target) }
+    }
+
+    /// Changes what is listed, or in which order, and lists it at once.
+    private mutating func rearrange(_ change: (inout ListPane, Shared) -> Notice?) {
+        let said = change(&list, shared)
+        refresh()
+        tell(said)
+    }
+
+    mutating func sort(_ sorting: Sorting) { rearrange { list, _ in list.sort(sorting) } }
+
+    mutating func reverseOrder() { rearrange { list, _ in list.reverse() } }
+
+    /// Sorts by the column so many places to the right.
+    mutating func sortByColumn(_ step: Int) {
+        let width = layout(size, .list).list.width
+        rearrange { $0.sortByColumn(step, width: width, in: $1) }
+    }
+
+    mutating func toggleMark() {
+        rearrange {
+            $0.toggleMark(in: $1)
+            return nil
+        }
+    }
+
+    mutating func toggleMarks() { rearrange { $0.toggleMarks(in: $1) } }
+
+    mutating func toggleMarkedOnly() { rearrange { $0.toggleMarkedOnly(in: $1) } }
+
+    mutating func toggleLegs() { rearrange { $0.toggleLegs(in: $1) } }
+
+    /// Lets the cursor keep its connection, keep its place, or go to each new connection.
+    mutating func followInList() { rearrange { list, _ in list.stepCursorRule() } }
+
+    /// Sets the filter at once.
+    mutating func setFilter(_ filter: Filter) {
+        list.set(filter)
+        // Sums and findings are of all sessions, whatever is listed.
+        if let snapshot = shared.shown { refreshRows(snapshot) }
+    }
+
+    /// Scrolls the list so that the row with the cursor is in sight.
+    mutating func keepInSight() { list.keepInSight(height: layout.listRows, in: shared) }
+
+    /// Goes to the next row that matches the search, and around the end.
+    mutating func searchList(_ step: Int) {
+        if list.found != nil { return moveInFound(step) }
+        guard !list.search.isEmpty, !list.rows.isEmpty else {
+            notice = hint(naming("nothing is searched: {search} begins"))
+            return
+        }
+        guard let match = list.match(step, in: shared) else {
+            notice = error("not found: \(list.search); :find searches payloads")
+            return
+        }
+        list.stopFollowing()
+        select(match)
+    }
+
+    /// Shows a column or leaves it out; the menu stays.
+    mutating func toggleColumn(_ name: String) {
+        list.toggleColumn(name)
+        dialogs.openColumns(list.columns, selected: ListColumn.optional.firstIndex { $0.name == name } ?? 0)
+    }
+
+    /// Goes to the other leg of the relayed pair.
+    mutating func goToOtherLeg() {
+        guard let linked = selected?.linked, shared.shown?.socket(linked) != nil else {
+            notice = hint("only a relayed connection has another leg")
+            return
+        }
+        select(linked)
+    }
+
+    // MARK: Marked connections
+
+    /// Asks what shall be done with the marked connections.
+    mutating func openMarkedMenu() {
+        guard !list.marked.isEmpty else {
+            notice = list.nothingMarked(in: shared)
+            return
+        }
+        dialogs.openMarked(list.markCount(in: shared))
+    }
+
+    /// Asks how to close the selected connection, or in the list the marked ones.
+    mutating func openClose() {
+        if tab == .list, !list.marked.isEmpty { return openMarkedClose() }
+        ask { dialogs, subject, _ in dialogs.openCloseMenu(subject) }
+    }
+
+    private mutating func openMarkedClose() { tell(dialogs.openMarkedClose(list.liveMarkCount(in: shared))) }
+
+    mutating func act(onMarked act: MarkedAct) -> [Effect] {
+        let sockets = list.markedSockets(in: shared)
+        switch act {
+        case .askHow: openMarkedClose()
+        case .close(let mode): return sockets.map { .send(.close($0.id, mode)) }
+        case .pause(let pauses):
+            return sockets.filter { $0.isReadingPaused != pauses }.map { .send(.pauseReading($0.id, pauses)) }
+        case .list: if !list.showsMarked { toggleMarkedOnly() }
+        case .save: dialogs.openSaveMarked(list.savable(in: shared))
+        case .unmark:
+            rearrange { list, _ in
+                list.unmark()
+                return nil
+            }
+        }
+        return []
+    }
+}
+
+/// `:find`: a search through the payloads of all connections, which the shell carries out in the background.
+extension Model {
+    /// Begins a search; what another one found is dropped.
+    mutating func find(_ search: PayloadSearch) -> [Effect] {
+        let request = list.find(search, in: shared)
+        show(.list)
+        return [.find(request)]
+    }
+
+    /// Takes what a search has found since the last time.
+    mutating func found(_ news: FindProgress) {
+        let isFirst = list.found?.current == nil
+        list.found?.take(news)
+        // What is being typed or asked is about the connection that was selected when it began.
+        if isFirst, tab == .list, field.open == nil, dialogs.open == nil, help == nil { selectFound() }
+    }
+
+    mutating func moveInFound(_ step: Int) {
+        list.found?.move(step)
+        selectFound()
+    }
+
+    mutating func selectFound() {
+        if let match = list.found?.current { select(match.socket) }
+    }
+
+    /// Goes to the result with the cursor, in the traffic of its connection.
+    mutating func jumpToFound() {
+        guard let found = list.found, let match = found.current else {
+            notice = hint(list.found?.progress.isOver == false ? "nothing is found yet" : "nothing was found")
+            return
+        }
+        guard shared.shown?.socket(match.socket) != nil else {
+            notice = hint("\(match.socket) is no longer listed")
+            return
+        }
+        select(match.socket)
+        showTalk(composing: false)
+        traffic.awaitTraffic(
+            at: TalkMatch(item: match.item, offset: match.offset), of: match.socket, for: found.request.search)
+        showAwaitedMatch()
+    }
+
+    /// Drops the results, or else the filter.
+    mutating func goBackInList() -> [Effect] {
+        guard list.found != nil else {
+            goBack()
+            return []
+        }
+        list.found = nil
+        refresh()
+        return [.stopFind]
+    }
+}

@@ -1,0 +1,92 @@
+import SocketCore
+
+/// What the traffic pane and others do to each other.
+extension Model {
+    /// The selected connection's traffic, laid out for the pane as it is.
+    var document: TrafficDocument { TrafficDocument(self, width: layout.traffic.width) }
+
+    mutating func cycleView() { traffic.cycleView(in: document) }
+
+    mutating func scrollTraffic(_ step: Int) { traffic.scroll(step, in: document, height: layout.traffic.height) }
+
+    mutating func toggleFollow() {
+        switch tab {
+        case .events: events.toggleFollow(in: shared)
+        case .list: followInList()
+        case .start, .talk, .detail: traffic.toggleFollow(in: document, height: layout.traffic.height)
+        }
+    }
+
+    mutating func toggleExpanded() { traffic.toggleExpanded(in: document) }
+
+    /// Goes to the next place that holds what is searched, and around the end; a folded item is unfolded.
+    mutating func searchTraffic(_ step: Int) {
+        guard let search = traffic.search else {
+            notice = hint(naming("nothing is searched: {search} begins"))
+            return
+        }
+        let outcome = traffic.find(step, of: search, in: document)
+        notice = outcome
+        if !outcome.isError { traffic.goToMatch(in: document, height: layout.traffic.height) }
+    }
+
+    /// Shows the result that was jumped to, as soon as the traffic of its connection is known.
+    mutating func showAwaitedMatch() {
+        guard let match = traffic.takeAwaited(in: shared), tab == .talk else { return }
+        guard traffic.unfold(match, in: document) else {
+            notice = error("that is no longer kept")
+            return
+        }
+        traffic.goToMatch(in: document, height: layout.traffic.height)
+    }
+
+    mutating func copyItem() -> [Effect] { take(traffic.copy(in: document)) }
+
+    mutating func editItem() -> [Effect] { take(traffic.edit(in: document)) }
+
+    /// Asks where to save what passed.
+    mutating func openSave() -> [Effect] {
+        if let id = list.selected, let item = traffic.item(in: document) {
+            dialogs.openSave(id, item)
+        } else {
+            notice = hint("nothing has passed here yet")
+        }
+        return []
+    }
+
+    /// The editor is closed: the line goes back to its composer; other bytes go there when they were changed.
+    mutating func edited(_ subject: EditSubject, _ bytes: [UInt8], wasChanged: Bool) {
+        guard wasChanged else { return }
+        switch subject {
+        case .line(let id):
+            var text = String(decoding: bytes, as: UTF8.self)
+            if text.hasSuffix("\n") { text.removeLast() }
+            composers.edit(id, in: shared) {
+                $0.editor.set(text.split(separator: "\r\n", omittingEmptySubsequences: false).joined(separator: "\n"))
+            }
+        case .item(let id):
+            guard let socket = latest?.socket(id), TalkWords.whyNoWriting(socket) == nil else {
+                notice = hint("\(id) takes no more bytes, so what was edited went nowhere")
+                return
+            }
+            composers.edit(id, in: shared) {
+                $0.mode = .escapes
+                $0.ending = .none
+                $0.editor.set(EscapedText.showLiteral(bytes))
+            }
+            if list.selected == id { showTalk(composing: true) }
+            notice = hint(
+                isComposing
+                    ? naming("{send} sends what was edited")
+                    : naming("the line of \(id) holds what was edited: {write} goes there"))
+        }
+    }
+}
+
+/// What an editor was opened for.
+package enum EditSubject: Hashable, Sendable {
+    /// The line in a connection's composer.
+    case line(SocketID)
+    /// Bytes that passed on a connection.
+    case item(SocketID)
+}

@@ -1,0 +1,20 @@
+/// What a reducer wants done, and what there is to tell the user.
+struct Outcome {
+    var effects: [Effect] = []
+    var notice: Model.Notice?
+
+    static func hint(_ text: String) -> Outcome { Outcome(notice: .hint(text)) }
+    static func error(_ text: String) -> Outcome { Outcome(notice: .error(text)) }
+}
+
+extension Model {
+    /// Tells what there is to tell. Returns what is to be done.
+    mutating func take(_ outcome: Outcome) -> [Effect] {
+        tell(outcome.notice)
+        return outcome.effects
+    }
+
+    mutating func tell(_ notice: Notice?) {
+        if let notice { self.notice = notice }
+    }
+}

@@ -1,0 +1,105 @@
+import SocketCore
+
+/// The field: the line that is open, and what was typed in it before.
+package struct FieldState: Sendable {
+    /// A filter that was typed, and whether it is that of the events.
+    struct TypedFilter: Sendable {
+        var filter: Filter
+        var isOfEvents: Bool
+    }
+
+    package internal(set) var open: OpenField?
+    /// The filter in the open field, where it has not taken effect yet.
+    private(set) var typedFilter: TypedFilter?
+    /// Lines typed after `:`, oldest first.
+    private var history: [String] = []
+
+    /// Opens the field with what holds now.
+    mutating func begin(_ purpose: OpenField.Purpose, with text: String = "") {
+        open = OpenField(purpose: purpose, editor: LineEditor(text), before: text)
+        if purpose == .command { open?.editor.remember(history) }
+    }
+
+    /// Changes the text, and says what is wrong with it. The last filter that can be read is kept to take effect.
+    mutating func type(_ change: (inout LineEditor) -> Void) {
+        guard var field = open else { return }
+        change(&field.editor)
+        (field.error, field.wrong, field.choice) = (nil, nil, nil)
+        if field.purpose == .talkSearch, !field.editor.isEmpty,
+            case .failure(let failure) = PayloadSearch.parse(field.editor.text)
+        {
+            field.error = "column \(failure.column): \(failure.message)"
+        }
+        if field.purpose.isFilter {
+            switch Filter.parse(field.editor.text) {
+            case .failure(let failure): (field.error, field.wrong) = (failure.message, failure.range)
+            case .success(let filter):
+                typedFilter = TypedFilter(filter: filter, isOfEvents: field.purpose == .eventFilter)
+            }
+        }
+        open = field
+    }
+
+    /// Whether a message only changes the text of the filter that is open.
+    func isTypedInFilter(_ message: Message, _ keys: KeyTable) -> Bool {
+        guard open?.purpose.isFilter == true else { return false }
+        switch message {
+        case .key(let key):
+            return keys.binding(for: key, in: .field).map { LineEditor.Edit(rawValue: $0.line) != nil } ?? true
+        case .paste: return true
+        default: return false
+        }
+    }
+
+    /// The filter that was typed, once: it takes effect now.
+    mutating func takeTypedFilter() -> TypedFilter? {
+        defer { typedFilter = nil }
+        return typedFilter
+    }
+
+    /// Closes the field and returns what was in it, or `nil` if that cannot be read and stays to be corrected.
+    mutating func accept() -> OpenField? {
+        guard let field = open, field.error == nil else { return nil }
+        open = nil
+        return field
+    }
+
+    // MARK: Commands
+
+    /// Ends the command line. Returns what it says, or what the row of the palette says; `nil` if there is nothing to
+    /// run. A line that means nothing stays to be corrected.
+    mutating func acceptCommand(_ palette: CommandPalette?) -> String? {
+        let accepted = palette?.accepted
+        if let accepted, accepted.needsMore {
+            type { $0.set(accepted.line) }
+            return nil
+        }
+        guard let line = accepted?.line ?? open?.editor.text, line.contains(where: { $0 != " " }) else {
+            open = nil
+            return nil
+        }
+        if case .failure(let failure) = Instruction.parse(line) {
+            open?.error = failure.message
+            return nil
+        }
+        open = nil
+        history.removeAll { $0 == line }
+        history = (history + [line]).suffix(LineEditor.historyLimit)
+        return line
+    }
+
+    /// Goes so many rows of the palette down or up. Above the first one are the lines that were typed before.
+    mutating func step(_ step: Int, in palette: CommandPalette) {
+        guard let field = open else { return }
+        if field.choice == nil, step < 0 { return type { $0.edit(.older) } }
+        if field.editor.isRecalling { return type { $0.edit(.newer) } }
+        let next = (palette.target ?? -1) + step
+        open?.choice = next < 0 || palette.entries.isEmpty ? nil : min(next, palette.entries.count - 1)
+    }
+
+    /// Completes the command line.
+    mutating func complete(from palette: CommandPalette) {
+        guard let line = palette.completed else { return }
+        type { $0.set(line) }
+    }
+}

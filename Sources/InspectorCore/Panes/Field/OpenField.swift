@@ -1,0 +1,19 @@
+/// A line above the footer in which a filter, a search or a command is typed.
+package struct OpenField: Hashable, Sendable {
+    package enum Purpose: Hashable, Sendable {
+        case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
+
+        /// Whether what is typed is read as a filter.
+        var isFilter: Bool { self == .listFilter || self == .eventFilter }
+    }
+
+    package var purpose: Purpose
+    package var editor: LineEditor
+    /// What held when the field was opened.
+    package var before: String
+    package var error: String?
+    /// The characters that the error is about.
+    package var wrong: Range<Int>?
+    /// The row of the palette that the user has gone to.
+    package var choice: Int?
+}
