@@ -5,11 +5,29 @@ extension Model {
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
         guard !programs.isEmpty else { return effects }
         return effects.filter { effect in
-            guard let ordinal = effect.socket?.ordinal,
-                let refusal = programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
-            else { return true }
+            guard let refusal = refusal(of: effect) else { return true }
             notice = error(refusal)
             return false
         }
     }
+
+    /// Why the program of its socket cannot do this, or `nil` if it can.
+    func refusal(of effect: Effect) -> String? { effect.socket.flatMap(owner)?.refusal(of: effect) }
+
+    /// Why the program of the selected connection cannot do what needs these abilities, or `nil` if it can.
+    func refusal(needing needs: SourceAbilities) -> String? {
+        needs.isEmpty ? nil : list.selected.flatMap(owner)?.refusal(needing: needs)
+    }
+
+    /// Whether the program of the selected connection carries out commands. Where it does not, no key is named for one.
+    var allowsCommands: Bool { refusal(needing: .commands) == nil }
+
+    /// Why the payload of the selected connection is not shown, or `nil` if it is.
+    var payloadRefusal: String? {
+        guard let owner = list.selected.flatMap(owner), owner.rights < .payload else { return nil }
+        return "\(owner.title) does not show payload; it needs SOCKETKIT_INSPECT=payload"
+    }
+
+    /// The program that a session is of, where any is looked at.
+    func owner(of id: SocketID) -> ProgramInfo? { programs.first { $0.ordinal == id.ordinal } }
 }

@@ -46,7 +46,11 @@ package struct Shared: Sendable {
     var vanished = VanishedSockets()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
     /// The other ends of connections in sight, those that are on this host.
-    package internal(set) var peers: [SocketID: PeerEnd] = [:]
+    package internal(set) var peers: [SocketID: PeerEnd] = [:] {
+        didSet { rememberPrograms() }
+    }
+    /// The programs that were last seen at the other ends of listed connections, for those that are closed.
+    private(set) var formerPrograms: [SocketID: PeerEnd.Program] = [:]
     /// The programs that are looked at from outside; none: only this one.
     package internal(set) var programs: [ProgramInfo] = []
     /// The auto-reply rules, by socket.
@@ -76,6 +80,11 @@ package struct Shared: Sendable {
         var end = log.end
         while end > log.first, let entry = log[end - 1], entry.sequence >= frozen.nextEvent { end -= 1 }
         return end
+    }
+
+    private mutating func rememberPrograms() {
+        formerPrograms = formerPrograms.filter { latest?.position(of: $0.key) != nil }
+        for (id, end) in peers { formerPrograms[id] = end.program ?? formerPrograms[id] }
     }
 
     /// The session of an event, listed or not, as far as it is remembered.

@@ -17,7 +17,8 @@ struct Invocation: Equatable {
         case configurationPlace
         /// A text made from the tables, on stdout.
         case document(Document)
-        case help
+        /// The help of one command, or of the program.
+        case help(String?)
         case version
     }
 

@@ -37,6 +37,7 @@ extension Model {
             if expected != nil { return nil }
             return list.selected.map { "\($0) is no longer listed" } ?? "nothing is selected"
         }
+        if let refusal = refusal(needing: .commands) { return refusal }
         guard let injection else { return TalkWords.whyNoWriting(selected) }
         return injection.socket.map(TalkWords.whyNoWriting) ?? "\(injection.id) is no longer listed"
     }

@@ -24,10 +24,15 @@ extension Model {
             return []
         }
         if writesTo?.role == .datagram { return sendDatagram(message, transmission, composer) }
+        let isTransmitted = transmission.isLong || !message.allSatisfy(\.isKnown)
+        if isTransmitted, let refusal = refusal(of: .transmit(transmission)) {
+            notice = error(refusal)
+            return []
+        }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id)
         editComposer { $0.sent() }
-        guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
+        if isTransmitted {
             if transmission.isLong {
                 var progress = TransmissionProgress(transmission)
                 if case .file(let path) = source, fileFacts?.path == path { progress.total = fileFacts?.size }

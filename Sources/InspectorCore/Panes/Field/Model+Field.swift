@@ -15,6 +15,15 @@ extension Model {
         package var wrong: Range<Int>?
         /// The row of the palette that the user has gone to.
         package var choice: Int?
+
+        /// What Enter does with the text.
+        var verb: String {
+            switch purpose {
+            case .listFilter, .eventFilter, .helpFilter: "apply"
+            case .listSearch, .eventSearch, .talkSearch: "search"
+            case .command: "run"
+            }
+        }
     }
 
     /// Opens the field in which a filter or a search is typed.

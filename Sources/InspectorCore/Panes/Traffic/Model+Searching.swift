@@ -34,7 +34,7 @@ extension Model {
         let document = document
         let matches = matches(search, document)
         guard !matches.isEmpty else {
-            notice = error("not found: \(search.text)")
+            notice = error("not found: \(search.text); :find \(search.text) searches all connections")
             return
         }
         let index = next(step, in: matches, document)
