@@ -17,7 +17,7 @@ enum Program {
         }
         switch invocation.mode {
         case .attachable: return attachable()
-        case .help: return show(CommandTable.help + "\n")
+        case .help(let command): return show(CommandTable.help(of: command) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)
         case .document(let document): return show(document.text + "\n")

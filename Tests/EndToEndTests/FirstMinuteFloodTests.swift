@@ -35,7 +35,7 @@ struct FirstMinuteFloodTests {
         #expect(try eventually { try Self.isFlowing(inspection) }, inspection.tmux.picture)
         #expect(flood.stop())
         let rate = Double(flood.sent >> 20) / ((ContinuousClock.now - begin) / .seconds(1))
-        try inspection.wait(for: "the peer closed (FIN)")
+        try inspection.wait(for: "peer closed its side (FIN)")
         try inspection.tmux.keys("3")
         try inspection.wait(for: "rx \(Self.text(flood.sent))")
         largest = max(largest, try #require(ProcessFacts.residentBytes(inspection.process)))

@@ -55,11 +55,11 @@ struct FirstMinuteTests {
         try inspection.send("typed on the screen")
         #expect(eventually { peer.output == Array("typed on the screen\r\n".utf8) })
         peer.kill()
-        try inspection.wait(for: "the peer closed (FIN)")
+        try inspection.wait(for: "peer closed its side (FIN)")
         try inspection.tmux.keys("M-1")
         try inspection.wait(for: "[1 List]")
         let row = try inspection.rows().first { $0.contains("closed") && $0.contains("127.0.0.1:") }
-        #expect(try #require(row).contains("peer FIN"), inspection.tmux.picture)
+        #expect(try #require(row).contains("peer closed its side (FIN)"), inspection.tmux.picture)
     }
 }
 

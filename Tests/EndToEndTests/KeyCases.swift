@@ -61,7 +61,7 @@ struct KeyCase {
         "events": .shows("[4 Events]"), "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
-        "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter keep"),
+        "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
         "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),
@@ -76,7 +76,7 @@ struct KeyCase {
         "next-pane": .shows("[2 Traffic]"), "previous-pane": .shows("[4 Events]"), "sort-next": .shows("sort state"),
         "sort-reverse": KeyCase(before: ["j"], shows: ["sort id v"]), "sort-previous": .shows("sort !"),
         "mark": .shows("1*>"), "show-marked": KeyCase(before: ["m"], shows: ["marked (M)"]),
-        "columns": .shows("[ ] AGE"), "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
+        "columns": .shows("[ ] AGE"), "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
         "search-previous": .shows("nothing is searched"), "follow": .shows("keeps its place (F)"),
         "mark-all": .shows("marked; x closes them"), "legs": .shows("one row for each leg"),
         "act-on-marked": KeyCase(before: ["m"], shows: ["1 marked connection: do what?"]),
@@ -94,7 +94,7 @@ struct KeyCase {
     private static let talk: [String: KeyCase] = following.merging([
         "first": .shows("* connected"), "next-pane": .shows("Enter send"), "previous-pane": .shows("[1 List]"),
         "previous": KeyCase(before: ["]"], shows: ["#1 127."]), "next": .shows("#2 127."),
-        "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
+        "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
         "search-previous": .shows("nothing is searched"), "copy": .shows("clipboard"),
         "save": .shows("save bytes of #1"), "edit": .shows("ended with status 3"),
         "cycle-view": .shows("hex+text (v)"), "expand": KeyCase(before: ["v"], shows: ["(Enter fold)"]),
@@ -102,7 +102,7 @@ struct KeyCase {
 
     private static let events: [String: KeyCase] = following.merging([
         "first": .shows("socktui        -"), "next-pane": .shows("[1 List]"), "previous-pane": .shows("[3 Detail]"),
-        "search": .shows("\n find"), "search-next": .shows("nothing is searched"),
+        "search": .shows("\n search"), "search-next": .shows("nothing is searched"),
         "search-previous": .shows("nothing is searched"), "jump": .shows("[2 Traffic]"),
     ]) { $1 }
 

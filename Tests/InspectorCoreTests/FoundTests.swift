@@ -37,6 +37,22 @@ struct FoundTests {
         #expect(progress.searched == 1 && progress.unknown == 1)
     }
 
+    @Test("A row shows its match, however little room there is", arguments: [40, 60, 80, 120])
+    func excerpts(width: Int) {
+        var model = World.model(once: true)
+        let size = Size(width, 16)
+        _ = model.update(.resized(size))
+        _ = model.update(.command("find p2"))
+        var progress = FindProgress(number: 1)
+        let escapes = String(repeating: "\u{1B}\u{0}", count: 40)
+        progress.search(
+            TrafficSnapshot(items: [item(0, escapes + "p2" + escapes), item(1, "p2")]), of: SocketID(7),
+            for: FoundWorld.search)
+        _ = model.update(.found(progress))
+        let rows = draw(model, size).text.split(separator: "\n").filter { $0.contains("p2") && !$0.contains("FOUND") }
+        #expect(rows.count == 2, "\(draw(model, size).text)")
+    }
+
     @Test("A thousand matches are listed, the others are counted")
     func limit() {
         var progress = FindProgress(number: 1)

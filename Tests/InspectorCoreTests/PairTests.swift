@@ -74,6 +74,36 @@ struct PairTests {
         #expect(refused.hasPrefix("x") && refused.contains("refused"), "the leg that failed says why: \(refused)")
     }
 
+    @Test("What ended keeps the programs' names and says which end closed first")
+    func ended() {
+        var snapshot = World.snapshot(RelayWorld.sockets)
+        var model = model(snapshot)
+        _ = model.update(.peers(RelayWorld.peers))
+        for (index, second) in [(1, 13.1), (2, 13.0)] {
+            snapshot.sockets[index].phase = .closed
+            snapshot.sockets[index].activity.peerClosed = World.at(14, 2, index == 1 ? 12 : 12.5)
+            snapshot.sockets[index].closed = CloseRecord(time: World.at(14, 2, second))
+        }
+        snapshot.time = World.at(14, 2, 15)
+        snapshot.counters.closed += 2
+        _ = model.update(.snapshot(snapshot))
+        _ = model.update(.peers([:]))
+        #expect(row(2, model).contains("curl > redis"), "\(row(2, model))")
+        #expect(row(2, model).contains("client closed first (FIN)"), "\(row(2, model))")
+        snapshot.sockets[2].activity.peerClosed = World.at(14, 2, 11)
+        snapshot.counters.closed += 1
+        _ = model.update(.snapshot(snapshot))
+        #expect(row(2, model).contains("server closed first (FIN)"), "\(row(2, model))")
+    }
+
+    @Test("The header counts what the list lists: a pair is one")
+    func counted() {
+        var model = model(relayed(3))
+        #expect(draw(model, size).text.contains("live 4  closed 0"))
+        model.press(.character("K"))
+        #expect(draw(model, size).text.contains("live 7  closed 0"))
+    }
+
     @Test("Both legs in sight are asked of the kernel")
     func kernel() {
         guard case .only(let asked) = model(relayed(3)).snapshotRequest.kernel else { return #expect(Bool(false)) }

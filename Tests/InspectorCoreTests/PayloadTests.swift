@@ -99,7 +99,7 @@ struct PayloadTests {
         model.press(.character("/"))
         model.type("nowhere")
         model.press(.enter)
-        #expect(model.notice?.text == "not found: nowhere")
+        #expect(model.notice?.text == "not found: nowhere; :find nowhere searches all connections")
     }
 
     @Test("The item at the cursor is copied and edited, its bytes unaltered")

@@ -141,6 +141,22 @@ struct StateTests {
         #expect(model.notice?.isError == true)
     }
 
+    @Test("The event at the cursor is shown whole, wherever the cursor goes", arguments: PictureTests.sizes)
+    func wholeEvent(size: Size) {
+        var model = World.model(once: true, size: size)
+        model.press(.character("4"))
+        func words() -> String {
+            draw(model, size).text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        #expect(words().contains("trying 10.0.0.9:6379") || words().contains("trying - 10.0.0.9:6379"))
+        for _ in 0..<2 { model.press(.up) }
+        #expect(words().contains("read t5 timed out after 30s; 3 reads unfinished"), "\(words())")
+        model.press(.down)
+        #expect(words().contains("bytes are waiting, but no read is queued for them"))
+        model.press(.enter)
+        #expect(model.tab == .talk && model.list.selected == SocketID(10))
+    }
+
     @Test("Filtered events stay filtered as more come")
     func filterEvents() {
         var model = World.model()

@@ -84,7 +84,7 @@ struct TalkTests {
     func closed() {
         var model = Conversation.closed(ascii: true, size: size)
         #expect(model.tab == .talk)
-        #expect(draw(model, size).text.contains("closed: the peer closed (FIN)"))
+        #expect(draw(model, size).text.contains("closed: peer closed its side (FIN)"))
         #expect(model.press(.enter).isEmpty)
         #expect(model.type("qc").isEmpty)
         #expect(model.tab == .talk && model.dialogs.open == nil)

@@ -194,6 +194,10 @@ struct VerdictTests {
         let text = Situation(side, now: Self.at(141)).quiet(last: item)
         #expect(
             text == "Nothing is under way. No read is queued here. Last to send: nc[81], 312 B, 41s ago.")
+        socket.reading.current = OperationSnapshot(
+            id: OperationID(2), kind: .read(.available(limit: nil)), tag: 0, isStanding: true)
+        let waiting = Situation(Side(socket), now: Self.at(141)).quiet(last: item)
+        #expect(waiting?.hasPrefix("Waits for data: t0 reads any. Nothing is under way.") == true, "\(waiting ?? "")")
         socket.kernel?.receiveQueue = 1
         #expect(Situation(Side(socket), now: Self.at(141)).quiet(last: item) == nil)
     }

@@ -151,7 +151,7 @@ struct ArgumentParserTests {
         #expect(try parse("--json demo").mode == .report(.json, isOnce: false))
         #expect(try parse("--once --json demo").mode == .report(.json, isOnce: true))
         #expect(try parse("listen :1 --once").mode == .report(.text, isOnce: true))
-        #expect(try parse("connect nonsense --help").mode == .help)
+        #expect(try parse("connect nonsense --help").mode == .help("connect"))
         #expect(try parse("--version").mode == .version)
         #expect(try parse("--ascii").isASCII == true)
         #expect(try parse("--color=8").depth == .eight)

@@ -6,7 +6,7 @@ extension Action {
         finding + sorting + [
             Action(
                 "cycle-view", .change { $0.cycleView() },
-                .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view"),
+                .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view", if: \.hasTraffic),
                 .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
             Action(
                 "follow", .change { $0.toggleFollow() },
@@ -30,21 +30,26 @@ extension Action {
                 model.tab == .events ? model.setEventFilter(filter) : model.setFilter(filter)
                 return []
             },
-            .key(["f"], in: [.list, .events], "filter what is listed", hint: "filter"),
+            .key(
+                ["f"], in: [.list, .events], "filter what is listed", hint: "filter", if: { !$0.showsFound }),
             .key(["/"], in: [.help], "show only entries with a word", hint: "filter")),
         Action(
             "search", .change { $0.openField($0.searchPurpose) },
-            takes: .arguments("TEXT", "look for a text in the events", { $0.whole }) { model, text in
+            takes: .arguments("TEXT", "search the events", { $0.whole }) { model, text in
                 if model.tab != .events { model.show(.events) }
                 model.events.search = text
                 model.searchEvents(-1)
                 return []
             },
-            .key(["/"], in: [.talk], "search payloads: text, \"Text\", hex:0d0a", hint: "find"),
-            .key(["/"], in: [.events], "search", hint: "find"), .key(["/"], in: [.list], "search")),
+            .key(
+                ["/"], in: [.talk], "search this traffic: text, \"Text\", hex:0d0a", hint: "search", if: \.hasTraffic),
+            .key(["/"], in: [.events], "search the events", hint: "search"),
+            .key(["/"], in: [.list], "search the rows; :find TEXT searches payloads")),
         Action(
             "find",
-            takes: .arguments("TEXT", "search all payloads: text, \"Text\", hex:0d0a", Instruction.payload) {
+            takes: .arguments(
+                "TEXT", "find in the traffic of all connections: text, \"Text\", hex:0d0a", Instruction.payload
+            ) {
                 $0.find($1)
             }),
         Action("search-next", .change { $0.searchAgain(1) }, .key(["n"], in: [.list, .talk, .events], "next match")),
@@ -52,19 +57,21 @@ extension Action {
             "search-previous", .change { $0.searchAgain(-1) },
             .key(["N"], in: [.list, .talk, .events], "previous match")),
         Action(
-            "copy", .effects { $0.copyItem() }, .key(["y"], in: [.talk], "copy the item to the clipboard", hint: "copy")
+            "copy", .effects { $0.copyItem() },
+            .key(
+                ["y"], in: [.talk], "copy the item to the clipboard", hint: "copy", if: \.hasTraffic)
         ),
         Action(
             "save", .effects { $0.openSave() },
-            .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save")),
+            .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save", if: \.hasTraffic)),
         Action("edit", .effects { $0.editItem() }, .key(["e"], in: [.talk], "the item in $EDITOR; changed: send it")),
         Action(
-            "pause", .effects { $0.togglePause() },
+            "pause", needs: .commands, .effects { $0.togglePause() },
             .key(
                 ["P"], in: KeyContext.connections, "pause reading, or a listener's accepting", hint: "pause",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "tls", .change { $0.ask { dialogs, subject, _ in dialogs.openTLSForm(subject) } },
+            "tls", needs: .sending, .change { $0.ask { dialogs, subject, _ in dialogs.openTLSForm(subject) } },
             .key(
                 ["T"], in: KeyContext.connections, "secure it with TLS", hint: "tls",
                 if: { model in
@@ -95,7 +102,7 @@ extension Action {
             }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },
-            .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort")),
+            .key(["s", ">"], in: [.list], "sort by the next column", hint: "sort", if: { !$0.showsFound })),
         Action(
             "sort-previous", .change { $0.sortByColumn(-1) }, .key(["<"], in: [.list], "sort by the previous column")),
         Action("sort-reverse", .change { $0.reverseOrder() }, .key(["S"], in: [.list], "reverse the order")),

@@ -39,12 +39,6 @@ extension Action {
             "events", .change { $0.show(.events) }, .key(["4"], in: KeyContext.views, "the events"),
             .key([.alt("4")], in: [.composer], "the events")),
         Action(
-            "leave", .change { $0.isComposing = false },
-            .key(
-                [.escape], in: [.composer], "leave: letters are commands; the draft is kept",
-                hint: { $0.composer.search == nil ? "leave" : "as before" }
-            ).required),
-        Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
             .key(
                 [.tab], in: [.composer], "next pane; the draft is kept; in file mode: complete the path",
@@ -52,11 +46,6 @@ extension Action {
         Action(
             "previous-pane", .change { $0.stepPane(-1) },
             .key([.backTab], in: KeyContext.views + [.composer], "previous pane")),
-        Action(
-            "other-leg", .change { $0.goToOtherLeg() },
-            .key(
-                ["L"], in: KeyContext.connections, "the other leg of a relayed connection", hint: "other leg",
-                if: { $0.selected?.linked != nil })),
         Action(
             "previous", .change { $0.stepConnection(-1) },
             .key(["["], in: [.talk, .detail], "the connection above in the list")),

@@ -11,7 +11,7 @@ extension Action {
             .key([.enter], in: [.detail], "open the connection").leading),
         Action(
             "jump", .change { $0.jumpToEvent() },
-            .key([.enter], in: [.events], "open the connection of this event", hint: "jump")),
+            .key([.enter], in: [.events], "open the connection of this event", hint: "open")),
         Action(
             "write", .change { $0.startComposing() },
             .key(["w", "i"], in: [.talk], "write: to the composer", hint: "write", if: \.acceptsText),
@@ -19,7 +19,8 @@ extension Action {
             .key(["w"], in: [.detail], "write: to the composer").leading),
         Action(
             "expand", .change { $0.toggleExpanded() },
-            .key([.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand")),
+            .key(
+                [.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand", if: \.hasTraffic)),
         Action(
             "connect", .change { $0.ask { $0.openConnectForm($1, in: $2) } },
             takes: .arguments(
@@ -45,12 +46,17 @@ extension Action {
                 words: ["timeout"] + TLSChoices.words,
                 Instruction.relay
             ) { _, request in [.relay(request)] }),
+        Action(
+            "other-leg", .change { $0.goToOtherLeg() },
+            .key(
+                ["L"], in: KeyContext.connections, "the other leg of a relayed connection", hint: "other leg",
+                if: { $0.selected?.linked != nil })),
     ]
 
     /// What is done to the selected connection.
     static let operations: [Action] = [
         Action(
-            "read", .change { $0.ask { $0.openReadForm($1, in: $2) } },
+            "read", needs: .commands, .change { $0.ask { $0.openReadForm($1, in: $2) } },
             takes: .arguments(
                 "\(ReadRequest.Kind.usage) [timeout 5s] [tag 7] [standing]", "queue a read",
                 words: ReadRequest.Kind.vocabulary + ["timeout", "tag", "standing"], Instruction.read
@@ -59,7 +65,7 @@ extension Action {
                 ["r"], in: KeyContext.connections, "queue a read", hint: "read",
                 if: { $0.selected.map { $0.acceptsReads && $0.ownWebSocket == nil } ?? false })),
         Action(
-            "close", .change { $0.openClose() },
+            "close", needs: .commands, .change { $0.openClose() },
             takes: .arguments(
                 Instruction.closings.map(\.word).joined(separator: "|"), "close; a WebSocket: CODE [REASON]",
                 words: Instruction.closings.map(\.word) + ["1000"], Instruction.closing
@@ -68,7 +74,7 @@ extension Action {
                 ["x"], in: KeyContext.connections, "close, at once or later", hint: "close",
                 if: { $0.selected?.isLive ?? false })),
         Action(
-            "answer", .change { $0.ask { $0.openAnswer($1, in: $2) } },
+            "answer", needs: .commands, .change { $0.ask { $0.openAnswer($1, in: $2) } },
             takes: .arguments(
                 "extend 30s|fail|close", "answer what timed out", words: ["extend", "fail", "close"],
                 Instruction.verdict
@@ -88,13 +94,15 @@ extension Action {
             ).leading,
             .key([.alt("a")], in: [.composer], "answer what timed out")),
         Action(
-            "operations", .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
+            "operations", needs: .commands,
+            .change { $0.ask { dialogs, subject, _ in dialogs.openOperations(subject) } },
             .key(["d"], in: KeyContext.connections, "cancel an operation, change its timeout")),
         Action(
-            "replies", .change { $0.ask { $0.openReplies($1, in: $2) } },
+            "replies", needs: .sending, .change { $0.ask { $0.openReplies($1, in: $2) } },
             .key(["R"], in: KeyContext.connections, "auto-reply: when /re/ send X")),
         Action(
-            "watermarks", .change { $0.ask { dialogs, subject, _ in dialogs.openWatermarks(subject) } },
+            "watermarks", needs: .commands,
+            .change { $0.ask { dialogs, subject, _ in dialogs.openWatermarks(subject) } },
             .key(["b"], in: KeyContext.connections, "bounds of the write queue: watermarks")),
     ]
 

@@ -5,7 +5,9 @@ extension Action {
     static let prompts: [Action] = [
         Action(
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
-            .key([.enter], in: [.field], "accept what is typed", hint: "keep", .effects { $0.acceptField() }).required,
+            .key(
+                [.enter], in: [.field], "accept what is typed", hint: { $0.field.open?.verb }, .effects { $0.acceptField() }
+            ).required,
             .key([.enter], in: [.form], "OK", hint: "OK", .effects { $0.submitForm() }).required,
             .key([.enter], in: [.menu], "OK", hint: "OK", .effects { $0.chooseSelected() }).required,
             .key([.enter], in: [.help], "run the entry", hint: "run", .effects { $0.runHelpEntry() })),
@@ -23,6 +25,12 @@ extension Action {
             .key(
                 [.enter], in: [.composer], "send the line with its line ending",
                 hint: \.sendingHint)),
+        Action(
+            "leave", .change { $0.isComposing = false },
+            .key(
+                [.escape], in: [.composer], "leave the line: letters are commands; the draft is kept",
+                hint: { $0.composer.search == nil ? "commands" : "as before" }
+            ).required),
         Action(
             "insert-line", .effects { $0.edit(.newLine) },
             .key([.altEnter], in: [.composer], "begin another line without sending")),
@@ -65,7 +73,7 @@ extension Action {
             "chord", .change { $0.composers.awaitsChord = $0.canCompose },
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
         Action(
-            "pace", .effects { $0.openPace() },
+            "pace", needs: .sending, .effects { $0.openPace() },
             .key([.alt("r")], in: [.composer] + KeyContext.connections, "repeat, or dribble; stop that")),
         Action(
             "destination", .change { $0.changeDirection() },

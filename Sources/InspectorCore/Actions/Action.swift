@@ -7,6 +7,9 @@ package struct Action: Sendable {
     package let syntax: Syntax?
     /// Where it can be done. Empty for a command that needs arguments.
     package let uses: [Use]
+    /// What the program of the selected connection must be able to do. Where it cannot, no hint is shown and the keys
+    /// are refused.
+    package let needs: SourceAbilities
 
     /// One set of keys for an action, and the contexts in which they work.
     package struct Use: Sendable {
@@ -16,9 +19,12 @@ package struct Action: Sendable {
         /// The sentence in the help.
         package let help: String
         /// The word in the hint line, or `nil` if it has none there or would do nothing now.
-        let hint: @Sendable (Model) -> String?
+        private let word: @Sendable (Model) -> String?
+        /// The word that the hint line has for it, if it is always the same.
+        package let label: String?
         /// What it does. A use without a body of its own has its action's.
         fileprivate(set) var body: Body?
+        fileprivate var needs: SourceAbilities = []
         /// Whether help and hint line show it before the other actions of its contexts.
         private(set) var leads = false
         /// Whether a configuration must leave it a key, because it is the way out.
@@ -29,13 +35,16 @@ package struct Action: Sendable {
             if isOffered: @escaping @Sendable (Model) -> Bool = { _ in true }, _ body: Body? = nil
         ) -> Use {
             Use(
-                contexts: contexts, keys: keys, help: help, hint: { isOffered($0) ? hint : nil }, body: body)
+                contexts: contexts, keys: keys, help: help, word: { isOffered($0) ? hint : nil }, label: hint,
+                body: body
+            )
         }
 
         static func key(
-            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: @escaping @Sendable (Model) -> String?
+            _ keys: [Key], in contexts: [KeyContext], _ help: String, hint: @escaping @Sendable (Model) -> String?,
+            _ body: Body? = nil
         ) -> Use {
-            Use(contexts: contexts, keys: keys, help: help, hint: hint, body: nil)
+            Use(contexts: contexts, keys: keys, help: help, word: hint, label: nil, body: body)
         }
 
         /// The same use, shown before the others.
@@ -50,9 +59,15 @@ package struct Action: Sendable {
             return use
         }
 
-        /// Does it. `key` is the key that was pressed, or a default one.
+        /// The word in the hint line, or `nil` if it has none there or would do nothing now.
+        func hint(_ model: Model) -> String? { model.refusal(needing: needs) == nil ? word(model) : nil }
+
+        /// Does it, or says why the program of the selected connection does not allow it. `key` is the key that was
+        /// pressed, or a default one.
         func perform(_ model: inout Model, _ key: Key) -> [Effect] {
-            body?.run(&model, key) ?? []
+            guard let refusal = model.refusal(needing: needs) else { return body?.run(&model, key) ?? [] }
+            model.notice = .error(refusal)
+            return []
         }
     }
 
@@ -78,12 +93,16 @@ package struct Action: Sendable {
         ) -> Body { Body(run: effects) }
     }
 
-    init(_ name: String, _ body: Body? = nil, takes syntax: Syntax? = nil, _ uses: Use...) {
+    init(
+        _ name: String, needs: SourceAbilities = [], _ body: Body? = nil, takes syntax: Syntax? = nil, _ uses: Use...
+    ) {
         self.name = name
+        self.needs = needs
         self.syntax = syntax
         self.uses = uses.map { use in
             var use = use
             use.body = use.body ?? body
+            use.needs = needs
             return use
         }
     }
@@ -104,10 +123,10 @@ package struct Action: Sendable {
 }
 
 extension Action {
-    /// All actions. Help and hint line keep this order.
+    /// All actions. Help and hint line keep this order: what is done to connections, what is shown, moving about.
     package static let all: [Action] =
-        sockets + moving + prompts + screens + composer + operations + webSockets + looking + dialogs + editing
-        + program
+        sockets + prompts + composer + operations + webSockets + looking + screens + dialogs + program + moving
+        + editing
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

@@ -37,6 +37,9 @@ extension HostJudge {
     /// The other end, where it is on this host.
     package func peer(of id: UInt64) -> HostSocket? { scene[id].flatMap(scene.peer) }
 
+    /// Whether it is the end that was connected to.
+    package func isServerSide(_ id: UInt64) -> Bool { scene[id].map(scene.isServerSide) ?? false }
+
     /// The socket, as the last look had it.
     package func socket(_ id: UInt64) -> HostSocket? { scene[id] }
 

@@ -61,7 +61,7 @@ package struct HostRows: Sendable {
     private func row(_ socket: HostSocket, _ judge: HostJudge) -> SocketSnapshot? {
         guard let former = known[socket.id] else { return nil }
         var facts = SocketSnapshot.Facts(
-            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket)), phase: socket.phase, target: "",
+            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket.id)), phase: socket.phase, target: "",
             opened: former.seen)
         (facts.local, facts.peer) = (socket.local, socket.peer)
         if socket.transport.isUnix, facts.peer == nil, socket.peerInode != 0 { facts.peer = .unnamed }
@@ -71,18 +71,19 @@ package struct HostRows: Sendable {
         facts.receiveRate = Self.rate(former.received, socket.tcp?.received, socket.time - former.time)
         facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, socket.time - former.time)
         facts.kernel = KernelSnapshot(socket)
-        var host = HostFacts(socket)
+        var host = HostSnapshot(socket)
         if let asking = judge.asking(of: socket.id) {
             facts.descriptor = asking.descriptor
             (host.process, host.others) = (asking.process?.number, asking.others)
-            host.program = asking.process.map { _ in judge.title(of: socket) }
-            (host.asks, host.asksWords) = (asking.short.isEmpty ? nil : asking.short, asking.words)
-            host.asksFor = judge.askedFor(socket.id)
+            host.program = judge.owner(of: socket.id)?.title
+            let asks = judge.asks(of: socket.id)
+            (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)
+            host.asksWords = asking.words.isEmpty ? nil : asking.words
             host.evidence = asking.proof.rawValue
         }
-        if let peer = judge.peer(of: socket) {
+        if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
-            host.peerProgram = judge.asking(of: peer.id)?.process.map { _ in judge.title(of: peer) }
+            host.peerProgram = judge.owner(of: peer.id)?.text
         }
         facts.host = host
         return SocketSnapshot(facts)

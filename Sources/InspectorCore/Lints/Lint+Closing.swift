@@ -16,7 +16,7 @@ extension Lint {
             remedy: "the peer may still answer; if nothing is expected, close ({close})", halfClosedLong
         ).following(["close-wait"]).gathered(),
         Lint(
-            "half-closed", as: .note, "the peer sent FIN while writes are still queued",
+            "half-closed", as: .note, "the peer closed its side (FIN) while writes are still queued",
             remedy: "it may still read them; if it does not, close now ({close})", halfClosed
         ).following(["write-blocked", "write-orphaned", "deadlock"]),
         Lint(
@@ -89,7 +89,7 @@ extension Lint {
         let count = socket.writing.pendingCount == .max ? .max : socket.writing.pendingCount + 1
         let what = count == 1 ? "t\(current.tag)" : Format.count(count, "write")
         return Verdict(
-            "peer sent FIN\(ago); \(what) (\(Format.size(socket.writing.pendingBytes))) still queued",
+            "\(CloseWords.peerClosed)\(ago); \(what) (\(Format.size(socket.writing.pendingBytes))) still queued",
             lasting: socket.activity.peerClosed.map { it.now - $0 })
     }
 

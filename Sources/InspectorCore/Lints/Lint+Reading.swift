@@ -65,7 +65,7 @@ extension Lint {
                 $0.isAsking ? "t\($0.tag) waits for an answer" : "t\($0.tag) does not take them"
             } ?? "no read is queued"
         let unread = socket.unreadBytes > 0 ? Format.size(socket.unreadBytes) : "bytes"
-        return "peer sent FIN \(Format.duration(now - closed)) ago, after \(unread) unread: \(why)"
+        return "\(CloseWords.peerClosed) \(Format.duration(now - closed)) ago, after \(unread) unread: \(why)"
     }
 
     private static func prebufferHeld(_ it: Situation, _ after: Duration) -> Verdict? {

@@ -16,9 +16,11 @@ extension Situation {
         guard other.socket.writing.current == nil, other.end?.unread ?? 0 == 0, other.end?.unsent ?? 0 == 0 else {
             return nil
         }
-        var text = "Nothing is under way."
-        if leg == nil {
-            text += socket.reading.current == nil ? " No read is queued here." : " This end waits to read."
+        var text = "Nothing is under way. No read is queued here."
+        if leg != nil {
+            text = "Nothing is under way: both ends are silent, and the relay waits for data."
+        } else if let read = socket.reading.current {
+            text = "Waits for data: t\(read.tag) reads \(read.kind.words). Nothing is under way."
         }
         guard socket.received + socket.sent > 0 else { return text + " No byte has passed yet." }
         guard let last else { return text + " The last byte passed \(Format.duration(now - lastByte)) ago." }

@@ -105,9 +105,12 @@ package enum ToolCall: Hashable, Sendable {
         let arguments = Arguments(kind: kind, given: given)
         switch kind {
         case .why:
+            let target = try arguments.text("target")
             do throws(HostTarget.Problem) {
-                self = .why(try HostTarget.parse(try arguments.text("target")))
-            } catch { throw Problem(sentence: error.sentence) }
+                self = .why(try HostTarget.parse(target))
+            } catch {
+                throw Problem(sentence: error.sentence)
+            }
         case .host: self = .host(filter: try arguments.optionalText("filter"), limit: try arguments.limit())
         case .connections: self = .connections(program: try arguments.text("program"))
         case .events:

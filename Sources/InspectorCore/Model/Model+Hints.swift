@@ -21,6 +21,12 @@ extension Model {
         return selected.asking != nil || selected.tls?.question != nil || isAwaited
     }
 
+    /// Whether the selected connection has traffic that can be looked through.
+    var hasTraffic: Bool { !traffic.shown(in: shared).items.isEmpty }
+
+    /// Whether the results of `:find` take the place of the rows.
+    var showsFound: Bool { tab == .list && list.found != nil }
+
     /// What Enter does with the line, or `nil` if it cannot be sent.
     var sendingHint: String? {
         if composer.search != nil { return "take it" }

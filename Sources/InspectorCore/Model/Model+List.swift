@@ -84,7 +84,7 @@ extension Model {
             return
         }
         guard let match = list.match(step, in: shared) else {
-            notice = error("not found: \(list.search); :find searches payloads")
+            notice = error("not found: \(list.search); :find \(list.search) searches payloads")
             return
         }
         list.stopFollowing()

@@ -99,7 +99,7 @@ extension Model {
     mutating func refresh() {
         guard let snapshot = shown else { return }
         refreshed = (SessionsMark(snapshot), snapshot.time)
-        shared.summary = Shared.Summary(snapshot.sockets)
+        shared.summary = Shared.Summary(snapshot, joinsPairs: !list.showsLegs)
         shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
         refreshRows(snapshot)
     }
@@ -187,17 +187,20 @@ extension Model {
 }
 
 extension Shared.Summary {
-    /// Sums over these sessions, in one pass.
-    init(_ sockets: [SocketSnapshot]) {
+    /// Sums over the sessions of a snapshot, in one pass. Where pairs are joined, a relayed connection counts as one, which
+    /// lives while one of its legs does.
+    init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
+        let sockets = snapshot.sockets
         var largest = SocketID(0)
         // By index: a loop over the elements would copy each of them.
         for index in sockets.indices {
             largest = max(largest, sockets[index].id)
-            guard sockets[index].phase != .closed else {
-                closed += 1
-                continue
+            let other = joinsPairs ? snapshot.positionOfOtherLeg(at: index) : nil
+            if other.map({ $0 > index }) ?? true {
+                let isLive = sockets[index].phase != .closed || other.map { sockets[$0].phase != .closed } ?? false
+                if isLive { live += 1 } else { closed += 1 }
             }
-            live += 1
+            guard sockets[index].phase != .closed else { continue }
             if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
             if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
         }

@@ -5,11 +5,23 @@ extension Model {
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
         guard !programs.isEmpty else { return effects }
         return effects.filter { effect in
-            guard let ordinal = effect.socket?.ordinal,
-                let refusal = programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
-            else { return true }
+            guard let refusal = shared.refusal(of: effect) else { return true }
             notice = error(refusal)
             return false
         }
+    }
+
+    /// Why the program of the selected connection cannot do what needs these abilities, or `nil` if it can.
+    func refusal(needing needs: SourceAbilities) -> String? {
+        needs.isEmpty ? nil : list.selected.flatMap(shared.owner)?.refusal(needing: needs)
+    }
+
+    /// Whether the program of the selected connection carries out commands. Where it does not, no key is named for one.
+    var allowsCommands: Bool { refusal(needing: .commands) == nil }
+
+    /// Why the payload of the selected connection is not shown, or `nil` if it is.
+    var payloadRefusal: String? {
+        guard let owner = list.selected.flatMap(shared.owner), owner.rights < .payload else { return nil }
+        return "\(owner.title) does not show payload; it needs SOCKETKIT_INSPECT=payload"
     }
 }

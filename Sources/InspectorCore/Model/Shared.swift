@@ -46,7 +46,11 @@ package struct Shared: Sendable {
     var vanished = VanishedSockets()
     package internal(set) var timeouts: [SocketID: TimeoutNote] = [:]
     /// The other ends of connections in sight, those that are on this host.
-    package internal(set) var peers: [SocketID: PeerEnd] = [:]
+    package internal(set) var peers: [SocketID: PeerEnd] = [:] {
+        didSet { rememberPrograms() }
+    }
+    /// The programs that were last seen at the other ends of listed connections, for those that are closed.
+    private(set) var formerPrograms: [SocketID: PeerEnd.Program] = [:]
     /// The programs that are looked at from outside; none: only this one.
     package internal(set) var programs: [ProgramInfo] = []
     /// The auto-reply rules, by socket.
@@ -81,6 +85,17 @@ package struct Shared: Sendable {
     /// Whether a session lives in this program.
     package func isOurs(_ id: SocketID) -> Bool {
         programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
+    }
+
+    /// The program that a session is of, where any is looked at.
+    func owner(of id: SocketID) -> ProgramInfo? { programs.first { $0.ordinal == id.ordinal } }
+
+    /// Why the program of its socket cannot do this, or `nil` if it can.
+    func refusal(of effect: Effect) -> String? { effect.socket.flatMap(owner)?.refusal(of: effect) }
+
+    private mutating func rememberPrograms() {
+        formerPrograms = formerPrograms.filter { latest?.position(of: $0.key) != nil }
+        for (id, end) in peers { formerPrograms[id] = end.program ?? formerPrograms[id] }
     }
 
     /// The session of an event, listed or not, as far as it is remembered.

@@ -44,24 +44,28 @@ extension SocketSource {
 }
 
 extension ProgramInfo {
-    /// Why this program cannot do this to one of its sockets, as a sentence; nil: it can.
-    package func refusal(of effect: Effect) -> String? {
-        switch effect {
-        case .send where hasEnded, .startTLS where hasEnded, .transmit where hasEnded: "\(title) has ended"
-        case .send where !abilities.contains(.commands):
-            "\(title) gives the right to \(rights.rawValue) only; with SOCKETKIT_INSPECT=control it would do that"
-        case .startTLS(let id, _) where !abilities.contains(.sending):
-            "\(id): only what was opened here can be secured from here"
-        case .setReplies(let id, _) where !abilities.contains(.sending):
-            "\(id): auto-reply works only for what was opened here"
-        case .transmit where !abilities.contains(.sending):
-            "only the sockets of this program can be sent files and macros"
-        default: nil
-        }
+    /// Why this program cannot do what needs these abilities, as a sentence; `nil` if it can.
+    package func refusal(needing needs: SourceAbilities) -> String? {
+        if needs.isEmpty { return nil }
+        if hasEnded { return "\(title) has ended" }
+        if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
+        return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }
+
+    /// Why this program cannot do this to one of its sockets, as a sentence; `nil` if it can.
+    package func refusal(of effect: Effect) -> String? { refusal(needing: effect.needs) }
 }
 
 extension Effect {
+    /// What the program of its socket must be able to do.
+    fileprivate var needs: SourceAbilities {
+        switch self {
+        case .send: .commands
+        case .startTLS, .setReplies, .transmit: .sending
+        default: []
+        }
+    }
+
     /// The socket that it is done to; nil: none in particular.
     var socket: SocketID? {
         switch self {

@@ -152,11 +152,14 @@ package enum CloseWords {
     /// The ways to close, in the order of the menu; `nil` is half.
     package static let order: [CloseMode?] = [.now, .afterWriting, .afterReading, .afterBoth, nil, .reset]
 
-    /// For a row of the list: `peer FIN`, `by us`, `refused`, `timeout 30s t5`.
+    /// The end of the peer's stream, wherever it is told.
+    package static let peerClosed = "peer closed its side (FIN)"
+
+    /// For a row of the list: `peer closed its side (FIN)`, `by us`, `refused`, `timeout 30s t5`.
     package static func short(_ record: CloseRecord, timeout: TimeoutNote?) -> String {
         guard let error = record.error else { return (record.mode ?? .now).words.short }
         switch error.reason {
-        case .closedByPeer: return "peer FIN"
+        case .closedByPeer: return peerClosed
         case .readTimeout, .writeTimeout:
             guard let timeout else { return "timeout" }
             return "timeout \(Format.duration(timeout.elapsed)) t\(timeout.tag)"
@@ -186,7 +189,7 @@ package enum CloseWords {
     private static func cause(_ record: CloseRecord) -> String {
         if let error = record.error {
             switch error.reason {
-            case .closedByPeer: return "the peer closed (FIN)"
+            case .closedByPeer: return peerClosed
             case .disconnected: return (record.mode ?? .now).words.sentence
             case .system, .resolver, .readTimeout, .writeTimeout, .connectTimeout, .idleTimeout, .readMaxedOut,
                 .badConfiguration, .badParameter, .notConnected, .cancelled, .sendTimeout, .tls, .webSocket,

@@ -49,7 +49,11 @@ struct ArgumentParser {
     }
 
     private mutating func finish() throws(UsageError) -> Invocation {
-        if request.invocation.mode == .help || request.invocation.mode == .version { return request.invocation }
+        if case .help = request.invocation.mode { request.invocation.mode = .help(words.first) }
+        switch request.invocation.mode {
+        case .help, .version: return request.invocation
+        default: break
+        }
         if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
             request.invocation.mode = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()

@@ -134,7 +134,7 @@ enum CommandTable {
     static let options: [Option] = openingOptions + hostOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
-        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read; you do it by hand") {
+        Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
@@ -230,8 +230,8 @@ enum CommandTable {
         Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
-        Option(name: "--help", help: "show this") {
-            (_, request) throws(UsageError) in request.invocation.mode = .help
+        Option(name: "--help", help: "show this; after a command, its own options") {
+            (_, request) throws(UsageError) in request.invocation.mode = .help(nil)
         },
         Option(name: "--version", help: "show the version") {
             (_, request) throws(UsageError) in request.invocation.mode = .version
@@ -267,11 +267,8 @@ enum CommandTable {
         let commandRows =
             commands.map { ("  \($0.name) \($0.operands)", $0.help) }
             + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
-        let optionRows = options.compactMap { option in
-            option.help.map { help in
-                let only = option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
-                return ("  \(option.name) \(option.value ?? "")", help + only)
-            }
+        let optionRows = rows(of: options) { option in
+            option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
         }
         return """
             socktui \(version) - look into live sockets: queues, progress, flags, timers
@@ -288,11 +285,31 @@ enum CommandTable {
             WARNING (* not shown unless asked for)
             \(warnings)
 
-            ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
-            WebSockets: ws://host:port/path, wss://host/path, ws+unix:/path:/resource
-            datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
-                       unixgram:/path or unixgram:@name
+            \(addresses)
             """
+    }
+
+    private static let addresses = """
+        ADDRESS: host:port, [::1]:port, :port, unix:/path, unix:@name or tls://host:port
+        WebSockets: ws://host:port/path, wss://host/path, ws+unix:/path:/resource
+        datagrams: udp://host:port, udp://:port, udp://239.1.2.3:port?interface=lo,
+                   unixgram:/path or unixgram:@name
+        """
+
+    /// What --help prints after a command: its own options. Without a command, or after a word that is not one, all.
+    static func help(of name: String?) -> String {
+        guard let command = commands.first(where: { $0.name == name }) else { return help }
+        let own = options.filter { $0.commands.contains(command.name) }
+        var parts = ["socktui \(command.name) \(command.operands) [OPTION...]: \(command.help)"]
+        if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
+        if !own.isEmpty { parts.append(addresses) }
+        return (parts + ["Options of every command: socktui --help"]).joined(separator: "\n\n")
+    }
+
+    private static func rows(of options: [Option], note: (Option) -> String) -> [(String, String)] {
+        options.compactMap { option in
+            option.help.map { ("  \(option.name) \(option.value ?? "")", $0 + note(option)) }
+        }
     }
 
     /// The names of the warnings, in lines that fit 80 columns.

@@ -96,7 +96,7 @@ extension SocketEvent.Kind {
                 detail: ["\(.first) queued, at the low mark or below it"], sentence: ["\(.detail)"])
         case .peerClosed:
             EventRow(
-                "peer FIN", mark: .end,
+                "peer closed", mark: .end,
                 first: .choice([
                     EventChoice("", ["unread_before": .flag(false), "both_sides": .flag(false)]),
                     EventChoice(
@@ -105,10 +105,8 @@ extension SocketEvent.Kind {
                         "reset, or closed on both sides; unread bytes lie before it",
                         ["unread_before": .flag(true), "both_sides": .flag(true)]),
                 ]),
-                detail: ["\(.first)"],
-                sentence: [
-                    "\(if: .firstIs(2))the peer is gone: \(.detail)", "peer sent FIN; \(.detail)", "peer sent FIN",
-                ])
+                detail: ["\(if: .firstIs(2))\(.first)", "its side (FIN); \(.first)", "its side (FIN)"],
+                sentence: ["\(if: .firstIs(2))the peer is gone: \(.detail)", "peer closed \(.detail)"])
         case .halfClosed:
             EventRow(
                 "half-closed", mark: .end,

@@ -253,7 +253,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
     }
 
     /// What only a socket of another program has, which is looked at from outside; `nil`: a session of an engine.
-    package var host: HostFacts? {
+    package var host: HostSnapshot? {
         get { shared[0].host }
         _modify { yield &shared[0].host }
     }
@@ -300,7 +300,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         package var kernel: KernelSnapshot?
         package var tls: TLSSnapshot?
         package var webSocket: WebSocketPicture?
-        package var host: HostFacts?
+        package var host: HostSnapshot?
 
         package init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
             self.id = id

@@ -36,12 +36,12 @@ extension ComposerState {
         if recipient.writesTo?.role == .datagram {
             return sendDatagram(message, transmission, composer, to: recipient, in: shared)
         }
+        let isTransmitted = transmission.isLong || !message.allSatisfy(\.isKnown)
+        if isTransmitted, let refusal = shared.refusal(of: .transmit(transmission)) { return .error(refusal) }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id, in: shared)
         edit(recipient.id, in: shared) { $0.sent() }
-        guard !transmission.isLong, message.allSatisfy(\.isKnown) else {
-            return Outcome(effects: [.transmit(transmission)] + following)
-        }
+        if isTransmitted { return Outcome(effects: [.transmit(transmission)] + following) }
         let bytes = MessageText.preview(message, sequence: composer.sequence).bytes.compactMap { $0 }
         let notice = recipient.injection.map { Self.injected(bytes, $0) }
         return Outcome(effects: [.send(Self.write(bytes, composer, to: id))] + following, notice: notice)

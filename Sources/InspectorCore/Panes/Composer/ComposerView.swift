@@ -35,14 +35,14 @@ package enum ComposerView {
         }
         let operations = [socket.reading.current].compactMap { $0 } + socket.reading.pending
         guard let first = operations.first else {
-            return Line(
-                model.naming("nothing ({read} queues a read)"), Style(socket.unreadBytes > 0 ? .warn : .dim))
+            let words = model.allowsCommands ? model.naming("nothing ({read} queues a read)") : "nothing"
+            return Line(words, Style(socket.unreadBytes > 0 ? .warn : .dim))
         }
         model.sanitizer.append(words(first), to: &line)
         if operations.count > 1 { model.sanitizer.append(", then \(words(operations[1]))", to: &line) }
         let more = socket.reading.pendingCount - 1
         if more > 0 { line.append(", +\(more) more") }
-        line.append(model.naming(" ({read} to add)"), Style(.dim))
+        if model.allowsCommands { line.append(model.naming(" ({read} to add)"), Style(.dim)) }
         return line
     }
 

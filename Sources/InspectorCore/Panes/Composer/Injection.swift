@@ -47,6 +47,9 @@ extension ComposerState {
         guard let socket = shared.shown?.socket(id) else {
             return Recipient(id: id, refusal: isOpening ? nil : "\(id) is no longer listed")
         }
+        if let refusal = shared.owner(of: id)?.refusal(needing: .commands) {
+            return Recipient(id: id, socket: socket, refusal: refusal)
+        }
         guard let injection = injection(into: socket, in: shared) else {
             return Recipient(id: id, socket: socket, refusal: TalkWords.whyNoWriting(socket))
         }

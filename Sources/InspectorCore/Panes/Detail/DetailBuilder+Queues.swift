@@ -12,11 +12,11 @@ extension DetailBuilder {
         return queue("read queue", socket.reading, extra: "", key: readKey)
             + queue(
                 "write queue", socket.writing, extra: (pending > 0 ? "   \(Format.size(pending)) pending" : "") + marks,
-                key: socket.acceptsWrites && !model.isComposing ? model.naming("{write} add") : "")
+                key: model.canCompose && !model.isComposing ? model.naming("{write} add") : "")
     }
 
     private var readKey: String {
-        socket.acceptsReads && socket.ownWebSocket == nil ? model.naming("{read} add") : ""
+        socket.acceptsReads && socket.ownWebSocket == nil && model.allowsCommands ? model.naming("{read} add") : ""
     }
 
     private func queue(_ name: String, _ queue: QueueSnapshot, extra: String, key: String) -> [Row] {
@@ -25,7 +25,7 @@ extension DetailBuilder {
         var rows = [rule("\(name) \(count)\(extra)", right: key)]
         if let current = queue.current {
             rows += inHand(current)
-            if current.isAsking {
+            if current.isAsking, model.allowsCommands {
                 let words = model.naming("press {answer} to extend, fail or close").split(separator: " ")
                 rows += wrapped(words.map { Line($0, Style(.warn)) }, separator: " ", indent: 5)
             }

@@ -251,12 +251,15 @@ package struct QueueLines {
 
     private var noRead: (text: String, role: Role) {
         if socket.flags.contains(.readStreamClosed) || socket.flags.contains(.socketHasReadEOF) {
-            return ("the peer sent FIN: nothing more will come", .closed)
+            return ("\(CloseWords.peerClosed): nothing more will come", .closed)
         }
         if socket.phase == .lingering { return ("further input is discarded", .dim) }
-        if socket.isReadingPaused { return (model.naming("paused by hand: {pause} resumes"), .warn) }
-        return socket.unreadBytes > 0
-            ? (model.naming("no read queued: {read} takes the unread bytes"), .warn) : ("no read queued", .dim)
+        let mayAct = model.allowsCommands
+        if socket.isReadingPaused {
+            return (mayAct ? model.naming("paused by hand: {pause} resumes") : "paused by hand", .warn)
+        }
+        guard socket.unreadBytes > 0 else { return ("no read queued", .dim) }
+        return (mayAct ? model.naming("no read queued: {read} takes the unread bytes") : "no read queued", .warn)
     }
 
     /// `any (standing)  1.2K/s`, `until CRLF  312 B so far, max 8K`.

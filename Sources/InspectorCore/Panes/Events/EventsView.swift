@@ -1,6 +1,7 @@
 import SocketCore
 
-/// Everything that happened, newest last; gaps stand where they are.
+/// Everything that happened, newest last; gaps stand where they are. The event at the cursor, which is the last one while
+/// the pane follows, is shown whole.
 package enum EventsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let lines = EventLine(width: rect.width)
@@ -12,13 +13,19 @@ package enum EventsView {
             return canvas.draw(Line(text, Style(.dim)), row: 1, in: body, model.glyphs)
         }
         let cursor = model.events.cursor.map(shown.index)
-        let last = cursor.map { min(shown.count - 1, max($0 + body.height / 2, body.height - 1)) } ?? shown.count - 1
-        let first = max(0, last - body.height + 1)
-        for row in 0..<min(body.height, shown.count - first) {
-            guard let entry = model.log[shown[first + row]] else { continue }
-            canvas.draw(lines.line(entry, model), row: row, in: body, model.glyphs)
-            if cursor == first + row {
-                canvas.restyle(row: row, in: body) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+        let current = cursor ?? shown.count - 1
+        let whole = (model.log[shown[current]].map { lines.rows($0, model) } ?? []).prefix(body.height)
+        let height = body.height - max(0, whole.count - 1)
+        let last = cursor.map { min(shown.count - 1, max($0 + height / 2, height - 1)) } ?? shown.count - 1
+        var row = 0
+        for index in max(0, last - height + 1)...last {
+            guard let entry = model.log[shown[index]] else { continue }
+            for line in index == current ? Array(whole) : [lines.line(entry, model)] {
+                canvas.draw(line, row: row, in: body, model.glyphs)
+                if cursor == index {
+                    canvas.restyle(row: row, in: body) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+                }
+                row += 1
             }
         }
     }

@@ -16,4 +16,13 @@ package struct OpenField: Hashable, Sendable {
     package var wrong: Range<Int>?
     /// The row of the palette that the user has gone to.
     package var choice: Int?
+
+    /// What Enter does with the text.
+    var verb: String {
+        switch purpose {
+        case .listFilter, .eventFilter, .helpFilter: "apply"
+        case .listSearch, .eventSearch, .talkSearch: "search"
+        case .command: "run"
+        }
+    }
 }

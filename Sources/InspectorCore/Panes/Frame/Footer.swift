@@ -11,7 +11,7 @@ package enum Footer {
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
         if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
-        let right = Line(reserved(context, model.options.keys), Style(.key))
+        let right = Line(reserved(context, model), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
         for binding in model.options.keys.bindings(in: context) {
@@ -38,8 +38,9 @@ package enum Footer {
     }
 
     /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
-    private static func reserved(_ context: KeyContext, _ keys: KeyTable) -> String {
-        let leaving = context == .list ? "quit" : "back"
+    private static func reserved(_ context: KeyContext, _ model: Model) -> String {
+        let keys = model.options.keys
+        let leaving = context == .list && !model.showsFound ? "quit" : "back"
         let isView = KeyContext.views.contains(context)
         let help = keys.key(for: "help", in: context).map { "\($0) help" }
         let leave = isView ? keys.key(for: leaving, in: context).map { "\($0) \(leaving)" } : nil
@@ -49,12 +50,25 @@ package enum Footer {
     private static func status(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         if let field = model.field.open { return drawField(field, model, rect, on: &canvas) }
         var line = Line(" ")
-        if let notice = model.notice {
-            model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &line)
-        } else {
-            model.sanitizer.append(usual(model), Style(.dim), to: &line)
-        }
+        if let notice = model.notice { return draw(notice, model, rect, on: &canvas) }
+        model.sanitizer.append(usual(model), Style(.dim), to: &line)
         canvas.draw(line, row: 0, in: rect, model.glyphs)
+    }
+
+    /// Rows of a notice. One that is too long for its row covers those above it.
+    private static let noticeRows = 4
+
+    private static func draw(_ notice: Model.Notice, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
+        var text = Line()
+        model.sanitizer.append(notice.text, Style(notice.isError ? .error : .plain), to: &text)
+        let rows = text.wrapped(to: max(1, rect.width - 1)).prefix(noticeRows)
+        for (index, row) in rows.enumerated() {
+            var line = Line(" ")
+            line.append(row)
+            line.pad(to: rect.width)
+            let place = Rect(x: rect.x, y: rect.y - rows.count + 1 + index, width: rect.width, height: 1)
+            canvas.draw(line, row: 0, in: place, model.glyphs)
+        }
     }
 
     /// What stands there when nothing else has to be said.
@@ -71,7 +85,6 @@ package enum Footer {
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             return counts + ", sorted by \(name)" + inSight(model)
         case .events:
-            if let detail = cutDetail(model) { return detail }
             let shown = model.events.shown(in: model.shared).count
             let kept = model.shared.eventsEnd - model.log.first
             let all = model.frozen?.nextEvent ?? model.log.next
@@ -88,13 +101,6 @@ package enum Footer {
         }
     }
 
-    /// All that the event at the cursor says, where its row is too short for it.
-    private static func cutDetail(_ model: Model) -> String? {
-        guard let number = model.events.cursor, case .event(let event)? = model.log[number] else { return nil }
-        let line = EventLine(width: model.size.width).line(.event(event), model)
-        return line.width > model.size.width ? EventLine.detail(event, model) : nil
-    }
-
     /// `; rows 5-14 of 8012`, where not all of them are in sight.
     private static func inSight(_ model: Model) -> String {
         let height = model.layout.listRows
@@ -107,7 +113,7 @@ package enum Footer {
         let label =
             switch field.purpose {
             case .listFilter, .eventFilter: " filter "
-            case .eventSearch, .listSearch, .talkSearch: " find "
+            case .eventSearch, .listSearch, .talkSearch: " search "
             case .helpFilter: " help with "
             case .command: " :"
             }

@@ -110,7 +110,7 @@ package enum Header {
 
     private static func place(_ model: Model) -> Line {
         guard let id = model.list.selected else { return Line() }
-        var line = Line(model.naming("{previous} prev  {next} next"), Style(.dim))
+        var line = Line(model.naming("{previous} previous  {next} next"), Style(.dim))
         if let row = model.list.row(of: id, in: model.shared) { line.append("   \(row + 1)/\(model.list.rows.count)") }
         return line
     }

@@ -11,6 +11,8 @@ package struct HelpContents {
         package var name = ""
         /// What Enter does.
         package var does: Deed = .nothing
+        /// The word that the hint line has for it.
+        package var hint = ""
     }
 
     package enum Deed: Hashable, Sendable {
@@ -36,7 +38,9 @@ package struct HelpContents {
         func tell(_ context: KeyContext, edits: Bool = false, _ title: String) {
             let rows = keys.bindings(in: context).filter { Action.edits.contains($0.line) == edits }
             let more = rows.filter { told.insert($0).inserted }
-            add(title + (more.count < rows.count ? ", besides the above" : ""), more.map(Self.entry))
+            add(
+                title + (more.count < rows.count ? ", besides the above" : ""),
+                more.map { Self.entry($0, in: context, model) })
         }
         tell(help.context, "")
         if help.context.isText { tell(help.context, edits: true, "editing a line") }
@@ -50,7 +54,7 @@ package struct HelpContents {
         guard !wanted.isEmpty else { return }
         sections = sections.compactMap { section in
             let entries = section.entries.filter {
-                "\($0.lead) \($0.text) \($0.name)".lowercased().contains(wanted)
+                "\($0.lead) \($0.text) \($0.name) \($0.hint)".lowercased().contains(wanted)
             }
             return entries.isEmpty ? nil : Section(title: section.title, entries: entries)
         }
@@ -63,10 +67,11 @@ package struct HelpContents {
         if !entries.isEmpty { sections.append(Section(title: title, entries: entries)) }
     }
 
-    private static func entry(_ binding: Binding) -> Entry {
-        Entry(
+    private static func entry(_ binding: Binding, in context: KeyContext, _ model: Model) -> Entry {
+        let use = binding.action?.use(in: context)
+        return Entry(
             lead: binding.keys.map(\.label).joined(separator: " "), text: binding.help,
-            name: binding.action?.name ?? "", does: .run(binding.line))
+            name: binding.action?.name ?? "", does: .run(binding.line), hint: use?.label ?? use?.hint(model) ?? "")
     }
 
     private var commands: [Entry] {

@@ -27,12 +27,13 @@ enum FoundView {
 
     /// The time and the peer are left out where the bytes would have too little room.
     private struct Columns {
+        let width: Int
         let idWidth: Int
         let timeWidth: Int
         let peerWidth: Int
 
         init(width: Int, idWidth: Int) {
-            self.idWidth = idWidth
+            (self.width, self.idWidth) = (width, idWidth)
             let room = width - idWidth - 4
             timeWidth = room >= 44 ? 16 : 0
             let left = room - timeWidth - 30
@@ -71,20 +72,29 @@ enum FoundView {
             short.pad(to: columns.peerWidth + 1)
             line.append(short)
         }
-        line.append(excerpt(match, style, model))
+        line.append(excerpt(match, style, width: columns.width - line.width, model))
         return line
     }
 
-    /// The bytes on one line, the match in bold. A line break is a blank.
-    private static func excerpt(_ match: FoundMatch, _ style: Style, _ model: Model) -> Line {
-        var line = Line()
-        func append(_ range: Range<Int>, _ style: Style) {
+    /// The bytes on one line, the match in bold. A line break is a blank. Where there is little room, what stands before
+    /// the match gives way to it.
+    private static func excerpt(_ match: FoundMatch, _ style: Style, width: Int, _ model: Model) -> Line {
+        func part(_ range: Range<Int>, _ style: Style) -> Line {
+            var line = Line()
             let bytes = match.excerpt[range].map { $0 == 10 || $0 == 13 ? 32 : $0 }
             model.sanitizer.append(String(decoding: bytes, as: UTF8.self), style, to: &line)
+            return line
         }
-        append(0..<match.matched.lowerBound, style)
-        append(match.matched, Style(style.role, [.bold, .underline]))
-        append(match.matched.upperBound..<match.excerpt.count, style)
+        let found = part(match.matched, Style(style.role, [.bold, .underline]))
+        var line = part(0..<match.matched.lowerBound, style)
+        let room = max(0, min(width / 3, width - found.width - 1))
+        if line.width > room {
+            let kept = line.columns(line.width - max(0, room - 1)..<line.width)
+            line = room > 0 ? Line(String(model.glyphs.ellipsis), Style(.dim)) : Line()
+            line.append(kept)
+        }
+        line.append(found)
+        line.append(part(match.matched.upperBound..<match.excerpt.count, style))
         return line
     }
 }

@@ -65,10 +65,10 @@ struct ListRow {
     private var isLive: Bool { pair?.isLive ?? socket.isLive }
     private var base: Role { isLive ? .plain : .closed }
 
-    /// How it ended; of a pair, how the leg ended that was the first to.
+    /// How it ended; of a pair, which end closed first, or how the leg ended that was the first to.
     private var ending: String? {
-        let ended = pair?.worst ?? socket
-        return ended.shortEnding(timeout: model.timeouts[ended.id])
+        guard let pair else { return socket.shortEnding(timeout: model.timeouts[socket.id]) }
+        return pair.ending(timeout: model.timeouts[pair.worst.id])
     }
 
     /// What the relay has still to forward, in each direction.

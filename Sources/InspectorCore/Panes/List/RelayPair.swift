@@ -26,6 +26,20 @@ package struct RelayPair: Hashable, Sendable {
         return worst.id == client.id ? "<" : ">"
     }
 
+    /// How it ended, naming the end that closed first: `client closed first (FIN)`, `server: reset by peer`. `timeout` is
+    /// that of the worst leg.
+    package func ending(timeout: TimeoutNote?) -> String? {
+        let ended = worst
+        guard let words = ended.shortEnding(timeout: timeout) else { return nil }
+        func name(_ leg: SocketSnapshot) -> String { leg.id == client.id ? "client" : "server" }
+        let isFailure = legs.contains { $0.closed?.error.map { $0.reason != .closedByPeer } ?? false }
+        let finished = legs.filter { $0.activity.peerClosed != nil || $0.closed?.error?.reason == .closedByPeer }
+        func time(_ leg: SocketSnapshot) -> MonotonicTime { leg.activity.peerClosed ?? leg.closed?.time ?? .zero }
+        let first = finished.min { time($0) < time($1) }
+        guard !isFailure, let first else { return "\(name(ended)): \(words)" }
+        return "\(name(first)) closed first (FIN)" + (first.lossWords.map { ", " + $0 } ?? "")
+    }
+
     /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both.
     package var queued: String {
         let ways = [(">", server.writing.pendingBytes), ("<", client.writing.pendingBytes)].filter { $0.1 > 0 }
@@ -53,6 +67,14 @@ extension EngineSnapshot {
         else { return nil }
         return socket.id < linked
             ? RelayPair(client: socket, server: sockets[index]) : RelayPair(client: sockets[index], server: socket)
+    }
+
+    /// Where the other leg of a pair stands, or `nil` if the session there is not a leg of one.
+    func positionOfOtherLeg(at index: Int) -> Int? {
+        guard let linked = sockets[index].linked, let other = position(of: linked),
+            sockets[other].linked == sockets[index].id
+        else { return nil }
+        return other
     }
 
     /// The pair of a session by its name.

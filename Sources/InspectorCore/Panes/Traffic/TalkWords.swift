@@ -8,6 +8,7 @@ package enum TalkWords {
             if model.expected != nil { return ["opening..."] }
             return [model.list.selected.map { "\($0) is no longer listed" } ?? "no connection is selected"]
         }
+        if socket.role != .listener, let refusal = model.payloadRefusal { return [refusal] }
         switch socket.phase {
         case .listening:
             guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }

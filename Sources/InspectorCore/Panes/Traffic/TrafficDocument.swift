@@ -69,7 +69,7 @@ package struct TrafficDocument {
         }
         let hidden = model.traffic.hidesControlFrames ? traffic.items.count(where: isHidden) : 0
         var blocks: [Block] = []
-        if model.traffic.unseen > 0, model.traffic.socket == model.list.selected {
+        if model.traffic.unseen > 0, model.traffic.socket == model.list.selected, model.payloadRefusal == nil {
             blocks.append(Block(key: .unseen, content: .unseen(model.traffic.unseen)))
         }
         let older = traffic.dropped - min(traffic.dropped, Self.gaps(traffic.items))

@@ -35,7 +35,9 @@ extension TrafficState {
     /// Returns what there is to say, which is an error if nothing was found.
     mutating func find(_ step: Int, of search: PayloadSearch, in document: TrafficDocument) -> Model.Notice {
         let matches = Self.matches(search, document)
-        guard !matches.isEmpty else { return .error("not found: \(search.text)") }
+        guard !matches.isEmpty else {
+            return .error("not found: \(search.text); :find \(search.text) searches all connections")
+        }
         let index = next(step, in: matches, document)
         if let item = document.item(at: matches[index].block) {
             unfold(TalkMatch(item: item.sequence, offset: matches[index].offset), of: item, in: document)

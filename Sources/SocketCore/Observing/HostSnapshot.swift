@@ -1,6 +1,6 @@
 /// What a snapshot has of a socket that another program has open, and that is looked at from outside. What is not known
 /// is `nil`.
-package struct HostFacts: Hashable, Sendable, Codable {
+package struct HostSnapshot: Hashable, Sendable, Codable {
     package var transport: HostTransport
     package var state: HostState
     /// The kernel's cookie.
