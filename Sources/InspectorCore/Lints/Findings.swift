@@ -3,6 +3,9 @@ import SocketCore
 /// What the lints found in the snapshot that is shown.
 package struct Findings: Sendable {
     private let lints: [(lint: Lint, time: Duration)]
+    /// Those of them that look at one session. They are made for all sessions at every snapshot, so they are kept without
+    /// the words of their rows.
+    private let checks: [Check]
     private var ledger = StandingLedger()
     private var far = FarEnds()
     /// What each check said, consequences included.
@@ -17,8 +20,23 @@ package struct Findings: Sendable {
     /// How much was found in all.
     package private(set) var count = 0
 
+    /// What a lint looks for, and its place in `lints`.
+    private struct Check: Sendable {
+        var place: Int
+        var time: Duration
+        var judgesClosed: Bool
+        var judgesUneventful: Bool
+        var find: @Sendable (Situation, Duration) -> Verdict?
+    }
+
     package init(_ settings: LintSettings) {
         lints = Lint.all.filter(settings.shows).map { ($0, settings.time($0)) }
+        checks = lints.enumerated().compactMap { place, row in
+            guard case .socket(let find) = row.lint.check else { return nil }
+            return Check(
+                place: place, time: row.time, judgesClosed: row.lint.name == "reset-cause",
+                judgesUneventful: row.lint.judgesUneventful, find: find)
+        }
     }
 
     /// What was found about a session, the worst first.
@@ -42,7 +60,7 @@ package struct Findings: Sendable {
         }
         ledger.finish(snapshot)
         for index in snapshot.sockets.indices
-        where snapshot.sockets[index].closed == nil || ledger[snapshot.sockets[index].id].unreadThere != nil {
+        where snapshot.sockets[index].isLive || ledger[snapshot.sockets[index].id].unreadThere != nil {
             let found = find(snapshot.sockets[index], snapshot, others)
             if !found.isEmpty { raw[snapshot.sockets[index].id] = found }
         }
@@ -63,7 +81,7 @@ package struct Findings: Sendable {
         }
         for place in places {
             let socket = snapshot.sockets[place]
-            let isJudged = socket.closed == nil || ledger[socket.id].unreadThere != nil
+            let isJudged = socket.isLive || ledger[socket.id].unreadThere != nil
             let found = isJudged ? find(socket, snapshot, others) : []
             raw[socket.id] = found.isEmpty ? nil : found
         }
@@ -88,15 +106,28 @@ package struct Findings: Sendable {
     }
 
     private func find(_ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings) -> [Finding] {
-        var found: [Finding] = []
+        if let host = socket.host { return found(by: host.verdicts, about: socket.id) }
+        let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
+        if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
         let situation = situation(socket, in: snapshot, others.peers)
-        for (lint, time) in lints {
-            guard socket.isLive || lint.name == "reset-cause", let verdict = lint.finds(situation, time: time) else {
-                continue
-            }
-            found.append(Finding(lint, socket.id, verdict, owner: others.owner(of: socket.id)))
+        var found: [Finding] = []
+        for check in checks where (isLive || check.judgesClosed) && (!isUneventful || check.judgesUneventful) {
+            guard let verdict = check.find(situation, check.time) else { continue }
+            found.append(Finding(lints[check.place].lint, socket.id, verdict, owner: others.owner(of: socket.id)))
         }
         return found
+    }
+
+    /// Whether nothing is known of it that a check could find fault with.
+    private func isUneventful(_ socket: SocketSnapshot) -> Bool {
+        socket.isUneventful && ledger[socket.id] == Standing()
+    }
+
+    /// The sockets of other programs are judged over several looks, all of them together; here that is passed on.
+    private func found(by verdicts: [HostFinding], about id: SocketID) -> [Finding] {
+        verdicts.compactMap { found in
+            lints.first { $0.lint.name == found.lint }.map { Finding($0.lint, id, Verdict(found)) }
+        }
     }
 
     // MARK: From what each check said to what is told

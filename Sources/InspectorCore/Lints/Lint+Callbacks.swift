@@ -43,10 +43,9 @@ extension Lint {
     private static func delegateMissing(_ it: Situation, _ after: Duration) -> Verdict? {
         let socket = it.socket
         // A WebSocket takes what is read itself.
-        guard socket.ownWebSocket == nil else { return nil }
-        guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current else {
-            return nil
-        }
+        guard let callbacks = socket.callbacks, !callbacks.isHeard, let read = socket.reading.current,
+            socket.ownWebSocket == nil
+        else { return nil }
         return "read t\(read.tag) is under way, and no delegate is set that would be notified"
     }
 

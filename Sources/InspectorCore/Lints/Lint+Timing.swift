@@ -21,7 +21,8 @@ extension Lint {
         Lint(
             "idle", as: .note, after: .seconds(60), "no byte has passed for %time",
             remedy: "nothing, if the protocol is a quiet one",
-            isAllowed: true, idle),
+            isAllowed: true, idle
+        ).evenWhereNothingHappens(),
     ]
 
     private static func timeoutAsking(_ it: Situation, _ after: Duration) -> Verdict? {

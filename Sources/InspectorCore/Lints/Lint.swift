@@ -36,6 +36,8 @@ package struct Lint: Sendable {
     /// Whether several findings that blame the same program are told as one; `many` of them matter more than one.
     var isGathered = false
     var many: Int?
+    /// Whether it may find something about a session where nothing happens; see `SocketSnapshot.isUneventful`.
+    var judgesUneventful = false
     package var check: Check
 
     package init(
@@ -85,10 +87,7 @@ package struct Lint: Sendable {
     }
 
     /// What it finds about one session; `time`: how long it must last, the row's own where it is `nil`.
-    ///
-    /// The sockets of other programs are judged over several looks, all together; here that verdict is passed on.
     package func finds(_ situation: Situation, time: Duration? = nil) -> Verdict? {
-        if let host = situation.socket.host { return host.verdicts.first { $0.lint == name }.map(Verdict.init) }
         guard case .socket(let check) = check else { return nil }
         return check(situation, time ?? self.time ?? .zero)
     }
@@ -97,6 +96,13 @@ package struct Lint: Sendable {
     func following(_ names: Set<String>, far: Set<String> = []) -> Lint {
         var lint = self
         (lint.follows, lint.followsFar) = (names, far)
+        return lint
+    }
+
+    /// This row as one that looks at sessions where nothing happens, too.
+    func evenWhereNothingHappens() -> Lint {
+        var lint = self
+        lint.judgesUneventful = true
         return lint
     }
 

@@ -36,7 +36,7 @@ package struct RateHistories: Hashable, Sendable {
                 kept[id] = Series(lastReceived: received, lastSent: sent)
                 continue
             }
-            if sockets[index].closed == nil { one.add(received, sent, steps: steps, over: elapsed) }
+            if sockets[index].isLive { one.add(received, sent, steps: steps, over: elapsed) }
             kept[id] = one
         }
         series = kept

@@ -14,7 +14,7 @@ struct VanishedSockets: Sendable {
     mutating func take(former: EngineSnapshot, _ snapshot: EngineSnapshot) {
         // Both are in the order of ids, so one pass finds what is missing.
         var index = 0
-        for position in former.sockets.indices where former.sockets[position].closed != nil {
+        for position in former.sockets.indices where !former.sockets[position].isLive {
             let id = former.sockets[position].id
             while index < snapshot.sockets.count, snapshot.sockets[index].id < id { index += 1 }
             if index < snapshot.sockets.count, snapshot.sockets[index].id == id { continue }

@@ -258,6 +258,11 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].host }
     }
 
+    /// Whether nothing happens that could be wrong: it is connected in clear, by itself, a standing read takes whatever
+    /// comes, nothing is unread and nothing is to be written. Of thousands of connections most are so, and this is all
+    /// that is looked at.
+    package var isUneventful: Bool { shared[0].isUneventful }
+
     /// Wraps what was gathered of a session.
     package init(_ facts: Facts) {
         shared = [facts]
@@ -327,4 +332,17 @@ extension SocketSnapshot: Codable {
 extension SocketSnapshot: CustomReflectable {
     /// Its properties.
     public var customMirror: Mirror { Mirror(reflecting: shared[0]) }
+}
+
+extension SocketSnapshot.Facts {
+    fileprivate var isUneventful: Bool {
+        guard phase == .connected, linked == nil, tls == nil, webSocket == nil, datagrams == nil, host == nil,
+            !isReadingPaused, !isHeldBack, !isWriteShut, !isAboveHighMark, prebuffered == 0,
+            writing.current == nil, reading.pendingCount == 0, kernel?.receiveQueue ?? 0 == 0,
+            activity.unreadSince == nil, activity.peerClosed == nil, activity.operationRate ?? 0 <= 1_000,
+            let read = reading.current, read.isStanding, read.timeout == nil, case .read(.available) = read.kind,
+            let callbacks, callbacks.isHeard
+        else { return false }
+        return callbacks.lag == nil && callbacks.undelivered == 0
+    }
 }
