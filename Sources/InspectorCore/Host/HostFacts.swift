@@ -64,6 +64,7 @@ struct HostFacts: Sendable {
 
     /// How it was asked for at every look, of which there must be two. One look with somebody who asks clears it.
     func steady(_ socket: HostSocket) -> HostAsking? {
+        if socket.inode == 0 { return asker.asking(for: socket) }
         guard let askings = ledger[socket.id]?.askings, let last = askings.last,
             socket.time - last.time < HostLedger.askingLasts
         else { return nil }
@@ -80,6 +81,7 @@ struct HostFacts: Sendable {
 
     /// Whether two looks agree on it.
     func isConfirmed(_ socket: HostSocket) -> Bool {
+        guard socket.inode != 0 else { return true }
         guard let askings = ledger[socket.id]?.askings, let first = askings.first, let last = askings.last else {
             return false
         }

@@ -22,7 +22,7 @@ extension HostJudge {
     /// How a socket is asked for, as far as its programs were looked at.
     package func asking(of id: UInt64) -> HostAsking? {
         guard let socket = scene[id] else { return nil }
-        return HostAsker(scene: scene, ledger: ledger).asking(for: socket)
+        return facts.asker.asking(for: socket)
     }
 
     /// The program that has it open: of several the one that waits on it, else the youngest.

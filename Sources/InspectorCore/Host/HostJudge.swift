@@ -5,8 +5,12 @@ import SocketCore
 /// Each look is given twice: first its sockets alone, then with what was learnt of the programs that the first part
 /// asked for. It reads no clock: time is in the looks.
 package struct HostJudge: Sendable {
-    private(set) var ledger = HostLedger()
+    private var ledger = HostLedger()
     private(set) var scene: HostScene
+    /// What follows from both.
+    private(set) var facts: HostFacts
+    /// The inodes whose programs were asked for last.
+    private var wanted: Set<UInt64> = []
     private let settings: LintSettings
     /// How many thread looks there were.
     package private(set) var looks = 0
@@ -14,6 +18,7 @@ package struct HostJudge: Sendable {
     package init(_ settings: LintSettings = LintSettings()) {
         self.settings = settings
         scene = HostScene(HostLook(time: .zero, sockets: []))
+        facts = HostFacts(scene, ledger)
     }
 
     /// Compares the sockets with those of the last look, and answers the inodes of those whose programs should be looked
@@ -23,33 +28,37 @@ package struct HostJudge: Sendable {
         if look.processes.isEmpty { next.keep(programsOf: scene) }
         scene = next
         ledger.take(look)
-        var inodes: Set<UInt64> = []
-        for socket in suspects() {
-            for end in [socket, scene.peer(of: socket)].compactMap({ $0 }) where end.inode != 0 {
-                inodes.insert(end.inode)
-            }
-        }
-        return inodes
+        facts = HostFacts(scene, ledger)
+        wanted = Set(ends(of: suspects()).map(\.inode))
+        return wanted
     }
 
     /// Takes the same look with processes, threads, epoll sets and owners.
     package mutating func takeExamined(_ look: HostLook) {
-        if scene.look.time == look.time, scene.look.sockets.count == look.sockets.count {
-            scene.take(programsOf: look)
-        } else {
-            _ = take(look)
-        }
+        if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = take(look) }
+        scene.take(programsOf: look)
         looks += 1
-        let asker = HostAsker(scene: scene, ledger: ledger)
-        for socket in suspects() {
-            for end in [socket, scene.peer(of: socket)].compactMap({ $0 }) {
-                ledger.note(asker.asking(for: end), of: end.id)
-            }
+        facts = HostFacts(scene, ledger)
+        let seen = lookAtSuspects()
+        // Nobody else may hold the ledger while it is changed, or all of it is copied.
+        facts = HostFacts(HostScene(HostLook(time: .zero, sockets: [])), HostLedger())
+        for (id, asking, isHeir) in seen {
+            ledger.note(asking, of: id)
+            if let isHeir { ledger.noteHeir(isHeir, of: id) }
         }
-        let facts = HostFacts(scene, ledger)
-        for socket in inheritSuspects() {
-            ledger.noteInheritLook(of: socket.id, mayBe: facts.inheritance(of: socket) != nil)
+        facts = HostFacts(scene, ledger)
+    }
+
+    private func lookAtSuspects() -> [(id: UInt64, asking: HostAsking, isHeir: Bool?)] {
+        ends(of: suspects()).filter { wanted.contains($0.inode) && isLookedAt($0) }.map { socket in
+            let isHeir = HostFacts.mayBeInherited(socket) ? facts.inheritance(of: socket) != nil : nil
+            return (socket.id, facts.asker.asking(for: socket), isHeir)
         }
+    }
+
+    /// Whether all programs that are known to have it open were looked at; a program that was not says nothing.
+    private func isLookedAt(_ socket: HostSocket) -> Bool {
+        scene.owners(of: socket).allSatisfy { scene.programs[$0.process] != nil }
     }
 
     /// What was found, the worst first, and whether something stands that a longer look may still prove.
@@ -59,12 +68,17 @@ package struct HostJudge: Sendable {
         return (found, rules.isUndecided)
     }
 
-    var facts: HostFacts { HostFacts(scene, ledger) }
-
     // MARK: Suspects
 
     private func suspects() -> [HostSocket] {
         scene.look.sockets.filter(isSuspect) + inheritSuspects()
+    }
+
+    /// Sockets that have an inode, and their other ends.
+    private func ends(of sockets: [HostSocket]) -> [HostSocket] {
+        var seen: Set<UInt64> = []
+        return sockets.flatMap { [$0, scene.peer(of: $0)].compactMap { $0 } }
+            .filter { $0.inode != 0 && seen.insert($0.id).inserted }
     }
 
     private func isSuspect(_ socket: HostSocket) -> Bool {
@@ -78,12 +92,12 @@ package struct HostJudge: Sendable {
             || ledger.isLimited(socket)
     }
 
-    /// Idle connections of small processes, which an exec may have passed on: once each, never every idle socket.
+    /// Idle connections of small processes, which an exec may have passed on: never every idle socket.
     private func inheritSuspects() -> [HostSocket] {
         var counts: [Int32: Int] = [:]
         for owner in scene.look.owners.values.joined() { counts[owner.process, default: 0] += 1 }
         return scene.look.sockets.filter { socket in
-            guard let entry = ledger[socket.id], entry.inheritLooks != nil, HostFacts.mayBeInherited(socket),
+            guard let entry = ledger[socket.id], entry.mayBeInherited, HostFacts.mayBeInherited(socket),
                 let owners = scene.look.owners[socket.inode], owners.count == 1
             else { return false }
             return owners[0].descriptor > 2 && counts[owners[0].process] ?? 0 <= 16

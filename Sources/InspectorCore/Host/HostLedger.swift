@@ -16,8 +16,8 @@ struct HostLedger: Sendable {
         var dropped: (time: MonotonicTime, count: UInt32, within: Duration)?
         /// How it was asked for, the last look last.
         var askings: [HostAsking] = []
-        /// How often its program was looked at to learn whether it inherited it; `nil`: that is settled.
-        var inheritLooks: Int? = 0
+        /// Whether its program may have inherited it, as far as is known.
+        var mayBeInherited = true
 
         init(_ socket: HostSocket) {
             self.socket = socket
@@ -56,10 +56,7 @@ struct HostLedger: Sendable {
         entries[id]?.askings = askings + [asking]
     }
 
-    mutating func noteInheritLook(of id: UInt64, mayBe: Bool) {
-        guard let looks = entries[id]?.inheritLooks else { return }
-        entries[id]?.inheritLooks = mayBe ? looks + 1 : nil
-    }
+    mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
 
     /// For how long its unread bytes, and its unsent ones, have stood; zero: they do not.
     func readStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.read } ?? .zero }

@@ -16,10 +16,7 @@ extension HostRules {
         let children = children(of: listener)
         // A queue that moves is no hang, however full it is.
         let stay = children.filter { facts.ledger.ownerStands($0) >= Self.longEnough }
-        guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else {
-            if !children.isEmpty { isUndecided = true }
-            return
-        }
+        guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return }
         let oldest = stay.map(age).max() ?? .zero
         let isFull = waiting > limit && wasFull(listener)
         guard isFull || oldest >= time("accept-stuck"), facts.isConfirmed(listener) else {

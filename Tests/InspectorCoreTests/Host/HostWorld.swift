@@ -43,12 +43,12 @@ struct HostWorld {
     }
 
     mutating func set(_ process: Int32, _ descriptor: Int32, _ entries: [(UInt64, UInt32)]) {
-        processes[process]?.pollSets[descriptor] = .some(
-            entries.enumerated().map { index, entry in
-                let inode = self[entry.0].inode
-                let own = processes[process]?.sockets.first { $0.value == inode }?.key
-                return HostProcess.PollEntry(descriptor: own ?? Int32(100 + index), events: entry.1, inode: inode)
-            })
+        let found = entries.enumerated().map { index, entry in
+            let inode = self[entry.0].inode
+            let own = processes[process]?.sockets.first { $0.value == inode }?.key
+            return HostProcess.PollEntry(descriptor: own ?? Int32(100 + index), events: entry.1, inode: inode)
+        }
+        processes[process]?.pollSets[descriptor] = .some(found)
     }
 
     // MARK: Sockets
@@ -61,8 +61,9 @@ struct HostWorld {
     }
 
     mutating func open(_ id: UInt64, _ process: Int32, _ descriptor: Int32) {
-        processes[process]?.sockets[descriptor] = self[id].inode
-        owners[self[id].inode, default: []].append(HostLook.Owner(process: process, descriptor: descriptor))
+        let inode = self[id].inode
+        processes[process]?.sockets[descriptor] = inode
+        owners[inode, default: []].append(HostLook.Owner(process: process, descriptor: descriptor))
     }
 
     mutating func listen(_ process: Int32, _ descriptor: Int32, port: UInt16, limit: Int64 = 128) -> UInt64 {
@@ -117,13 +118,17 @@ struct HostWorld {
 
     /// Puts bytes into its receive queue that came at this time.
     mutating func fill(_ id: UInt64, _ bytes: Int64, at time: Double = 0) {
-        self[id].receiveQueue = (self[id].receiveQueue ?? 0) + bytes
-        self[id].tcp?.received = (self[id].tcp?.received ?? 0) + UInt64(bytes)
+        let former = self[id]
+        self[id].receiveQueue = (former.receiveQueue ?? 0) + bytes
+        self[id].tcp?.received = (former.tcp?.received ?? 0) + UInt64(bytes)
         received[id] = time
     }
 
     /// Its program reads so many.
-    mutating func read(_ id: UInt64, _ bytes: Int64) { self[id].receiveQueue = (self[id].receiveQueue ?? 0) - bytes }
+    mutating func read(_ id: UInt64, _ bytes: Int64) {
+        let former = self[id].receiveQueue ?? 0
+        self[id].receiveQueue = former - bytes
+    }
 
     /// Bytes in its send queue that its peer has no room for; they fill the peer's receive queue.
     mutating func jam(_ id: UInt64, into peer: UInt64, _ bytes: Int64 = 2_500_000) {
@@ -134,7 +139,7 @@ struct HostWorld {
 
     mutating func close(_ id: UInt64, by peer: UInt64, read: Bool, at time: Double = 0) {
         (self[id].state, self[peer].state) = (.closeWait, .finWait2)
-        self[id].receiveQueue = (self[id].receiveQueue ?? 0) + (read ? 0 : 1)
+        if !read { fill(id, 1, at: time) }
         (acknowledged[id], acknowledged[peer]) = (time, time)
     }
 
