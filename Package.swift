@@ -29,6 +29,8 @@ let package = Package(
         .target(
             name: "SocketKit", dependencies: ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL"],
             swiftSettings: strict),
+        // Looks at the sockets of other programs.
+        .target(name: "HostSockets", dependencies: ["SocketCore", "CSocketKitSystem"], swiftSettings: strict),
         // No pkgConfig: Debian's ncursesw.pc has flags that make every build warn, and the header names the package.
         .systemLibrary(
             name: "CSockTUINcurses", path: "Sources/CNcurses",
@@ -36,7 +38,7 @@ let package = Package(
         .target(name: "CSockTUITerminal"),
         .executableTarget(
             name: "SockTUI",
-            dependencies: ["SocketKit", "InspectorCore", "CSockTUINcurses", "CSockTUITerminal"],
+            dependencies: ["SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal"],
             swiftSettings: strict),
 
         // What follows does not ship. No product may contain it.
@@ -63,6 +65,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
+        .testTarget(
+            name: "HostSocketsTests", dependencies: ["HostSockets", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

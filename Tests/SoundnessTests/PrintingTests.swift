@@ -4,7 +4,7 @@ import Testing
 @Suite("Printing")
 struct PrintingTests {
     /// What ships. Development tools print as they like.
-    private static let shipped = ["SocketCore", "InspectorCore", "SocketKit", "SockTUI"]
+    private static let shipped = ["SocketCore", "InspectorCore", "SocketKit", "HostSockets", "SockTUI"]
     /// The one function, and the file that hands the terminal to the screen.
     private static let writers: Set = ["StandardStream.swift", "TerminalEnvironment.swift"]
 

@@ -7,8 +7,9 @@ struct WallTests {
         "SocketCore": [],
         "InspectorCore": ["SocketCore"],
         "SocketKit": ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch", "Synchronization"],
+        "HostSockets": ["SocketCore", "CSocketKitSystem", "Glibc", "Synchronization"],
         "SockTUI": [
-            "SocketKit", "SocketCore", "InspectorCore", "CSockTUINcurses", "CSockTUITerminal", "Glibc", "Dispatch",
+            "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc", "Dispatch",
             "Synchronization",
         ],
         "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],

@@ -104,3 +104,21 @@ struct csystem_memory {
 
 // 0, or errno.
 int csystem_memory(int descriptor, struct csystem_memory *out);
+
+// process_vm_readv(2): reads up to `size` bytes of another process's memory; how many, or -1 with errno.
+ptrdiff_t csystem_read_memory(int process, uint64_t address, void *into, size_t size);
+
+// pidfd_open(2) and pidfd_getfd(2): a duplicate of another process's descriptor, closed on exec; or -1 with errno.
+int csystem_duplicate(int process, int descriptor);
+
+// sched_setaffinity(2): keeps the calling thread on one CPU. 0, or -1 with errno.
+int csystem_stay_on_processor(int processor);
+
+// setns(2): moves the calling thread into a network namespace. 0, or -1 with errno.
+int csystem_enter_network(int namespace);
+
+// SO_PEEK_OFF, or -1 where none is set or the kernel does not tell.
+int csystem_peek_offset(int descriptor);
+
+// Whether the kernel encrypts what is written or decrypts what is read (the TCP_ULP "tls").
+int csystem_has_kernel_tls(int descriptor);

@@ -28,6 +28,8 @@ package struct HostLook: Sendable {
         package var reason: String?
         /// Sockets without an owner in sight.
         package var sockets = 0
+        /// Tables of sockets that this kernel does not have.
+        package var tables: Set<SocketTable> = []
 
         package init() {}
     }

@@ -28,6 +28,8 @@ package struct HostProcess: Hashable, Sendable {
     package var sockets: [Int32: UInt64] = [:]
     /// Descriptors of its sockets that an exec would keep open (no O_CLOEXEC), as far as they were looked at.
     package var keptOverExec: Set<Int32> = []
+    /// Those of its sockets that do not block (O_NONBLOCK), as far as they were looked at.
+    package var nonBlocking: Set<Int32> = []
     /// Its epoll descriptors. The entries of a set are there where one of its sockets was a suspect; `nil`: not read.
     package var pollSets: [Int32: [PollEntry]?] = [:]
     package var hasRing = false

@@ -1,0 +1,172 @@
+import Glibc
+import SocketCore
+import Synchronization
+
+/// Looks at the sockets of all programs of this host, and at what those programs wait for.
+///
+/// It may be used from any thread but an engine's: a look takes milliseconds, and with many sockets tens of them. One at a
+/// time is made.
+package final class HostObserver: Sendable {
+    /// Why this host could not be looked at.
+    package struct Problem: Error, Hashable {
+        /// One sentence, without a period.
+        package var sentence: String
+    }
+
+    private let system: HostSystem
+    private let readsCalls: Bool
+    private let namespace: Int32?
+    private let table: Mutex<ProcessTable>
+
+    /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
+    /// - Parameter namespace: a process whose network namespace is looked at; `nil` for this process's own.
+    package init(_ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil) {
+        (self.system, self.readsCalls, self.namespace) = (system, readsCalls, namespace)
+        table = Mutex(ProcessTable(system))
+    }
+
+    /// All sockets, without the programs that they belong to. A socket is listed once.
+    ///
+    /// Throws `Problem` if the kernel refuses. Tables that this kernel does not have are in `hidden.tables`.
+    package func look() throws(Problem) -> HostLook {
+        var look = HostLook(time: system.now(), sockets: [])
+        let dump = SocketDump(system: system, namespace: namespace)
+        var seen: [UInt64: Int] = [:]
+        for table in SocketTable.allCases {
+            do throws(HostSystem.Failure) {
+                for socket in try dump.sockets(of: table) {
+                    if let place = seen.updateValue(look.sockets.count, forKey: socket.id) {
+                        look.sockets[place] = socket
+                        seen[socket.id] = place
+                    } else {
+                        look.sockets.append(socket)
+                    }
+                }
+            } catch {
+                guard error.number == ENOENT, namespace == nil, table != .tcp4 else { throw problem(error, table) }
+                look.hidden.tables.insert(table)
+            }
+        }
+        namePeers(&look.sockets)
+        let net = namespace.map { "/proc/\($0)/net/netstat" } ?? "/proc/self/net/netstat"
+        look.listenOverflows = system.text(net).flatMap(NetworkText.listenOverflows)
+        look.localPorts = system.text("/proc/sys/net/ipv4/ip_local_port_range").flatMap(NetworkText.portRange)
+        return look
+    }
+
+    private func problem(_ failure: HostSystem.Failure, _ table: SocketTable) -> Problem {
+        let place = namespace.map { " in the network namespace of process \($0)" } ?? ""
+        return Problem(
+            sentence: "the kernel does not list \(table.title)\(place) (sock_diag): "
+                + String(cString: strerror(failure.number)))
+    }
+
+    /// The kernel tells the other end of a Unix-domain socket by its inode.
+    private func namePeers(_ sockets: inout [HostSocket]) {
+        var names: [UInt64: SocketAddress] = [:]
+        for socket in sockets where socket.transport.isUnix && socket.inode != 0 { names[socket.inode] = socket.local }
+        for index in sockets.indices where sockets[index].peerInode != 0 {
+            sockets[index].peer = names[sockets[index].peerInode]
+        }
+    }
+
+    /// Finds the programs that have these sockets open.
+    /// - Parameter inodes: of sockets in `look`.
+    /// - Parameter threads: whether to look at each thread of these programs, too.
+    package func examine(_ look: inout HostLook, inodes: Set<UInt64>, reads threads: Bool) {
+        table.withLock { table in
+            table.refresh()
+            let wanted = inodes.subtracting([0])
+            table.find(wanted)
+            var numbers: Set<Int32> = []
+            for inode in wanted {
+                let owners = table.holders(of: inode)
+                look.owners[inode] = owners.isEmpty ? nil : owners
+                numbers.formUnion(owners.map(\.process))
+            }
+            look.hidden.sockets = wanted.count { look.owners[$0] == nil }
+            describe(numbers, wanted, threads, &look, &table)
+        }
+    }
+
+    /// Looks at one process and all its sockets. Returns whether there is such a process.
+    @discardableResult
+    package func examine(_ look: inout HostLook, process: Int32) -> Bool {
+        table.withLock { table in
+            table.refresh()
+            table.scan(process)
+            guard let entry = table.entries[process] else { return false }
+            for (descriptor, inode) in entry.sockets {
+                let owner = HostLook.Owner(process: process, descriptor: descriptor)
+                if look.owners[inode]?.contains(owner) != true { look.owners[inode, default: []].append(owner) }
+            }
+            describe([process], Set(entry.sockets.values), true, &look, &table)
+            return true
+        }
+    }
+
+    private func describe(
+        _ numbers: Set<Int32>, _ inodes: Set<UInt64>, _ threads: Bool, _ look: inout HostLook,
+        _ table: inout ProcessTable
+    ) {
+        let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
+        var clocks = ProcessorClocks()
+        for number in numbers.sorted() {
+            table.update(number) { entry in
+                var process = reader.describe(&entry, inodes: inodes)
+                if threads {
+                    let machine =
+                        entry.hasReadExecutable && entry.executable != nil ? entry.executable?.machine : .current
+                    let reading = ThreadReader(
+                        system: system, process: number, rung: process.rung, machine: machine)
+                    let outcome = reading.read(&clocks)
+                    process.threads = outcome.threads
+                    if outcome.isRefused { (entry.allowsCalls, process.rung) = (false, .waitChannel) }
+                }
+                if let reason = reader.mayReadCalls(entry, process.user), look.processes[number]?.rung != process.rung {
+                    look.hidden.calls += 1
+                    look.hidden.reason = reason
+                }
+                look.processes[number] = process
+            }
+        }
+        look.hidden.processes = table.refused
+    }
+
+    /// Who has which socket open, of all sockets of the host, as far as it is known by now. Each call goes on where the
+    /// one before it stopped.
+    /// - Parameter budget: how long to look at most, but for one process.
+    package func ownersOfAll(budget: Duration) -> (
+        owners: [UInt64: Set<HostLook.Owner>], programs: [Int32: HostProcess]
+    ) {
+        table.withLock { table in
+            table.refresh()
+            table.scanSome(budget: budget)
+            let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
+            var programs: [Int32: HostProcess] = [:]
+            for (number, entry) in table.entries where !entry.sockets.isEmpty {
+                table.update(number) { programs[number] = reader.light(&$0) }
+            }
+            return (table.owners, programs)
+        }
+    }
+
+    /// The processes of a name: their `comm`, the base name of their first argument, or the name that they are shown
+    /// under. This process is not among them.
+    package func processes(named name: String) -> [HostProcess] {
+        table.withLock { table in
+            table.refresh()
+            let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
+            var found: [HostProcess] = []
+            for number in table.entries.keys.sorted() where number != getpid() {
+                table.update(number) { entry in
+                    guard !entry.stat.isKernelThread else { return }
+                    let process = reader.light(&entry)
+                    let first = entry.arguments?.first.map(ProgramName.base)
+                    if name == process.command || name == process.name || name == first { found.append(process) }
+                }
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import CSocketKitSystem
+import Glibc
+import SocketCore
+
+/// The system calls by which this host is looked at; each of them can be refused. Tests put their own in place of some.
+package struct HostSystem: Sendable {
+    /// A system call failed, with this errno.
+    package struct Failure: Error, Hashable {
+        package var number: Int32
+
+        package init(_ number: Int32) { self.number = number }
+
+        /// Whether it was not allowed, rather than not there.
+        package var isRefusal: Bool { number == EPERM || number == EACCES }
+    }
+
+    /// Up to so many bytes of a file from an offset on.
+    package var read: @Sendable (_ path: String, _ offset: Int, _ limit: Int) throws(Failure) -> [UInt8]
+    /// The target of a symbolic link.
+    package var link: @Sendable (_ path: String) throws(Failure) -> [UInt8]
+    /// The names in a folder that are whole numbers.
+    package var numbers: @Sendable (_ path: String) throws(Failure) -> [Int32]
+    /// Up to so many bytes of a process's memory (process_vm_readv(2)).
+    package var memory: @Sendable (_ process: Int32, _ address: UInt64, _ limit: Int) throws(Failure) -> [UInt8]
+    /// A duplicate of a process's descriptor (pidfd_getfd(2)), which the caller closes.
+    package var duplicate: @Sendable (_ process: Int32, _ descriptor: Int32) throws(Failure) -> Int32
+    /// A socket for sock_diag(7) in the network namespace of a process, or in this one's; the caller closes it.
+    package var openDiagnosis: @Sendable (_ namespace: Int32?) throws(Failure) -> Int32
+    /// How far the clock by which each of these CPUs counts its tasks' time is behind `now`, in nanoseconds.
+    package var clockOffsets: @Sendable (_ processors: [Int]) -> [Int: Int64]
+    /// CLOCK_MONOTONIC, which is the engine's clock too.
+    package var now: @Sendable () -> MonotonicTime
+    /// CLOCK_BOOTTIME, by which the kernel dates the start of processes.
+    package var uptime: @Sendable () -> Duration
+
+    /// This host itself.
+    package static let live = HostSystem(
+        read: readFile, link: readLink, numbers: readNumbers, memory: readMemory,
+        duplicate: { process, descriptor throws(Failure) in
+            let copy = csystem_duplicate(process, descriptor)
+            guard copy >= 0 else { throw Failure(errno) }
+            return copy
+        },
+        openDiagnosis: openDiagnosis, clockOffsets: ProcessorClocks.measure,
+        now: { MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)) },
+        uptime: { .nanoseconds(nanoseconds(CLOCK_BOOTTIME)) })
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    @Sendable private static func readFile(_ path: String, _ offset: Int, _ limit: Int) throws(Failure) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard file >= 0 else { throw Failure(errno) }
+        defer { close(file) }
+        if offset > 0, lseek(file, off_t(offset), SEEK_SET) < 0 { throw Failure(errno) }
+        var bytes: [UInt8] = []
+        var problem: Int32 = 0
+        while bytes.count < limit {
+            let room = min(limit - bytes.count, bytes.isEmpty ? 4_096 : 65_536)
+            let piece = [UInt8](unsafeUninitializedCapacity: room) { buffer, filled in
+                let count = Glibc.read(file, buffer.baseAddress, room)
+                (filled, problem) = (max(0, count), count < 0 ? errno : 0)
+            }
+            if problem == EINTR { continue }
+            if problem != 0 { throw Failure(problem) }
+            if piece.isEmpty { break }
+            bytes = bytes.isEmpty ? piece : bytes + piece
+        }
+        return bytes
+    }
+
+    @Sendable private static func readLink(_ path: String) throws(Failure) -> [UInt8] {
+        var problem: Int32 = 0
+        let target = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, filled in
+            let count = buffer.withMemoryRebound(to: CChar.self) {
+                $0.baseAddress.map { readlink(path, $0, 4_096) } ?? 0
+            }
+            (filled, problem) = (max(0, count), count < 0 ? errno : 0)
+        }
+        if problem != 0 { throw Failure(problem) }
+        return target
+    }
+
+    @Sendable private static func readNumbers(_ path: String) throws(Failure) -> [Int32] {
+        guard let stream = opendir(path) else { throw Failure(errno) }
+        defer { closedir(stream) }
+        var numbers: [Int32] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            // At its place in memory: the record ends after the name, and is shorter than its type.
+            withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+                    var end: UnsafeMutablePointer<CChar>?
+                    let number = strtol(name, &end, 10)
+                    if name[0] >= 48, name[0] <= 57, end?.pointee == 0 { numbers.append(Int32(clamping: number)) }
+                }
+            }
+        }
+        return numbers
+    }
+
+    @Sendable private static func readMemory(
+        _ process: Int32, _ address: UInt64, _ limit: Int
+    ) throws(Failure) -> [UInt8] {
+        var problem: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+            let count = csystem_read_memory(process, address, buffer.baseAddress, limit)
+            (filled, problem) = (max(0, count), count < 0 ? errno : 0)
+        }
+        if problem != 0 { throw Failure(problem) }
+        return bytes
+    }
+
+    @Sendable private static func openDiagnosis(_ namespace: Int32?) throws(Failure) -> Int32 {
+        guard let namespace else {
+            let descriptor = csystem_diag_open()
+            guard descriptor >= 0 else { throw Failure(errno) }
+            return descriptor
+        }
+        let place = open("/proc/\(namespace)/ns/net", O_RDONLY | O_CLOEXEC)
+        guard place >= 0 else { throw Failure(errno) }
+        defer { close(place) }
+        // A thread never leaves the namespace again, so it is one that ends.
+        let (descriptor, problem) =
+            OwnThread.run { () -> (Int32, Int32) in
+                guard csystem_enter_network(place) == 0 else { return (-1, errno) }
+                let descriptor = csystem_diag_open()
+                return (descriptor, descriptor < 0 ? errno : 0)
+            } ?? (-1, EAGAIN)
+        guard descriptor >= 0 else { throw Failure(problem) }
+        return descriptor
+    }
+}
+
+extension HostSystem {
+    /// A small file below /proc; `nil` if it is not there or may not be read.
+    func text(_ path: String, limit: Int = 65_536) -> [UInt8]? { try? read(path, 0, limit) }
+
+    /// The text of a link's target; `nil` if it is not there or may not be read.
+    func target(_ path: String) -> String? { (try? link(path)).map { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import Synchronization
+
+/// Runs what changes a thread for good (its CPU, its namespace) on one that ends afterwards.
+enum OwnThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private final class Box<Value: Sendable>: Sendable {
+        let value = Mutex<Value?>(nil)
+    }
+
+    /// Waits for it. Returns `nil` if there can be no more threads.
+    static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
+        let box = Box<Value>()
+        let work = Unmanaged.passRetained(
+            Work {
+                let value = body()
+                box.value.withLock { $0 = value }
+            })
+        var thread = pthread_t()
+        let problem = pthread_create(
+            &thread, nil,
+            { raw in
+                if let raw { Unmanaged<Work>.fromOpaque(raw).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard problem == 0 else {
+            work.release()
+            return nil
+        }
+        pthread_join(thread, nil)
+        return box.value.withLock { $0 }
+    }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import SocketCore
+
+/// Describes one process, as far as it may be looked at.
+struct ProcessReader {
+    let system: HostSystem
+    let readsCalls: Bool
+    let privilege: ProcessTable.Privilege
+    /// ptrace_scope of the Yama module; 0 if there is none.
+    let traceScope: Int
+
+    /// A set with more entries than `largeSet` is read at most once in `pause`: while it is read, its program waits.
+    private static let largeSet = 2_000
+    private static let pause = Duration.seconds(30)
+
+    init(_ system: HostSystem, readsCalls: Bool, _ privilege: ProcessTable.Privilege) {
+        (self.system, self.readsCalls, self.privilege) = (system, readsCalls, privilege)
+        let text = system.text("/proc/sys/kernel/yama/ptrace_scope", limit: 16) ?? []
+        traceScope = Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)) ?? 0
+    }
+
+    /// All but its threads. `inodes` are those of its sockets that matter.
+    func describe(_ entry: inout ProcessTable.Entry, inodes: Set<UInt64>) -> HostProcess {
+        let (folder, stat) = ("/proc/\(entry.id.number)", entry.stat)
+        var process = light(&entry)
+        process.executable = executableName(folder)
+        if !entry.hasReadExecutable {
+            entry.executable = ExecutableFacts { offset, limit in
+                (try? system.read(folder + "/exe", offset, limit)) ?? []
+            }
+            entry.hasReadExecutable = true
+        }
+        process.isGo = entry.executable?.isGo ?? false
+        process.parentExecutable = stat.parent > 1 ? executableName("/proc/\(stat.parent)") : nil
+        process.user = ProcessStatus(system.text(folder + "/status") ?? []).user
+        process.age = max(.zero, system.uptime() - .seconds(1) * Double(stat.start) / Self.ticks)
+        let cgroup = ProcessCgroup(system.text(folder + "/cgroup") ?? [])
+        process.cgroup = cgroup.path
+        process.isFrozen = cgroup.freezeFiles.contains { file in
+            system.text(file, limit: 4_096).map(ProcessCgroup.isFrozen) ?? false
+        }
+        let wanted = entry.sockets.filter { inodes.contains($0.value) }
+        for descriptor in wanted.keys {
+            guard let facts = facts(folder, descriptor), facts.flags != nil else { continue }
+            if !facts.closesOnExec { process.keptOverExec.insert(descriptor) }
+            if facts.isNonBlocking { process.nonBlocking.insert(descriptor) }
+        }
+        for descriptor in entry.pollDescriptors {
+            process.pollSets[descriptor] = .some(wanted.isEmpty ? nil : set(descriptor, &entry, folder))
+        }
+        process.rung = !entry.isOpen ? .queues : mayReadCalls(entry, process.user) == nil ? .arguments : .waitChannel
+        return process
+    }
+
+    /// What is known without looking any further.
+    func light(_ entry: inout ProcessTable.Entry) -> HostProcess {
+        let stat = entry.stat
+        var process = HostProcess(
+            id: entry.id, name: "", command: stat.command, state: stat.state, parent: stat.parent)
+        if entry.arguments == nil {
+            entry.arguments = ProgramName.arguments(system.text("/proc/\(entry.id.number)/cmdline") ?? [])
+        }
+        process.name = ProgramName.helpful(entry.arguments ?? [], command: stat.command)
+        process.sockets = entry.sockets
+        process.hasRing = entry.hasRing
+        process.rung = entry.isOpen ? .waitChannel : .queues
+        return process
+    }
+
+    /// Why its calls must not be read, in words; `nil` if they may be.
+    func mayReadCalls(_ entry: ProcessTable.Entry, _ user: UInt32?) -> String? {
+        if !readsCalls { return "--no-calls" }
+        if !entry.allowsCalls { return "refused" }
+        if privilege.mayTrace { return nil }
+        if traceScope > 0 { return "ptrace_scope \(traceScope)" }
+        return user == privilege.user || privilege.user == 0 ? nil : "other users"
+    }
+
+    private static let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+
+    private func executableName(_ folder: String) -> String? {
+        guard let target = system.target(folder + "/exe") else { return nil }
+        let gone = " (deleted)"
+        return ProgramName.base(target.hasSuffix(gone) ? String(target.dropLast(gone.count)) : target)
+    }
+
+    private func facts(_ folder: String, _ descriptor: Int32) -> DescriptorFacts? {
+        system.text("\(folder)/fdinfo/\(descriptor)", limit: 4_096).map(DescriptorFacts.init)
+    }
+
+    private func set(
+        _ descriptor: Int32, _ entry: inout ProcessTable.Entry, _ folder: String
+    ) -> [HostProcess.PollEntry]? {
+        let now = system.now()
+        if let former = entry.sets[descriptor], former.entries.count > Self.largeSet, now - former.time < Self.pause {
+            return former.entries
+        }
+        let limit = 16 << 20
+        guard let text = system.text("\(folder)/fdinfo/\(descriptor)", limit: limit), text.count < limit else {
+            return nil
+        }
+        let entries = DescriptorFacts(text).entries
+        entry.sets[descriptor] = (entries, now)
+        return entries
+    }
+}

@@ -1,0 +1,196 @@
+import Glibc
+import SocketCore
+
+/// What is remembered of this host's processes from one look to the next: which descriptors they have, and what was
+/// refused. A process is known by its number, its start time and its name, since numbers are reused and since a program
+/// that executes another one is asked again.
+struct ProcessTable {
+    struct Entry {
+        let id: HostProcess.ID
+        var stat: ProcessStat
+        /// Whether its descriptors may be read; it is asked once.
+        var isOpen = true
+        /// Whether its calls may be read; it is asked once.
+        var allowsCalls = true
+        var sockets: [Int32: UInt64] = [:]
+        var pollDescriptors: Set<Int32> = []
+        var hasRing = false
+        /// What was read of its epoll sets, and when.
+        var sets: [Int32: (entries: [HostProcess.PollEntry], time: MonotonicTime)] = [:]
+        var executable: ExecutableFacts?
+        var hasReadExecutable = false
+        var arguments: [String]?
+
+        /// Whether it is still the same program.
+        func isSame(as stat: ProcessStat) -> Bool { id.start == stat.start && self.stat.command == stat.command }
+    }
+
+    private let system: HostSystem
+    private(set) var entries: [Int32: Entry] = [:]
+    /// Who has a socket open, by its inode.
+    private(set) var owners: [UInt64: Set<HostLook.Owner>] = [:]
+    /// Sockets that no owner was found of, and when they were looked for last.
+    private var unowned: [UInt64: MonotonicTime] = [:]
+    private var nextScan = MonotonicTime.zero
+    /// Processes that a look at all of them has not come to yet.
+    private var pending: [Int32] = []
+    /// Those that were compared with /proc in this look already.
+    private var checked: [Int32: Bool] = [:]
+    let privilege: Privilege
+
+    /// A socket may be handed to a process that was looked at before, so all of them are looked at again after this time,
+    /// and after so many times what it took: 2 % of a core.
+    private static let pause = Duration.seconds(5)
+    private static let pauseFactor = 50
+    /// Sockets without an owner are looked for again after this time.
+    private static let patience = Duration.seconds(2)
+
+    init(_ system: HostSystem) {
+        self.system = system
+        privilege = Privilege(system)
+    }
+
+    /// What this process may do to others.
+    struct Privilege {
+        var user: UInt32?
+        /// CAP_SYS_PTRACE.
+        var mayTrace: Bool
+
+        init(_ system: HostSystem) {
+            let status = ProcessStatus(system.text("/proc/self/status") ?? [])
+            (user, mayTrace) = (status.user, status.mayTrace)
+        }
+    }
+
+    /// Begins a look: takes note of processes that began or ended since the last one.
+    mutating func refresh() {
+        checked.removeAll(keepingCapacity: true)
+        let numbers = Set((try? system.numbers("/proc")) ?? [])
+        for number in Array(entries.keys) where !numbers.contains(number) { forget(number) }
+        for number in numbers where entries[number] == nil { scan(number) }
+    }
+
+    /// Finds the owners of these sockets.
+    mutating func find(_ inodes: Set<UInt64>) {
+        let now = system.now()
+        let missing = inodes.filter { inode in
+            guard owners[inode] == nil else { return false }
+            return unowned[inode].map { now - $0 > Self.patience } ?? true
+        }
+        guard !missing.isEmpty || now >= nextScan else { return }
+        for number in entries.keys.sorted() { scan(number) }
+        let end = system.now()
+        nextScan = end + max(Self.pause, (end - now) * Self.pauseFactor)
+        unowned = unowned.filter { inodes.contains($0.key) }
+        for inode in inodes { unowned[inode] = owners[inode] == nil ? end : nil }
+    }
+
+    /// Those who have a socket open at this moment.
+    mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
+        (owners[inode] ?? []).sorted { ($0.process, $0.descriptor) < ($1.process, $1.descriptor) }.filter { owner in
+            let link = try? system.link("/proc/\(owner.process)/fd/\(owner.descriptor)")
+            if link.flatMap(NetworkText.socketInode) == inode, isAlive(owner.process) { return true }
+            owners[inode]?.remove(owner)
+            if owners[inode]?.isEmpty == true { owners[inode] = nil }
+            return false
+        }
+    }
+
+    /// Looks at processes in turn, until the time is over.
+    mutating func scanSome(budget: Duration) {
+        let end = system.now() + budget
+        if pending.isEmpty { pending = entries.keys.sorted(by: >) }
+        while let number = pending.popLast() {
+            scan(number)
+            if system.now() >= end { return }
+        }
+    }
+
+    /// Looks at one process, whose entry then is that of the program that it is now.
+    mutating func scan(_ number: Int32) {
+        guard let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init) else { return forget(number) }
+        var entry =
+            entries[number].flatMap { $0.isSame(as: stat) ? $0 : nil }
+            ?? Entry(id: HostProcess.ID(number: number, start: stat.start), stat: stat)
+        entry.stat = stat
+        checked[number] = true
+        if !stat.isKernelThread, entry.isOpen { readDescriptors(of: &entry) }
+        replace(entry)
+    }
+
+    private func readDescriptors(of entry: inout Entry) {
+        let folder = "/proc/\(entry.id.number)/fd"
+        let numbers: [Int32]
+        do throws(HostSystem.Failure) {
+            guard isWorthATry(entry.id.number) else { throw HostSystem.Failure(EACCES) }
+            numbers = try system.numbers(folder)
+        } catch {
+            entry.isOpen = !error.isRefusal
+            numbers = []
+        }
+        (entry.sockets, entry.hasRing) = ([:], false)
+        var sets: Set<Int32> = []
+        for number in numbers {
+            guard let target = try? system.link("\(folder)/\(number)") else { continue }
+            if let inode = NetworkText.socketInode(target) {
+                entry.sockets[number] = inode
+            } else if target.elementsEqual("anon_inode:[eventpoll]".utf8) {
+                sets.insert(number)
+            } else if target.elementsEqual("anon_inode:[io_uring]".utf8) {
+                entry.hasRing = true
+            }
+        }
+        entry.pollDescriptors = sets
+        entry.sets = entry.sets.filter { sets.contains($0.key) }
+    }
+
+    /// A look at a process of another user would be refused, and may be reported.
+    private func isWorthATry(_ number: Int32) -> Bool {
+        if privilege.mayTrace || privilege.user == 0 { return true }
+        let user = ProcessStatus(system.text("/proc/\(number)/status") ?? []).user
+        return user == nil || user == privilege.user
+    }
+
+    private mutating func isAlive(_ number: Int32) -> Bool {
+        if let known = checked[number] { return known }
+        let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init)
+        let isAlive = stat.map { stat in entries[number]?.isSame(as: stat) == true } ?? false
+        if isAlive, let stat { entries[number]?.stat = stat } else { scan(number) }
+        checked[number] = isAlive
+        return isAlive
+    }
+
+    private mutating func replace(_ entry: Entry) {
+        let number = entry.id.number
+        if let former = entries[number] {
+            for (descriptor, inode) in former.sockets where entry.sockets[descriptor] != inode {
+                owners[inode]?.remove(HostLook.Owner(process: number, descriptor: descriptor))
+                if owners[inode]?.isEmpty == true { owners[inode] = nil }
+            }
+        }
+        for (descriptor, inode) in entry.sockets {
+            owners[inode, default: []].insert(HostLook.Owner(process: number, descriptor: descriptor))
+        }
+        entries[number] = entry
+    }
+
+    private mutating func forget(_ number: Int32) {
+        guard let entry = entries.removeValue(forKey: number) else { return }
+        checked[number] = false
+        for (descriptor, inode) in entry.sockets {
+            owners[inode]?.remove(HostLook.Owner(process: number, descriptor: descriptor))
+            if owners[inode]?.isEmpty == true { owners[inode] = nil }
+        }
+    }
+
+    /// Changes what is remembered of a process.
+    mutating func update(_ number: Int32, _ body: (inout Entry) -> Void) {
+        if var entry = entries[number] {
+            body(&entry)
+            entries[number] = entry
+        }
+    }
+
+    /// Processes whose descriptors may not be read.
+    var refused: Int { entries.values.count { !$0.isOpen } }
+}

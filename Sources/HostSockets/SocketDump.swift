@@ -1,0 +1,71 @@
+import Glibc
+import SocketCore
+
+/// Asks the kernel for its tables of sockets (sock_diag(7)).
+struct SocketDump {
+    /// Why a table was not read.
+    enum Problem: Error {
+        /// It changed while it was read, or more came than there was room for.
+        case disturbed
+        case system(HostSystem.Failure)
+    }
+
+    let system: HostSystem
+    let namespace: Int32?
+
+    /// A dump that was disturbed is made again, so often.
+    private static let tries = 4
+    private static let room = 64 << 10
+    private static let receiveBuffer: Int32 = 1 << 20
+
+    /// All sockets of a table. What a disturbed dump held is returned when all tries were disturbed.
+    func sockets(of table: SocketTable) throws(HostSystem.Failure) -> [HostSocket] {
+        var found: [HostSocket] = []
+        for sequence in 1...UInt32(Self.tries) {
+            do throws(Problem) {
+                found.removeAll(keepingCapacity: true)
+                try dump(table, sequence, into: &found)
+                return found
+            } catch {
+                if case .system(let failure) = error { throw failure }
+            }
+        }
+        return found
+    }
+
+    /// With a socket of its own, so that nothing of an earlier dump is left in it.
+    private func dump(_ table: SocketTable, _ sequence: UInt32, into found: inout [HostSocket]) throws(Problem) {
+        let descriptor: Int32
+        do { descriptor = try system.openDiagnosis(namespace) } catch { throw .system(error) }
+        defer { close(descriptor) }
+        var size = Self.receiveBuffer
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+        let request = table.request(sequence: sequence)
+        guard send(descriptor, request, request.count, 0) == request.count else { throw .system(.init(errno)) }
+        var buffer = [UInt8](repeating: 0, count: Self.room)
+        var wasInterrupted = false
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_TRUNC))
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == ENOBUFS { throw .disturbed }
+            if count < 0 { throw .system(.init(errno)) }
+            guard count <= buffer.count else { throw .system(.init(EMSGSIZE)) }
+            let time = system.now()
+            var offset = 0
+            let bytes = buffer.span.bytes.extracting(0..<count)
+            while let message = NetlinkMessage.next(in: bytes, at: &offset) {
+                guard message.sequence == sequence else { continue }
+                if message.wasInterrupted { wasInterrupted = true }
+                switch message.kind {
+                case .data:
+                    if let socket = HostSocket(bytes, message.content, of: table, time: time) { found.append(socket) }
+                case .end:
+                    if wasInterrupted { throw .disturbed }
+                    return
+                case .failure(let number): throw .system(.init(number))
+                case .other: break
+                }
+            }
+        }
+    }
+}

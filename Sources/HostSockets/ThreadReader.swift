@@ -1,0 +1,77 @@
+import SocketCore
+
+/// Looks at the threads of a process: what each is in, and since when it has not run.
+struct ThreadReader {
+    let system: HostSystem
+    let process: Int32
+    let rung: HostProcess.Rung
+    let machine: SystemCall.Machine?
+
+    /// An idle time above this is believed only if the thread is still on the CPU that it was on before.
+    private static let doubt = Duration.milliseconds(100)
+
+    struct Outcome {
+        var threads: [HostThread] = []
+        /// Whether calls, or what they point to, may not be read after all. None has one then.
+        var isRefused = false
+    }
+
+    func read(_ clocks: inout ProcessorClocks) -> Outcome {
+        let folder = "/proc/\(process)/task"
+        var stats: [(number: Int32, stat: ProcessStat)] = []
+        for number in (try? system.numbers(folder)) ?? [] {
+            if let stat = stat("\(folder)/\(number)") { stats.append((number, stat)) }
+        }
+        // Before the threads' own times are read: one that ran meanwhile then seems to have run just now.
+        clocks.calibrate(Set(stats.compactMap(\.stat.processor)), system)
+        var outcome = Outcome()
+        var asksForCalls = rung == .arguments
+        for (number, stat) in stats.sorted(by: { $0.number < $1.number }) {
+            let folder = "\(folder)/\(number)"
+            // It may have ended.
+            guard let now = self.stat(folder), now.start == stat.start else { continue }
+            var thread = HostThread(number: number, name: now.command, state: now.state)
+            time(&thread, folder, now, clocks)
+            if rung >= .waitChannel {
+                thread.waitChannel = system.text(folder + "/wchan", limit: 256).map(WaitChannel.name) ?? ""
+            }
+            if asksForCalls {
+                do throws(HostSystem.Failure) { thread.call = try call(folder, thread.waitChannel) } catch {
+                    if error.isRefusal { (asksForCalls, outcome.isRefused) = (false, true) }
+                }
+            }
+            outcome.threads.append(thread)
+        }
+        if outcome.isRefused { for index in outcome.threads.indices { outcome.threads[index].call = nil } }
+        return outcome
+    }
+
+    private func stat(_ folder: String) -> ProcessStat? { system.text(folder + "/stat").flatMap(ProcessStat.init) }
+
+    private func time(_ thread: inout HostThread, _ folder: String, _ stat: ProcessStat, _ clocks: ProcessorClocks) {
+        let schedule = ThreadSchedule(system.text(folder + "/sched") ?? [])
+        thread.switches =
+            schedule.switches ?? system.text(folder + "/status").map(ProcessStatus.init).flatMap(\.switches)
+        if stat.state == UInt8(ascii: "R") {
+            thread.idle = .zero
+        } else if let ran = schedule.lastRun, let processor = stat.processor {
+            thread.idle = clocks.idle(lastRun: ran, processor: processor, now: system.now())
+            if let idle = thread.idle, idle > Self.doubt, self.stat(folder)?.processor != processor {
+                thread.idle = nil
+            }
+        }
+    }
+
+    private func call(_ folder: String, _ waitChannel: String) throws(HostSystem.Failure) -> HostCall? {
+        let text = try system.read(folder + "/syscall", 0, 512)
+        var refusal: HostSystem.Failure?
+        let call = HostCall(text, waitChannel: waitChannel, machine: machine) { address, limit in
+            do throws(HostSystem.Failure) { return try system.memory(process, address, limit) } catch {
+                if error.isRefusal { refusal = error }
+                return []
+            }
+        }
+        if let refusal { throw refusal }
+        return call
+    }
+}

@@ -1,0 +1,225 @@
+/// Reading the texts below /proc, some of whose words programs choose themselves.
+extension Collection<UInt8> {
+    var asText: String { String(decoding: self, as: UTF8.self) }
+}
+
+extension ArraySlice<UInt8> {
+    /// A whole number in a base, to the end; `nil` if there is anything else, or if it does not fit.
+    func number<N: FixedWidthInteger>(_: N.Type, radix: N = 10) -> N? {
+        var value: N = 0
+        guard !isEmpty else { return nil }
+        for byte in self {
+            guard let digit = Self.digit(byte), digit < radix else { return nil }
+            let (scaled, overflow) = value.multipliedReportingOverflow(by: radix)
+            let (sum, carried) = scaled.addingReportingOverflow(N(digit))
+            if overflow || carried { return nil }
+            value = sum
+        }
+        return value
+    }
+
+    /// A number as `%#lx` writes it.
+    var hexadecimal: UInt64? {
+        starts(with: "0x".utf8) ? dropFirst(2).number(UInt64.self, radix: 16) : number(UInt64.self, radix: 16)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// Its words, parted by spaces, tabs and line feeds.
+    var words: [ArraySlice<UInt8>] {
+        split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\n") }
+    }
+
+    var lines: [ArraySlice<UInt8>] { split(separator: UInt8(ascii: "\n")) }
+
+    /// What follows `name`, spaces and a colon on the line that begins with them; `nil` if there is no such line.
+    func value(of name: String) -> ArraySlice<UInt8>? {
+        for line in lines where line.starts(with: name.utf8) {
+            let rest = line.dropFirst(name.utf8.count).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard rest.first == UInt8(ascii: ":") else { continue }
+            return rest.dropFirst().drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        }
+        return nil
+    }
+}
+
+/// The fields of /proc/PID/stat that are used (proc_pid_stat(5)).
+package struct ProcessStat: Hashable, Sendable {
+    /// Not sanitized.
+    package var command: String
+    package var state: UInt8
+    package var parent: Int32
+    /// In clock ticks since boot.
+    package var start: UInt64
+    /// The CPU that it ran on last; `nil` if the kernel did not say.
+    package var processor: Int?
+    package var isKernelThread: Bool
+
+    /// `nil` if the text is cut. The name, which may hold anything, ends at the last `)`.
+    package init?(_ text: [UInt8]) {
+        guard let open = text.firstIndex(of: UInt8(ascii: "(")), let close = text.lastIndex(of: UInt8(ascii: ")")),
+            open < close
+        else { return nil }
+        let fields = text[(close + 1)...].words
+        guard fields.count > 19, let state = fields[0].first, let parent = fields[1].number(Int32.self),
+            let start = fields[19].number(UInt64.self)
+        else { return nil }
+        command = text[(open + 1)..<close].asText
+        (self.state, self.parent, self.start) = (state, parent, start)
+        isKernelThread = (fields[6].number(UInt32.self) ?? 0) & 0x0020_0000 != 0
+        processor = fields.count > 36 ? fields[36].number(Int.self) : nil
+    }
+}
+
+/// The lines of /proc/PID/status that are used (proc_pid_status(5)).
+package struct ProcessStatus: Hashable, Sendable {
+    /// The effective user.
+    package var user: UInt32?
+    /// Effective capabilities, a bit each (capabilities(7)).
+    package var capabilities: UInt64?
+    /// Times that it gave up a CPU, or lost it.
+    package var switches: UInt64?
+
+    package init(_ text: [UInt8]) {
+        let users = text[...].value(of: "Uid")?.words ?? []
+        user = users.count > 1 ? users[1].number(UInt32.self) : nil
+        capabilities = text[...].value(of: "CapEff")?.number(UInt64.self, radix: 16)
+        let given = text[...].value(of: "voluntary_ctxt_switches")?.number(UInt64.self)
+        let lost = text[...].value(of: "nonvoluntary_ctxt_switches")?.number(UInt64.self)
+        if let given, let lost { switches = given &+ lost }
+    }
+
+    /// CAP_SYS_PTRACE: it may look into every process.
+    package var mayTrace: Bool { (capabilities ?? 0) & 1 << 19 != 0 }
+}
+
+/// /proc/PID/task/TID/sched, which needs no right to read.
+package struct ThreadSchedule: Hashable, Sendable {
+    /// When it last ran, in nanoseconds of its CPU's own clock.
+    package var lastRun: Int64?
+    package var switches: UInt64?
+
+    package init(_ text: [UInt8]) {
+        switches = text[...].value(of: "nr_switches")?.number(UInt64.self)
+        guard let value = text[...].value(of: "se.exec_start") else { return }
+        // Milliseconds with six digits after the point.
+        let halves = value.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard halves.count == 2, halves[1].count == 6, let whole = halves[0].number(Int64.self),
+            let part = halves[1].number(Int64.self), whole < Int64.max / 2_000_000
+        else { return }
+        lastRun = whole * 1_000_000 + part
+    }
+}
+
+/// /proc/PID/fdinfo/N (proc_pid_fdinfo(5)).
+package struct DescriptorFacts: Hashable, Sendable {
+    /// The open file's flags; `nil` if they are not told.
+    package var flags: UInt32?
+    /// The entries of an epoll set.
+    package var entries: [HostProcess.PollEntry] = []
+
+    package init(_ text: [UInt8]) {
+        for line in text[...].lines {
+            if line.starts(with: "flags:".utf8) {
+                flags = line.words.last?.number(UInt32.self, radix: 8)
+            } else if line.starts(with: "tfd:".utf8), let entry = Self.entry(line.words) {
+                entries.append(entry)
+            }
+        }
+    }
+
+    /// `tfd:        5 events:       19 data:                5  pos:0 ino:7e88 sdev:8`; kernels before 4.13 tell no inode.
+    private static func entry(_ words: [ArraySlice<UInt8>]) -> HostProcess.PollEntry? {
+        guard words.count >= 4, let descriptor = words[1].number(Int32.self), words[2].elementsEqual("events:".utf8),
+            let events = words[3].number(UInt32.self, radix: 16)
+        else { return nil }
+        let inode = words.last { $0.starts(with: "ino:".utf8) }?.dropFirst(4).number(UInt64.self, radix: 16)
+        return HostProcess.PollEntry(descriptor: descriptor, events: events, inode: inode ?? 0)
+    }
+
+    package var isNonBlocking: Bool { (flags ?? 0) & 0o4000 != 0 }
+    package var closesOnExec: Bool { (flags ?? 0) & 0o2000000 != 0 }
+}
+
+/// /proc/PID/cgroup (cgroups(7)).
+package struct ProcessCgroup: Hashable, Sendable {
+    /// The path in the unified hierarchy, else in that of systemd, else in the first one. Not sanitized.
+    package var path: String?
+    /// The path in the freezer's hierarchy of version 1.
+    package var freezer: String?
+    package var isUnified = false
+
+    package init(_ text: [UInt8]) {
+        var named: String?
+        for line in text[...].lines {
+            let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3, !fields[2].isEmpty else { continue }
+            let controllers = fields[1].split(separator: UInt8(ascii: ",")).map { Array($0) }
+            let path = fields[2].asText
+            if fields[1].isEmpty {
+                (self.path, isUnified) = (path, true)
+            } else if controllers.contains(Array("freezer".utf8)) {
+                freezer = path
+            } else if named == nil || controllers == [Array("name=systemd".utf8)] {
+                named = path
+            }
+        }
+        path = path ?? named ?? freezer
+    }
+
+    /// Files that say whether it is frozen.
+    package var freezeFiles: [String] {
+        var files: [String] = []
+        if isUnified, let path {
+            files = ["/sys/fs/cgroup\(path)/cgroup.events", "/sys/fs/cgroup/unified\(path)/cgroup.events"]
+        }
+        if let freezer { files.append("/sys/fs/cgroup/freezer\(freezer)/freezer.state") }
+        return files
+    }
+
+    /// Whether one of those files says so.
+    package static func isFrozen(_ text: [UInt8]) -> Bool {
+        text.starts(with: "FROZEN".utf8) || text.starts(with: "FREEZING".utf8)
+            || text[...].lines.contains { $0.elementsEqual("frozen 1".utf8) }
+    }
+}
+
+/// Texts about the host's network.
+package enum NetworkText {
+    /// `ListenOverflows` in /proc/net/netstat: a line of names, and below it one of numbers.
+    package static func listenOverflows(_ text: [UInt8]) -> UInt64? {
+        var names: [ArraySlice<UInt8>]?
+        for line in text[...].lines where line.starts(with: "TcpExt:".utf8) {
+            guard let heads = names else {
+                names = line.words
+                continue
+            }
+            let values = line.words
+            guard let index = heads.firstIndex(where: { $0.elementsEqual("ListenOverflows".utf8) }),
+                index < values.count
+            else { return nil }
+            return values[index].number(UInt64.self)
+        }
+        return nil
+    }
+
+    /// /proc/sys/net/ipv4/ip_local_port_range.
+    package static func portRange(_ text: [UInt8]) -> ClosedRange<UInt16>? {
+        let ends = text[...].words.map { $0.number(UInt16.self) }
+        guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last else { return nil }
+        return first...last
+    }
+
+    /// The number in the target of a link to a descriptor, `socket:[7]`.
+    package static func socketInode(_ target: [UInt8]) -> UInt64? {
+        guard target.starts(with: "socket:[".utf8), target.last == UInt8(ascii: "]") else { return nil }
+        return target[8..<(target.count - 1)].number(UInt64.self)
+    }
+}
