@@ -128,7 +128,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
         if frozen != nil { thaw() }
-        inheritComposer(id, target: request.target.description)
+        inheritComposer(id, target: request.target.sessionTarget)
         start.change { $0.commit() }
         notice = nil
         select(id)

@@ -33,7 +33,7 @@ extension Model {
             notice = hint("it is connected: its datagrams go to \(selected.peerText)")
             return
         }
-        let now = composer.destination?.description ?? ""
+        let now = composer.destination?.datagramText ?? ""
         dialog = .form(
             Form(
                 .destination(selected.id),
@@ -46,8 +46,8 @@ extension Model {
         var composer = freshComposer(historyKey(socket.id))
         composer.ending = .none
         // What was opened for a group speaks to the group.
-        if let target = try? DatagramTarget.parse(socket.target), target.endpoint.isMulticast {
-            composer.destination = target.endpoint
+        if case .datagrams(let endpoint, _) = try? OpenTarget.parse(socket.target), endpoint.isMulticast {
+            composer.destination = endpoint
         }
         composers[socket.id] = composer
     }
@@ -55,7 +55,7 @@ extension Model {
     /// As `nc -u -l` does: answers go to the first who spoke, until another is chosen.
     mutating func adoptDestination(_ snapshot: EngineSnapshot) {
         guard let id = list.selected, let socket = snapshot.socket(id), socket.role == .datagram, socket.peer == nil,
-            let first = socket.datagrams?.peers.first.flatMap({ DatagramEndpoint($0.address) })
+            let first = socket.datagrams?.peers.first.flatMap({ Endpoint($0.address) })
         else { return }
         if composers[id] == nil { greetDatagrams(socket) }
         if composers[id]?.destination == nil { composers[id]?.destination = first }
@@ -64,12 +64,13 @@ extension Model {
 
 extension Form {
     /// Where the filled-in form sends to; a bare address means the family that the socket has.
-    func destination() throws(Problem) -> DatagramEndpoint {
+    func destination() throws(Problem) -> Endpoint {
         let text = text(.address).filter { !$0.isWhitespace }
         let isPath = text.hasPrefix("/") || text.hasPrefix("@")
-        let full = DatagramTarget.isMeant(by: text) ? text : isPath ? "unixgram:\(text)" : "udp://\(text)"
+        let scheme: OpenTarget.Scheme = isPath ? .unixgram : .udp
+        let isWhole = [.udp, .unixgram].contains(OpenTarget.Scheme(of: text))
         do throws(EndpointError) {
-            return try DatagramTarget.parse(full).endpoint
+            return try OpenTarget.parse(isWhole ? text : scheme.rawValue + text).endpoint
         } catch {
             throw Problem(field: .address, message: "\(text.isEmpty ? "nothing" : text): \(error.problem)")
         }
