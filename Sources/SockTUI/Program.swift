@@ -17,6 +17,8 @@ enum Program {
         }
         switch invocation.mode {
         case .attachable: return attachable()
+        case .why(let target): return HostRun.why(target, invocation.host, invocation.lints)
+        case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
         case .help(let command): return show(CommandTable.help(of: command) + "\n")
         case .version: return show("socktui \(CommandTable.version)\n")
         case .report(let form, let isOnce): return report(form, isOnce: isOnce, invocation)

@@ -40,13 +40,13 @@ struct CommandLineTests {
 
     @Test("TLS is asked for by tls://, and what follows the address says how")
     func tls() {
-        var request = OpenRequest(.tcp(host: "h", port: 1), timeout: .seconds(3))
+        var request = OpenRequest(.stream(.tcp(host: "h", port: 1), isSecure: true), timeout: .seconds(3))
         request.tls = .client(serverName: "n")
         request.tls?.trust = .file("f")
         request.tls?.judge = .delegateIfRefused
         request.tls?.applicationProtocols = ["h2", "imap"]
         #expect(effects("connect tls://h:1 ca f sni n alpn h2,imap timeout 3s") == [.connect(request)])
-        request = OpenRequest(.tcp(host: "", port: 1), standingRead: false)
+        request = OpenRequest(.stream(.tcp(host: "", port: 1), isSecure: true), standingRead: false)
         request.tls = .server(.init(certificateFile: "c", keyFile: "k"))
         #expect(effects("listen tls://:1 cert c key k no-read") == [.listen(request)])
         var relay = RelayRequest(listen: .tcp(host: "", port: 1), target: .endpoint(.tcp(host: "h", port: 2)))

@@ -39,7 +39,7 @@ struct DatagramViewTests {
     private func model(_ socket: SocketSnapshot) -> Model {
         var model = Model(options: .init(ascii: true, version: "0.1"))
         _ = model.update(.resized(Size(100, 30)))
-        let target = OpenTarget.datagram(DatagramTarget(.udp(host: "", port: 5_000)))
+        let target = OpenTarget.datagrams(.udp(host: "", port: 5_000))
         _ = model.update(.opened(id, OpenRequest(target)))
         var snapshot = World.snapshot([socket])
         snapshot.trafficOf = id

@@ -165,12 +165,14 @@ struct InputTests {
             ("unix:@name", .connect(.stream(.abstract(name: "name")))),
             ("listen :8080", .listen(.stream(.tcp(host: "", port: 8080)))),
             ("listen unix:/x", .listen(.stream(.unix(path: "/x")))), ("demo", .demo),
-            ("udp://h:53", .connect(.datagram(DatagramTarget(.udp(host: "h", port: 53))))),
+            ("udp://h:53", .connect(.datagrams(.udp(host: "h", port: 53)))),
             (
                 "listen udp://239.1.2.3:9?interface=lo",
-                .listen(.datagram(DatagramTarget(.udp(host: "239.1.2.3", port: 9), interface: "lo")))
+                .listen(.datagrams(.udp(host: "239.1.2.3", port: 9), interface: "lo"))
             ),
-            ("listen unixgram:/x", .listen(.datagram(DatagramTarget(.unix(path: "/x"))))),
+            ("tls://h 443", .connect(.stream(.tcp(host: "h", port: 443), isSecure: true))),
+            ("listen tls://:443", .listen(.stream(.tcp(host: "", port: 443), isSecure: true))),
+            ("listen unixgram:/x", .listen(.datagrams(.unix(path: "/x")))),
         ])
     func addresses(_ text: String, _ expected: AddressLine) {
         #expect(AddressLine.parse(text) == .success(expected))

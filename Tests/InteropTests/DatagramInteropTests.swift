@@ -16,7 +16,7 @@ import Testing
         try peer.write("one")
         #expect(eventually { end.payloads == [Array("one".utf8)] })
         let source = try #require(end.recorder.datagrams.first?.source)
-        end.socket.send(Array("two".utf8), to: DatagramEndpoint(source), tag: 2)
+        end.socket.send(Array("two".utf8), to: Endpoint(source), tag: 2)
         #expect(eventually { peer.output == Array("two".utf8) })
         #expect(end.picture?.datagrams?.peers.first?.address == source)
     }
@@ -43,7 +43,7 @@ import Testing
         let source = try #require(end.recorder.datagrams.first?.source)
         for length in [1, 255, 1_400, 8_000] {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
-            end.socket.send(bytes, to: DatagramEndpoint(source))
+            end.socket.send(bytes, to: Endpoint(source))
             #expect(eventually { end.payloads.last == bytes }, "\(length) bytes")
         }
         withExtendedLifetime(echo) {}
@@ -120,7 +120,7 @@ import Testing
                 socket.send(reply, to: Self.asker.withLock { $0 })
             })
         end.socket.receiveFilter = DatagramReceiveFilter { datagram in
-            Self.asker.withLock { $0 = DatagramEndpoint(datagram.source) }
+            Self.asker.withLock { $0 = Endpoint(datagram.source) }
             return .pass(context: nil)
         }
         let dig = try Peer([
@@ -131,7 +131,7 @@ import Testing
         #expect(String(decoding: dig.output, as: UTF8.self) == "192.0.2.7\n")
     }
 
-    private static let asker = Lock<DatagramEndpoint?>(nil)
+    private static let asker = Lock<Endpoint?>(nil)
 
     @Test(.enabled(if: Peer.isUsable("dnsmasq"), "dnsmasq is missing"))
     func weAskDnsmasq() throws {

@@ -45,7 +45,7 @@ struct ArgumentParserTests {
 
     @Test("ws:// asks for a WebSocket, and its options say how")
     func webSockets() throws {
-        var wanted = OpenRequest(.webSocket(.client(try WebSocketURL.parse("ws://h:1/chat?x"))))
+        var wanted = OpenRequest(.webSocket(try WebSocketURL.parse("ws://h:1/chat?x")))
         wanted.webSocket.subprotocols = ["a", "b"]
         wanted.webSocket.fields = [HTTPField("X", "y:z")]
         wanted.webSocket.compresses = false
@@ -54,8 +54,7 @@ struct ArgumentParserTests {
         guard case .connect(let secure) = try parse("connect wss://h/ --insecure").opening.first else { return }
         #expect(secure.tls?.trust == .anything && secure.address == "wss://h/")
         guard case .listen(let listening) = try parse("listen ws://:0/chat").opening.first else { return }
-        let target = WebSocketTarget.server(.tcp(host: "", port: 0), resource: "/chat", isSecure: false)
-        #expect(listening.target == .webSocket(target))
+        #expect(listening.target == (try OpenTarget.parse("ws://:0/chat", listens: true)))
         for (line, words) in [
             ("connect ws://h:1 --no-read", "--no-read does not go with a WebSocket"),
             ("connect h:1 --no-compression", "ws:// and wss:// only"), ("listen wss://:0", "needs a certificate"),
@@ -78,7 +77,7 @@ struct ArgumentParserTests {
             return
         }
         let settings = try #require(request.tls)
-        #expect(request.target == .stream(.tcp(host: "h", port: 1)) && request.address == "tls://h:1")
+        #expect(request.target == .stream(.tcp(host: "h", port: 1), isSecure: true) && request.address == "tls://h:1")
         #expect(settings.serverName == "n" && settings.applicationProtocols == ["h2", "imap"])
         #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.judge == .delegateIfRefused)
         #expect(settings.identity == .init(certificateFile: "c", keyFile: "k"))

@@ -33,14 +33,15 @@ struct StartTests {
             """
         #expect(
             HostListeners.entries(v4) == [
-                HostListeners.Entry(address: "127.0.0.1:6379", inode: 4711),
-                HostListeners.Entry(address: "0.0.0.0:80", inode: 4713),
+                HostListeners.Entry(address: .v4(host: "127.0.0.1", port: 6379), inode: 4711),
+                HostListeners.Entry(address: .v4(host: "0.0.0.0", port: 80), inode: 4713),
             ])
         let v6 = """
               sl  local_address remote_address st
                0: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 99 1
             """
-        #expect(HostListeners.entries(v6) == [HostListeners.Entry(address: "[::1]:8080", inode: 99)])
+        let loopback = SocketAddress.v6(host: "::1", port: 8080)
+        #expect(HostListeners.entries(v6) == [HostListeners.Entry(address: loopback, inode: 99)])
     }
 
     @Test("a listener of this process is found with its program")
@@ -217,5 +218,22 @@ struct WaitingConnectionsTests {
         let found = WaitingConnections.entries(table, at: [.v4(host: "0.0.0.0", port: 8080)])
         #expect(found.map(\.peer.description) == ["127.0.0.1:47256"])
         #expect(WaitingConnections.entries(table, at: [.v4(host: "127.0.0.2", port: 8080)]).isEmpty)
+    }
+
+    @Test("those of the listener's own family, and of none more particular than it")
+    func beside() {
+        let every = SocketAddress.v6(host: "::", port: 8080)
+        #expect(WaitingConnections.entries(table, at: [every]).isEmpty)
+        let v6 = """
+              sl  local_address remote_address st
+               0: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 99 1
+               1: 00000000000000000000000001000000:1F90 00000000000000000000000000000000:0000 0A 0:0 00:0 0 0 0 98 1
+               2: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:B898 01 0:0 00:0 0 0 0 0 1
+               3: 00000000000000000000000001000000:1F90 00000000000000000000000001000000:B89A 01 0:0 00:0 0 0 0 0 1
+            """
+        #expect(WaitingConnections.entries(v6, at: [every]).map(\.peer.description) == ["127.0.0.1:47256"])
+        #expect(WaitingConnections.entries(v6, at: [.v4(host: "0.0.0.0", port: 8080)]).isEmpty)
+        let loopback = SocketAddress.v6(host: "::1", port: 8080)
+        #expect(WaitingConnections.entries(v6, at: [loopback]).map(\.peer.description) == ["[::1]:47258"])
     }
 }

@@ -127,30 +127,4 @@ import Testing
         #expect(peers.map(\.address) == [address(1), address(3)])
         #expect(peers[1].packetsSent == 5 && peers[1].sent == 35 && peers[1].lastActivity == time(3))
     }
-
-    @Test(arguments: [
-        ("udp://127.0.0.1:53", DatagramTarget(.udp(host: "127.0.0.1", port: 53))),
-        ("UDP://[::1]:53", DatagramTarget(.udp(host: "::1", port: 53))),
-        ("udp://:5000", DatagramTarget(.udp(host: "", port: 5_000))),
-        ("udp://239.1.2.3:5000?interface=lo", DatagramTarget(.udp(host: "239.1.2.3", port: 5_000), interface: "lo")),
-        ("udp://[ff02::1]:9?interface=eth0", DatagramTarget(.udp(host: "ff02::1", port: 9), interface: "eth0")),
-        ("unixgram:/run/x", DatagramTarget(.unix(path: "/run/x"))),
-        ("unixgram:@name", DatagramTarget(.abstract(name: "name"))),
-    ])
-    func aTargetIsReadFromItsText(_ text: String, _ target: DatagramTarget) throws {
-        #expect(try DatagramTarget.parse(text) == target)
-        #expect(try DatagramTarget.parse(target.description) == target)
-    }
-
-    @Test(arguments: [
-        ("udp://", "host:port"), ("udp://host", "port"), ("udp://host:0", "1 to 65535"), ("udp://host:x", "port"),
-        ("udp://10.0.0.1:9?interface=lo", "multicast group"), ("udp://239.1.2.3:9?if=lo", "interface=NAME"),
-        ("udp://239.1.2.3:9?interface=", "interface=NAME"), ("udp://unix:/x", "host:port"), ("unixgram:", "path"),
-        ("unixgram://x", "unixgram:/path"), ("unixgram:" + String(repeating: "x", count: 108), "107"),
-        ("tcp://host:1", "udp://"),
-    ])
-    func aTextThatNamesNoTargetIsRefusedByName(_ text: String, _ word: String) throws {
-        let error = try #require(throws: EndpointError.self) { try DatagramTarget.parse(text) }
-        #expect(error.text == text && error.problem.contains(word), "\(error)")
-    }
 }

@@ -57,7 +57,7 @@ import Testing
         }
         #expect(errors.withLock { $0.map(\.reason) } == [.system(errno: EADDRINUSE)])
         #expect(eventually { server.payloads == [[1]] })
-        #expect(client.recorder.calls == [.sent(tag: 1)])
+        #expect(eventually { client.recorder.calls == [.sent(tag: 1)] })
     }
 
     /// Connecting to a peer of the other family opens a descriptor each time.

@@ -41,7 +41,7 @@ import Testing
         #expect(eventually { server.payloads == [[1]] })
         try client.socket.beginReceiving()
         let source = try #require(server.recorder.datagrams.first?.source)
-        server.socket.send([2], to: DatagramEndpoint(source))
+        server.socket.send([2], to: Endpoint(source))
         #expect(eventually { client.payloads == [[2]] })
         // Left behind by a program that crashed, the file would be replaced; one in use is not.
         let error = try #require(throws: SocketError.self) {
@@ -184,7 +184,7 @@ import Testing
     // MARK: Groups and broadcast
 
     @Test func aGroupOnLoopbackReachesAllWhoJoinedAndNobodyElse() throws {
-        let group = DatagramEndpoint.udp(host: "239.255.77.1", port: 0)
+        let group = Endpoint.udp(host: "239.255.77.1", port: 0)
         let first = DatagramEnd()
         try first.socket.bind(to: group)
         let port = try #require(first.socket.localAddress?.port)
@@ -233,7 +233,7 @@ import Testing
     @Test func aBroadcastNeedsToBeAllowed() throws {
         let server = try DatagramEnd.bound("")
         let port = try #require(server.socket.localAddress?.port)
-        let place = DatagramEndpoint.udp(host: "127.255.255.255", port: port)
+        let place = Endpoint.udp(host: "127.255.255.255", port: port)
         client.socket.send([1], to: place, tag: 1)
         #expect(eventually { client.recorder.calls == [.notSent(tag: 1, .system(errno: EACCES))] })
         try client.socket.enableBroadcast(true)
@@ -296,7 +296,7 @@ import Testing
         try socket.bind(to: .udp(host: "127.0.0.1", port: 0))
         try socket.beginReceiving()
         queue.suspend()
-        let place = try #require(socket.localAddress.flatMap(DatagramEndpoint.init))
+        let place = try #require(socket.localAddress.flatMap(Endpoint.init))
         for tag in 0..<3_000 { client.socket.send([UInt8](repeating: 3, count: 1_000), to: place, tag: tag) }
         #expect(eventually { client.recorder.calls.count == 3_000 })
         let counters = try #require(engine.picture(of: socket.session)?.datagrams?.counters)
@@ -347,9 +347,9 @@ private final class SilentResolver: Resolver {
     ) {}
 }
 
-extension DatagramEndpoint {
+extension Endpoint {
     /// The same port on loopback.
-    fileprivate var onLoopback: DatagramEndpoint {
-        if case .udp(_, let port) = self { .udp(host: "127.0.0.1", port: port) } else { self }
+    fileprivate var onLoopback: Endpoint {
+        port.map { .udp(host: "127.0.0.1", port: $0) } ?? self
     }
 }

@@ -50,7 +50,7 @@ import Testing
         #expect(end.recorder.calls == [.closed(nil)])
     }
 
-    private static func send(_ bytes: [UInt8], to place: DatagramEndpoint) {
+    private static func send(_ bytes: [UInt8], to place: Endpoint) {
         let sender = DatagramEnd()
         sender.socket.send(bytes, to: place, tag: 1)
         #expect(eventually { sender.recorder.calls == [.sent(tag: 1)] })

@@ -53,7 +53,7 @@ import Testing
             let listener = SocketListener(engine: engine, delegate: Recorder(), configuration: configuration)
             try listener.listen(on: endpoint)
             let address = try #require(listener.localAddress)
-            let family = address.isUnix ? AF_UNIX : AF_INET
+            let family = address.family.isIP ? AF_INET : AF_UNIX
             let clients = (0..<3).map { _ in
                 socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func whatItSendsWaitsForTheDescriptor() throws {
-        let place = Lock<DatagramEndpoint?>(nil)
+        let place = Lock<Endpoint?>(nil)
         let (end, notes) = try end { socket, notes in
             guard notes.add(), let place = place.withLock({ $0 }) else { return }
             socket.send([2], to: place, tag: 2)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func whatItSentIsToldThoughTheBindIsRefused() throws {
-        let place = Lock<DatagramEndpoint?>(nil)
+        let place = Lock<Endpoint?>(nil)
         let (end, _) = try end { socket, notes in
             guard notes.add(), let place = place.withLock({ $0 }) else { return }
             socket.send([9], to: place, tag: 9)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aConnectThatItEndsByClosingIsToldBeforeTheEnd() throws {
         let (end, _) = try end { socket, _ in socket.close() }
-        guard case .udp(_, let port) = target.place else { return }
+        let port = try #require(target.place.port)
         try end.socket.connect(to: .udp(host: "localhost", port: port))
         #expect(eventually { end.recorder.calls == [.notConnected(.disconnected), .closed(nil)] })
     }

@@ -90,8 +90,8 @@ package final class DatagramEnd {
     }
 
     /// Where it is bound.
-    package var place: DatagramEndpoint {
-        socket.localAddress.flatMap(DatagramEndpoint.init) ?? .udp(host: "", port: 0)
+    package var place: Endpoint {
+        socket.localAddress.flatMap(Endpoint.init) ?? .udp(host: "", port: 0)
     }
 
     /// Payloads received so far.

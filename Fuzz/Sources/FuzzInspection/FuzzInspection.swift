@@ -72,7 +72,7 @@ private func negotiate(_ bytes: [UInt8], piece: Int) {
             case .refuse: isOver = true
             case .open(let endpoint, _):
                 isOver = true
-                guard case .tcp(let host, let port) = endpoint else { fatalError("\(endpoint) is no TCP") }
+                guard case .host(let host, let port) = endpoint else { fatalError("\(endpoint) is no TCP") }
                 require(!host.isEmpty && port != 0, "\(endpoint) is nowhere")
             }
         }

@@ -11,7 +11,7 @@ extension FilterTerm {
         case .port(let port): socket.peer?.port == port || socket.local?.port == port
         case .peer(let text):
             (socket.peer?.description ?? "").lowercased().contains(text) || socket.peerText.lowercased().contains(text)
-        case .network(let block): socket.peer.map(block.contains) ?? false
+        case .network(let network, let bits): socket.peer?.ip?.isIn(network, bits: bits) ?? false
         case .role(let role): socket.role.rawValue.hasPrefix(role)
         case .tag(let tag): Self.operations(socket).contains { $0.tag == tag && !$0.isStanding }
         case .flag(let flags): !socket.flags.isDisjoint(with: flags)

@@ -30,7 +30,7 @@ enum FilterTerm: Hashable, Sendable {
     case state(String)
     case port(UInt16)
     case peer(String)
-    case network(AddressBlock)
+    case network(IPAddress, bits: Int)
     case role(String)
     case tag(Int)
     case flag(SocketFlags)
@@ -102,10 +102,10 @@ enum FilterTerm: Hashable, Sendable {
         case .peer:
             if value.isEmpty { throw Problem(message: "part of an address, as in peer:192.0.2. or peer:192.0.2.0/24") }
             guard value.contains("/"), !value.hasPrefix("unix"), !value.hasPrefix("/") else { return .peer(value) }
-            guard let block = AddressBlock(value) else {
+            guard let (network, bits) = IPAddress.network(value) else {
                 throw Problem(message: "no network; write peer:192.0.2.0/24 or peer:2001:db8::/32")
             }
-            return .network(block)
+            return .network(network, bits: bits)
         case nil:
             try refuseUnknown(String(lower[..<colon]), value)
             return .text(lower)
@@ -178,68 +178,5 @@ enum FilterTerm: Hashable, Sendable {
             throw Problem(message: "a number has to follow, as in \(example)")
         }
         return .compare(quantity, relation, number * unit.1)
-    }
-}
-
-/// A network: the first `length` bits of an address.
-struct AddressBlock: Hashable, Sendable {
-    private let bytes: [UInt8]
-    private let length: Int
-
-    /// Reads `192.0.2.0/24` or `2001:db8::/32`.
-    init?(_ text: String) {
-        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2, let bytes = Self.bytes(halves[0]), let length = Int(halves[1]),
-            (0...bytes.count * 8).contains(length)
-        else { return nil }
-        self.bytes = bytes
-        self.length = length
-    }
-
-    /// Whether an address lies in it.
-    func contains(_ address: SocketAddress) -> Bool {
-        guard let host = address.host, let other = Self.bytes(host[...]), other.count == bytes.count else {
-            return false
-        }
-        let whole = length / 8
-        guard bytes[..<whole] == other[..<whole] else { return false }
-        let rest = length % 8
-        return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
-    }
-
-    /// The bytes of a numeric address; a scope (`%eth0`) is not part of it.
-    private static func bytes(_ text: Substring) -> [UInt8]? {
-        let text = text.prefix { $0 != "%" }
-        if !text.contains(":") {
-            let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-            guard parts.count == 4 else { return nil }
-            let bytes = parts.compactMap { $0 }
-            return bytes.count == 4 ? bytes : nil
-        }
-        return sixteen(text)
-    }
-
-    private static func sixteen(_ text: Substring) -> [UInt8]? {
-        let characters = Array(text)
-        let gap = characters.indices.dropLast().first { characters[$0] == ":" && characters[$0 + 1] == ":" }
-        func groups(_ part: ArraySlice<Character>) -> [UInt8]? {
-            guard !part.isEmpty else { return [] }
-            var bytes: [UInt8] = []
-            for group in part.split(separator: ":", omittingEmptySubsequences: false) {
-                if group.contains(".") {
-                    guard let four = Self.bytes(Substring(String(group))) else { return nil }
-                    bytes += four
-                } else {
-                    guard let value = UInt16(String(group), radix: 16) else { return nil }
-                    bytes += [UInt8(value >> 8), UInt8(value & 0xFF)]
-                }
-            }
-            return bytes
-        }
-        guard let gap else { return groups(characters[...]).flatMap { $0.count == 16 ? $0 : nil } }
-        guard let before = groups(characters[..<gap]), let after = groups(characters[(gap + 2)...]),
-            before.count + after.count <= 14
-        else { return nil }
-        return before + [UInt8](repeating: 0, count: 16 - before.count - after.count) + after
     }
 }

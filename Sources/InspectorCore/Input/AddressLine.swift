@@ -5,9 +5,6 @@ import SocketCore
 package enum AddressLine: Hashable, Sendable {
     case connect(OpenTarget)
     case listen(OpenTarget)
-    /// The same for `tls://host:port`.
-    case connectTLS(Endpoint)
-    case listenTLS(Endpoint)
     case relay(RelayRequest)
     case attach(String)
     case demo
@@ -62,22 +59,14 @@ package enum AddressLine: Hashable, Sendable {
         guard let first = words.first, let last = words.last else {
             return .failure(Failure(message: "an address is missing"))
         }
-        if let rest = TLSAddress.rest(of: first) {
-            return endpoint([rest] + words.dropFirst(), listens: listens).flatMap { line in
-                switch line {
-                case .connect(.stream(let endpoint)): .success(.connectTLS(endpoint))
-                case .listen(.stream(let endpoint)): .success(.listenTLS(endpoint))
-                case .connect, .listen, .connectTLS, .listenTLS, .relay, .attach, .demo:
-                    .failure(Failure(message: "\(first): TLS goes over streams, as in tls://host:port"))
-                }
-            }
-        }
         guard words.count <= 2 else { return .failure(Failure(message: "more words than an address has")) }
-        let host = first.contains(":") ? "[\(first)]" : first
-        let text = words.count == 2 ? "\(host):\(last)" : first
+        let scheme = OpenTarget.Scheme(of: first) == .tls ? OpenTarget.Scheme.tls : nil
+        let host = scheme?.rest(of: first) ?? first
+        let bracketed = host.contains(":") ? "[\(host)]" : host
+        let text = words.count == 2 ? (scheme?.rawValue ?? "") + "\(bracketed):\(last)" : first
         do throws(EndpointError) {
-            let endpoint = try OpenTarget.parse(text, allowsPortZero: listens)
-            return .success(listens ? .listen(endpoint) : .connect(endpoint))
+            let target = try OpenTarget.parse(text, listens: listens)
+            return .success(listens ? .listen(target) : .connect(target))
         } catch {
             return .failure(Failure(message: error.description))
         }

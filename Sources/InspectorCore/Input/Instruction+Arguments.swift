@@ -63,7 +63,7 @@ extension Instruction {
         let address = try arguments.next(after: arguments.verb, "an address")
         let target: OpenTarget
         do throws(EndpointError) {
-            target = try OpenTarget.parse(TLSAddress.rest(of: address) ?? address, allowsPortZero: listens)
+            target = try OpenTarget.parse(address, listens: listens)
         } catch {
             throw Failure(error.text, error.problem)
         }
@@ -87,12 +87,11 @@ extension Instruction {
     private static func secured(
         _ address: String, _ target: OpenTarget, _ choices: TLSChoices, listens: Bool
     ) throws(Failure) -> TLSSettings? {
-        guard TLSAddress.rest(of: address) != nil || target.isSecure else {
+        guard target.isSecure else {
             if choices.isEmpty { return nil }
             throw Failure(address, "what is said about TLS goes with tls://, as in tls://\(address)")
         }
-        guard let endpoint = target.endpoint else { throw Failure(address, "TLS goes over streams only") }
-        guard listens else { return choices.client(hasName: endpoint.namesHost) }
+        guard listens else { return choices.client(hasName: target.endpoint.namesHost) }
         guard !choices.certificate.isEmpty else {
             throw Failure(address, "a TLS server needs a certificate: cert FILE, and key FILE unless it holds both")
         }

@@ -85,27 +85,7 @@ package struct TLSChoices: Hashable, Sendable {
     }
 }
 
-/// Addresses that ask for TLS: `tls://host:port`.
-package enum TLSAddress {
-    /// What follows `tls://`; nil: it does not begin so.
-    package static func rest(of text: String) -> String? {
-        text.lowercased().hasPrefix("tls://") ? String(text.dropFirst(6)) : nil
-    }
-
-    /// An address as it would be typed.
-    package static func text(_ endpoint: Endpoint, isSecured: Bool) -> String {
-        (isSecured ? "tls://" : "") + endpoint.description
-    }
-}
-
-extension OpenRequest {
-    /// What is opened, as it would be typed: `tls://localhost:8443`.
-    package var address: String { (tls == nil || target.isSecure ? "" : "tls://") + target.description }
-}
-
 extension Endpoint {
     /// Whether it names a host, or an address, that a certificate can be for.
-    package var namesHost: Bool {
-        if case .tcp(let host, _) = self { !host.isEmpty } else { false }
-    }
+    package var namesHost: Bool { host?.isEmpty == false }
 }

@@ -56,7 +56,7 @@ extension Lint {
     /// Neither end of our own connection reads, and both have bytes queued.
     private static func ownDeadlock(_ it: Situation, _ after: Duration) -> Verdict? {
         // What the kernel says of a Unix socket's send queue is memory, and stands while we have unread bytes.
-        guard it.socket.linked == nil, it.socket.peer?.isUnix != true, let end = it.side.end,
+        guard it.socket.linked == nil, it.socket.peer?.family.isIP != false, let end = it.side.end,
             end.program?.isStopped != true, end.unread ?? 0 > 0, end.unsent ?? 0 > 0,
             let out = it.side.blocked(it.now), let since = unreadSince(it.socket), it.socket.unreadBytes > 0,
             case let lasting = min(out, it.now - since), lasting >= after
@@ -109,7 +109,7 @@ extension Lint {
     /// host, its own kernel queue says that it does not read.
     private static func refusal(_ it: Situation) -> String {
         let socket = it.socket
-        guard it.side.end?.unread ?? 0 == 0, socket.peer?.isUnix != true, let all = socket.kernel?.sendQueue,
+        guard it.side.end?.unread ?? 0 == 0, socket.peer?.family.isIP != false, let all = socket.kernel?.sendQueue,
             let waiting = socket.kernel?.notSent,
             all > waiting
         else { return "has not read" }
@@ -118,8 +118,8 @@ extension Lint {
 
     /// The program that waits on the other side of a relay because of it.
     private static func waiter(_ it: Situation) -> String {
-        guard let leg = it.leg, leg.socket.peer?.isUnix != true, leg.socket.isHeldBack, let unsent = leg.end?.unsent,
-            unsent > 0
+        guard let leg = it.leg, leg.socket.peer?.family.isIP != false, leg.socket.isHeldBack,
+            let unsent = leg.end?.unsent, unsent > 0
         else { return "" }
         return "; \(leg.reader) waits to send \(Format.size(unsent)) more"
     }

@@ -49,24 +49,18 @@ package enum ToolCall: Hashable, Sendable {
 
         /// As tools/list tells it.
         package var description: JSON {
-            .object([
-                JSON.Member("name", .string(rawValue)), JSON.Member("description", .string(help)),
-                JSON.Member("inputSchema", schema),
-                JSON.Member(
-                    "annotations",
-                    .object([
-                        JSON.Member("readOnlyHint", .bool(true)), JSON.Member("openWorldHint", .bool(false)),
-                    ])),
-            ])
+            [
+                "name": .string(rawValue), "description": .string(help), "inputSchema": schema,
+                "annotations": ["readOnlyHint": .bool(true), "openWorldHint": .bool(false)],
+            ]
         }
 
         private var schema: JSON {
-            let required = arguments.filter(\.isRequired).map { JSON.string($0.name) }
-            return .object([
-                JSON.Member("type", .string("object")),
-                JSON.Member("properties", .object(arguments.map { JSON.Member($0.name, $0.schema) })),
-                JSON.Member("required", .array(required)), JSON.Member("additionalProperties", .bool(false)),
-            ])
+            [
+                "type": "object", "properties": .object(arguments.map { JSON.Member($0.name, $0.schema) }),
+                "required": .array(arguments.filter(\.isRequired).map { .string($0.name) }),
+                "additionalProperties": .bool(false),
+            ]
         }
     }
 
@@ -84,11 +78,7 @@ package enum ToolCall: Hashable, Sendable {
         static let limit = Argument("limit", .integer, "at most so many, 1 to 10000; 200 unless said")
         static let program = Argument("program", .string, "a process number or a program's name", isRequired: true)
 
-        var schema: JSON {
-            .object([
-                JSON.Member("type", .string(shape.rawValue)), JSON.Member("description", .string(help)),
-            ])
-        }
+        var schema: JSON { ["type": .string(shape.rawValue), "description": .string(help)] }
     }
 
     /// Reads the parameters of tools/call.
@@ -164,13 +154,7 @@ package struct ToolResult: Hashable, Sendable {
     }
 
     var json: JSON {
-        var members = [
-            JSON.Member(
-                "content",
-                .array([
-                    .object([JSON.Member("type", .string("text")), JSON.Member("text", .string(text))])
-                ]))
-        ]
+        var members = [JSON.Member("content", .array([["type": "text", "text": .string(text)]]))]
         if let content { members.append(JSON.Member("structuredContent", content)) }
         if isError { members.append(JSON.Member("isError", .bool(true))) }
         return .object(members)

@@ -8,7 +8,7 @@ package struct ToolServer: Sendable {
     package enum Step: Hashable, Sendable {
         /// Write this line.
         case reply(JSON)
-        /// Run a tool, and reply with `result(of:to:)`.
+        /// Run a tool, and reply with `reply(_:to:)`.
         case call(ToolCall, id: JSON)
     }
 
@@ -68,7 +68,7 @@ package struct ToolServer: Sendable {
         case _ where !isInitialized:
             return refuse(id, .invalid, "initialize must come first")
         case "tools/list":
-            return reply(.object([JSON.Member("tools", .array(ToolCall.Kind.allCases.map(\.description)))]), to: id)
+            return reply(["tools": .array(ToolCall.Kind.allCases.map(\.description))], to: id)
         case "tools/call":
             do throws(ToolCall.Problem) {
                 return .call(try ToolCall(parameters), id: id)
@@ -86,37 +86,23 @@ package struct ToolServer: Sendable {
         isInitialized = true
         let spoken = Self.versions.contains(wanted) ? wanted : Self.versions[0]
         return reply(
-            .object([
-                JSON.Member("protocolVersion", .string(spoken)),
-                JSON.Member("capabilities", .object([JSON.Member("tools", .object([]))])),
-                JSON.Member(
-                    "serverInfo",
-                    .object([JSON.Member("name", .string("socktui")), JSON.Member("version", .string(version))])),
-                JSON.Member(
-                    "instructions",
-                    .string("Tells why programs of this Linux host hang on their sockets. Nothing is ever changed.")),
-            ]), to: id)
+            [
+                "protocolVersion": .string(spoken), "capabilities": ["tools": [:]],
+                "serverInfo": ["name": "socktui", "version": .string(version)],
+                "instructions": "Tells why programs of this Linux host hang on their sockets. Nothing is ever changed.",
+            ], to: id)
     }
 
     private func reply(_ result: JSON, to id: JSON) -> Step {
-        .reply(
-            .object([JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id), JSON.Member("result", result)]))
+        .reply(["jsonrpc": "2.0", "id": id, "result": result])
     }
 
     private func refuse(_ id: JSON, _ code: Code, _ message: String) -> Step {
-        .reply(
-            .object([
-                JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id),
-                JSON.Member(
-                    "error",
-                    .object([JSON.Member("code", .integer(code.rawValue)), JSON.Member("message", .string(message))])),
-            ]))
+        .reply(["jsonrpc": "2.0", "id": id, "error": ["code": .integer(code.rawValue), "message": .string(message)]])
     }
 
     /// The line that answers a call.
-    package static func result(of call: ToolResult, to id: JSON) -> JSON {
-        .object([
-            JSON.Member("jsonrpc", .string("2.0")), JSON.Member("id", id), JSON.Member("result", call.json),
-        ])
+    package static func reply(_ result: ToolResult, to id: JSON) -> JSON {
+        ["jsonrpc": "2.0", "id": id, "result": result.json]
     }
 }

@@ -20,6 +20,9 @@ package struct OpenRequest: Hashable, Sendable {
     /// Of a WebSocket: what is said beside its address.
     package var webSocket = WebSocketChoices()
 
+    /// What is opened, as it would be typed: `tls://localhost:8443`.
+    package var address: String { target.description }
+
     package init(
         _ target: OpenTarget, timeout: Duration? = nil, standingRead: Bool = true, allowsHalfOpen: Bool = false,
         holdsConnections: Bool = false
@@ -61,7 +64,7 @@ package enum Effect: Hashable, Sendable {
     /// How the lines of a composer go out from now on; a form asks for it, and the reducer does it itself.
     case setPace(SocketID, Pace)
     /// Where a composer's datagrams go from now on; the reducer does this itself too.
-    case setDestination(SocketID, DatagramEndpoint)
+    case setDestination(SocketID, Endpoint)
     /// Find out how large the file at a path is.
     case examine(String)
     /// Find the paths that begin with what is typed.

@@ -127,7 +127,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
         if frozen != nil { thaw() }
-        composers.inherit(id, target: request.target.description, in: shared)
+        composers.inherit(id, target: request.target.sessionTarget, in: shared)
         start.change { $0.commit() }
         notice = nil
         select(id)

@@ -25,15 +25,10 @@ extension Model {
             return [.startDemo]
         case .connect(let target):
             var request = OpenRequest(target)
-            if target.isSecure { request.tls = TLSChoices().client(hasName: target.endpoint?.namesHost ?? false) }
+            if target.isSecure { request.tls = TLSChoices().client(hasName: target.endpoint.namesHost) }
             return [.connect(request)]
-        case .connectTLS(let endpoint):
-            var request = OpenRequest(endpoint)
-            request.tls = TLSChoices().client(hasName: endpoint.namesHost)
-            return [.connect(request)]
-        case .listenTLS(let endpoint): return needsCertificate("tls://\(endpoint)")
         case .listen(let target) where target.isSecure: return needsCertificate("\(target)")
-        case .listen(let endpoint): return [.listen(OpenRequest(endpoint))]
+        case .listen(let target): return [.listen(OpenRequest(target))]
         case .relay(let request): return [.relay(request)]
         case .attach(let name):
             start.change { $0.commit() }

@@ -2,13 +2,6 @@ import SocketCore
 
 /// What the screen says of datagrams.
 package enum DatagramWords {
-    /// `127.0.0.1:53`, `/run/x`, `@name`: an address without its scheme.
-    package static func bare(_ endpoint: DatagramEndpoint?) -> String? {
-        guard let endpoint else { return nil }
-        let text = endpoint.description
-        return String(text.drop { $0 != ":" }.dropFirst(text.hasPrefix("udp://") ? 3 : 1))
-    }
-
     /// `512 B from 127.0.0.1:53`, `12 B to 127.0.0.1:53, done`; what was cut off is said.
     package static func traffic(_ item: TrafficItem, _ address: SocketAddress) -> String {
         switch (item.direction, item.state) {

@@ -34,7 +34,7 @@ extension SocketSnapshot {
     /// The state in TCP's own words, from the kernel where it was asked, else from what the engine knows.
     package var stateWord: String {
         // A half-closed Unix-domain socket is still ESTAB to the kernel.
-        if knownState == nil, peer?.isUnix != true, let state = kernel?.state, !state.isEmpty { return state }
+        if knownState == nil, peer?.family.isIP != false, let state = kernel?.state, !state.isEmpty { return state }
         return (knownState ?? engineState).rawValue
     }
 
@@ -50,7 +50,7 @@ extension SocketSnapshot {
 
     /// The state by what the engine knows. The FIN of a Unix-domain socket needs no acknowledgement.
     private var engineState: StateWord {
-        let finSent = peer?.isUnix == true ? StateWord.finWait2 : .finWait
+        let finSent = peer?.family.isIP == false ? StateWord.finWait2 : .finWait
         switch phase {
         case .resolving, .connecting: return .synSent
         case .listening: return .listen

@@ -124,14 +124,10 @@ struct ArgumentParser {
             Array(operands[$0..<($0 + command.operandsEach)])
         }
         for group in command.operands.isEmpty ? [[]] : groups {
-            // A relay says itself which of its two addresses asks for TLS.
-            if group.count < 2 { try request.checkTLS(group.first ?? "", listens: name == "listen") }
             do {
                 request.invocation.opening.append(try command.effect(group, request))
             } catch {
-                let operand = group.first ?? ""
-                let text = TLSAddress.rest(of: operand) == nil ? error.text : operand
-                throw UsageError(text.isEmpty ? "an empty address" : text, error.problem)
+                throw UsageError(error.text.isEmpty ? "an empty address" : error.text, error.problem)
             }
         }
     }
@@ -148,8 +144,7 @@ struct ArgumentParser {
             let example = "socktui \(name) \(addresses.first ?? "localhost:80") -"
             throw UsageError(pipe, "goes with one address, as in \(example)")
         }
-        let rest = TLSAddress.rest(of: address) ?? address
-        if WebSocketTarget.isMeant(by: rest) || DatagramTarget.isMeant(by: rest) {
+        if OpenTarget.Scheme(of: address)?.hasMessages == true {
             throw UsageError(pipe, "carries streams, and \(address) has messages; --send and --expect work there")
         }
         if !request.standingRead { throw UsageError(pipe, "does not go with --no-read, which receives nothing") }

@@ -34,29 +34,21 @@ extension CommandTable {
 }
 
 extension CommandTable.Request {
-    /// Refuses what the options of TLS do not allow for one address.
-    func checkTLS(_ text: String, listens: Bool) throws(UsageError) {
-        let isWebSocket = WebSocketTarget.isMeant(by: text)
-        let isSecured = isWebSocket && text.lowercased().hasPrefix("wss")
-        guard let rest = TLSAddress.rest(of: text) ?? (isSecured ? text : nil) else {
-            if !tls.isEmpty, isWebSocket { throw UsageError(text, "options of TLS go with wss://") }
-            if tls.isEmpty || text.isEmpty { return }
-            throw UsageError(text, "options of TLS go with tls://, as in tls://\(text)")
+    /// TLS for one address; `nil`: it asks for none. Refuses options that do not go with it.
+    func settings(for target: OpenTarget, _ text: String, listens: Bool) throws(EndpointError) -> TLSSettings? {
+        guard target.isSecure else {
+            if tls.isEmpty { return nil }
+            let isWebSocket = if case .webSocket = target { true } else { false }
+            throw EndpointError(
+                text: text,
+                problem: isWebSocket
+                    ? "options of TLS go with wss://" : "options of TLS go with tls://, as in tls://\(text)")
         }
-        if DatagramTarget.isMeant(by: rest) || WebSocketTarget.isMeant(by: rest) != isSecured {
-            throw UsageError(text, "TLS goes over streams, as in tls://host:port")
-        }
-        guard listens else { return }
+        guard listens else { return tls.client(hasName: target.endpoint.namesHost) }
         do throws(TLSChoices.Problem) {
-            _ = try tls.server()
+            return try tls.server()
         } catch {
-            throw UsageError(text, error.message)
+            throw EndpointError(text: text, problem: error.message)
         }
-    }
-
-    /// TLS for one address that was checked; nil: it asks for none.
-    func settings(for target: OpenTarget, _ text: String, listens: Bool) -> TLSSettings? {
-        guard TLSAddress.rest(of: text) != nil || target.isSecure, let endpoint = target.endpoint else { return nil }
-        return listens ? try? tls.server() : tls.client(hasName: endpoint.namesHost)
     }
 }

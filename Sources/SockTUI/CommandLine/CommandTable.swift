@@ -59,14 +59,14 @@ enum CommandTable {
         /// Whether `host` prints what is wrong instead of showing a screen.
         var checksHost = false
 
-        fileprivate func open(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> OpenRequest {
-            let target = try OpenTarget.parse(TLSAddress.rest(of: text) ?? text, allowsPortZero: allowsPortZero)
+        fileprivate func open(_ text: String, listens: Bool = false) throws(EndpointError) -> OpenRequest {
+            let target = try OpenTarget.parse(text, listens: listens)
             var request = OpenRequest(
                 target, timeout: timeout, standingRead: standingRead, allowsHalfOpen: allowsHalfOpen,
                 holdsConnections: holdsConnections)
             request.greeting = greeting
             request.replies = replies
-            request.tls = settings(for: target, text, listens: allowsPortZero)
+            request.tls = try settings(for: target, text, listens: listens)
             request.webSocket = webSocket
             try checkWebSocket(target, text)
             return request
@@ -83,7 +83,7 @@ enum CommandTable {
         Command(
             name: "listen", operands: "ADDRESS... [-]", help: "listen, and inspect what connects", example: ":8080"
         ) {
-            (words, request) throws(EndpointError) in .listen(try request.open(words[0], allowsPortZero: true))
+            (words, request) throws(EndpointError) in .listen(try request.open(words[0], listens: true))
         },
         Command(
             name: "relay", operands: "LISTEN TARGET...", help: "listen, connect on, and inspect the traffic",

@@ -129,9 +129,10 @@ struct EffectRunner: Sendable {
     /// Says why something was not opened; where its address is in use, by which program.
     private func refuse(_ address: String, _ error: SocketError, _ target: OpenTarget) {
         let sentence = "\(address): \(error.detail)"
-        guard error.reason == .system(errno: EADDRINUSE), let (port, host, isDatagrams) = target.place else {
+        guard error.reason == .system(errno: EADDRINUSE), case .host(let host, let port) = target.endpoint else {
             return post(sentence)
         }
+        let isDatagrams = if case .datagrams = target { true } else { false }
         DispatchQueue.global().async { @Sendable in
             let holder = HostListeners.holder(of: port, host: host, datagrams: isDatagrams)
             post(sentence + (holder.map { ": \($0)" } ?? ""))
@@ -141,18 +142,5 @@ struct EffectRunner: Sendable {
     private func post(_ refusal: String) {
         log?.note("refused: \(refusal)")
         inbox.post(.refused(refusal))
-    }
-}
-
-extension OpenTarget {
-    /// Its port, host and whether it is for datagrams; `nil` for what has no port.
-    fileprivate var place: (port: UInt16, host: String, isDatagrams: Bool)? {
-        switch self {
-        case .stream(.tcp(let host, let port)): (port, host, false)
-        case .webSocket(.server(.tcp(let host, let port), _, _)): (port, host, false)
-        case .datagram(let target):
-            if case .udp(let host, let port) = target.endpoint { (port, host, true) } else { nil }
-        case .stream, .webSocket: nil
-        }
     }
 }

@@ -94,12 +94,12 @@ final class PeerFinder: Sendable {
         let waiting = waiting(at: sockets.filter { $0.role == .listener }, diagnosis)
         for socket in sockets where socket.role != .listener {
             guard let local = socket.local, let peer = socket.peer else { continue }
-            if peer.isUnix {
+            if peer.family.isIP {
+                answers[socket.id] = diagnosis.other(local: local, peer: peer)
+            } else {
                 guard let descriptor = socket.descriptor, let process = pid_t(exactly: process(socket.id)), process > 0
                 else { continue }
                 answers[socket.id] = diagnosis.other(process: process, descriptor: descriptor)
-            } else {
-                answers[socket.id] = diagnosis.other(local: local, peer: peer)
             }
         }
         learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.inode)))
@@ -125,7 +125,7 @@ final class PeerFinder: Sendable {
     ) -> [SocketID: [(peer: SocketAddress, inode: UInt64?)]] {
         var found: [SocketID: [(peer: SocketAddress, inode: UInt64?)]] = [:]
         for listener in listeners {
-            guard let local = listener.local, !local.isUnix else { continue }
+            guard let local = listener.local, local.family.isIP else { continue }
             var those: [(peer: SocketAddress, inode: UInt64?)] = []
             for entry in WaitingConnections.find(at: [local]).prefix(Self.namedWaiting) {
                 those.append((entry.peer, diagnosis.other(local: entry.local, peer: entry.peer)?.inode))

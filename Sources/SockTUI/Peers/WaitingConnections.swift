@@ -1,4 +1,3 @@
-import Glibc
 import SocketCore
 
 /// The TCP connections that wait in the kernel to be accepted, as /proc tells.
@@ -17,37 +16,32 @@ enum WaitingConnections {
         ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { entries(TextFile.read($0) ?? "", at: listeners) }
     }
 
-    /// Those in the text of /proc/net/tcp. No program has them open yet, so their inode is 0.
+    /// Those in the text of /proc/net/tcp, or of /proc/net/tcp6. No program has them open yet, so their inode is 0. Each
+    /// table has the connections of its own family's listeners, those that came to an IPv6 one by IPv4 too; a listener
+    /// on every address gets what none on that very address does.
     static func entries(_ table: String, at listeners: [SocketAddress]) -> [Entry] {
-        let wanted = listeners.compactMap { listener -> (host: HostAddress, port: UInt16)? in
-            guard let port = listener.port, let host = host(of: listener.description) else { return nil }
-            return (host, port)
-        }
+        let listening = Set(HostListeners.entries(table).map(\.address))
         return table.split(separator: "\n").dropFirst().compactMap { line -> Entry? in
             let fields = line.split(separator: " ")
             guard fields.count > 9, states.contains(fields[3]), fields[9] == "0",
                 let local = HostListeners.address(fields[1]), let peer = HostListeners.address(fields[2]),
-                let near = address(local), let far = address(peer), let host = host(of: local),
-                wanted.contains(where: { $0.port == near.port && $0.host.collides(with: host) })
+                listeners.contains(where: { $0.takes(local, beside: listening) })
             else { return nil }
-            return Entry(local: near, peer: far)
+            return Entry(local: local.unmapped, peer: peer.unmapped)
         }
     }
+}
 
-    private static func host(of text: String) -> HostAddress? {
-        text.lastIndex(of: ":").flatMap { HostAddress(numeric: String(text[..<$0])) }
+extension SocketAddress {
+    /// Whether a listener at this address, one of several, takes what comes to `other`.
+    fileprivate func takes(_ other: SocketAddress, beside listening: Set<SocketAddress>) -> Bool {
+        if self == other { return true }
+        return isWildcard && family == other.family && port == other.port && !listening.contains(other)
     }
 
-    /// Reads `127.0.0.1:80` or `[::1]:80`. IPv4 inside IPv6 is IPv4.
-    private static func address(_ text: String) -> SocketAddress? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
-        let mapped = "::ffff:"
-        if host.hasPrefix(mapped), host.contains(".") {
-            return .v4(host: String(host.dropFirst(mapped.count)), port: port)
-        }
-        return host.contains(":") ? .v6(host: host, port: port) : .v4(host: host, port: port)
+    /// IPv4 inside IPv6 as IPv4.
+    fileprivate var unmapped: SocketAddress {
+        guard let ip, let port else { return self }
+        return SocketAddress(ip.unmapped, port: port)
     }
 }

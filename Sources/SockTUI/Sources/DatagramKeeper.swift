@@ -14,41 +14,41 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         _ request: OpenRequest, on engine: SocketEngine, connects: Bool,
         then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
     ) {
-        guard case .datagram(let target) = request.target else { return }
+        guard case .datagrams(let endpoint, let interface) = request.target else { return }
         engine.queue.async { @Sendable [self] in
             var configuration = DatagramConfiguration()
             // A user who types such an address means it.
             configuration.isBroadcastEnabled = true
-            configuration.multicastInterface = target.interface
+            configuration.multicastInterface = interface
             let socket = DatagramSocket(engine: engine, delegate: self, configuration: configuration)
             let result = EngineSource.result(connects ? "connect" : "listen") { () throws(SocketError) in
-                if let interface = target.interface { try socket.sendMulticast(onInterface: interface) }
-                if connects { try Self.connect(socket, target) } else { try Self.bind(socket, target) }
-                socket.show(as: target.description)
+                if let interface { try socket.sendMulticast(onInterface: interface) }
+                if connects { try Self.connect(socket, endpoint) } else { try Self.bind(socket, endpoint, interface) }
+                socket.show(as: request.target.description)
                 return socket.session
             }
             guard case .success(let id) = result else { return then(result) }
             kept.withLock { $0[ObjectIdentifier(socket)] = socket }
             if request.standingRead { engine.post(.read(id, ReadRequest(.available(limit: nil), isStanding: true))) }
             if !request.greeting.isEmpty {
-                socket.send(request.greeting, to: target.endpoint.isMulticast ? target.endpoint : nil)
+                socket.send(request.greeting, to: endpoint.isMulticast ? endpoint : nil)
             }
             then(result)
         }
     }
 
-    private static func connect(_ socket: DatagramSocket, _ target: DatagramTarget) throws(SocketError) {
-        guard case .udp(let host, _) = target.endpoint, target.endpoint.isMulticast else {
-            return try socket.connect(to: target.endpoint)
-        }
+    private static func connect(_ socket: DatagramSocket, _ endpoint: Endpoint) throws(SocketError) {
+        guard let host = endpoint.host, endpoint.isMulticast else { return try socket.connect(to: endpoint) }
         try socket.bind(to: .udp(host: host.contains(":") ? "::" : "0.0.0.0", port: 0))
     }
 
-    private static func bind(_ socket: DatagramSocket, _ target: DatagramTarget) throws(SocketError) {
-        try socket.bind(to: target.endpoint)
-        guard case .udp(let host, _) = target.endpoint, target.endpoint.isMulticast else { return }
+    private static func bind(
+        _ socket: DatagramSocket, _ endpoint: Endpoint, _ interface: String?
+    ) throws(SocketError) {
+        try socket.bind(to: endpoint)
+        guard let host = endpoint.host, endpoint.isMulticast else { return }
         do throws(SocketError) {
-            try socket.joinGroup(host, interface: target.interface)
+            try socket.joinGroup(host, interface: interface)
         } catch {
             socket.close()
             throw error

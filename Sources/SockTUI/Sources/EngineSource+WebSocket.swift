@@ -15,22 +15,16 @@ extension EngineSource {
     }
 
     /// Connects; on the engine's queue.
-    func connect(_ request: OpenRequest, _ target: WebSocketTarget) throws(SocketError) -> SocketID? {
-        guard case .client(let url) = target else {
-            throw SocketError(.badParameter, operation: "connect", detail: "this is an address to listen at")
-        }
+    func connect(_ request: OpenRequest, _ url: WebSocketURL) throws(SocketError) -> SocketID? {
         let settings = url.isSecure ? request.tls ?? TLSChoices().client(hasName: url.host != nil) : nil
         return try webSockets.connect(request, url, on: engine, tls: settings.map(judged))
     }
 
     /// Listens; on the engine's queue.
-    func listen(_ request: OpenRequest, _ target: WebSocketTarget) throws(SocketError) -> SocketID? {
-        guard case .server(let endpoint, let resource, let isSecure) = target else {
-            throw SocketError(.badParameter, operation: "listen", detail: "this is an address to connect to")
-        }
-        if isSecure, request.tls == nil {
+    func listen(_ request: OpenRequest, _ url: WebSocketURL) throws(SocketError) -> SocketID? {
+        if url.isSecure, request.tls == nil {
             throw SocketError(.badParameter, operation: "listen", detail: "a TLS server needs a certificate")
         }
-        return try webSockets.listen(request, on: endpoint, resource: resource, engine: engine)
+        return try webSockets.listen(request, on: url.endpoint, resource: url.resource, engine: engine)
     }
 }

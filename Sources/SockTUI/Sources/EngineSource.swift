@@ -75,11 +75,11 @@ final class EngineSource: OpeningSource {
     func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
         let endpoint: Endpoint
         switch request.target {
-        case .stream(let target): endpoint = target
-        case .datagram: return datagrams.open(request, on: engine, connects: true, then: then)
-        case .webSocket(let target):
+        case .stream(let target, _): endpoint = target
+        case .datagrams: return datagrams.open(request, on: engine, connects: true, then: then)
+        case .webSocket(let url):
             return onQueue(reading: settings(of: request), refused: { then(.failure($0)) }) { @Sendable [self] in
-                then(Self.result("connect") { () throws(SocketError) in try connect(request, target) })
+                then(Self.result("connect") { () throws(SocketError) in try connect(request, url) })
             }
         }
         onQueue(reading: settings(of: request), refused: { then(.failure($0)) }) { @Sendable [engine, keeper] in
@@ -104,11 +104,11 @@ final class EngineSource: OpeningSource {
         let endpoint: Endpoint
         let listening = request.tls.map { [$0] } ?? []
         switch request.target {
-        case .stream(let target): endpoint = target
-        case .datagram: return datagrams.open(request, on: engine, connects: false, then: then)
-        case .webSocket(let target):
+        case .stream(let target, _): endpoint = target
+        case .datagrams: return datagrams.open(request, on: engine, connects: false, then: then)
+        case .webSocket(let url):
             return onQueue(reading: listening, refused: { then(.failure($0)) }) { @Sendable [self] in
-                then(Self.result("listen") { () throws(SocketError) in try listen(request, target) })
+                then(Self.result("listen") { () throws(SocketError) in try listen(request, url) })
             }
         }
         onQueue(reading: listening, refused: { then(.failure($0)) }) { @Sendable [engine, keeper] in

@@ -1,21 +1,12 @@
-import Glibc
 import InspectorCore
+import SocketKit
 
 /// The TCP sockets that listen on this host, as /proc tells.
 enum HostListeners {
     /// One line of /proc/net/tcp that listens.
     struct Entry: Hashable {
-        var address: String
+        var address: SocketAddress
         var inode: UInt64
-
-        /// The address without its port.
-        fileprivate var host: HostAddress? {
-            address.lastIndex(of: ":").flatMap { HostAddress(numeric: String(address[..<$0])) }
-        }
-
-        fileprivate var port: UInt16? {
-            address.lastIndex(of: ":").flatMap { UInt16(address[address.index(after: $0)...]) }
-        }
     }
 
     /// At most so many are offered, and so many descriptors of other processes looked at.
@@ -26,10 +17,12 @@ enum HostListeners {
     static func find(limit: Int = limit, descriptors: Int = descriptorLimit) -> [StartOffers.Listening] {
         let v4 = entries(TextFile.read("/proc/net/tcp") ?? "")
         let v6 = entries(TextFile.read("/proc/net/tcp6") ?? "")
-        var seen: Set<String> = []
+        var seen: Set<SocketAddress> = []
         let entries = (v4 + v6).filter { seen.insert($0.address).inserted }.prefix(limit)
         let programs = DescriptorScan.owners(of: Set(entries.map(\.inode)), limit: descriptors)
-        return entries.map { StartOffers.Listening(address: $0.address, program: programs[$0.inode]?.title ?? "") }
+        return entries.map { entry in
+            StartOffers.Listening(address: entry.address.description, program: programs[entry.inode]?.title ?? "")
+        }
     }
 
     /// Which program has the address that a listener or datagram socket asked for, in words; `nil` where that cannot be
@@ -37,9 +30,10 @@ enum HostListeners {
     static func holder(of port: UInt16, host: String, datagrams: Bool = false) -> String? {
         let (table, state) = datagrams ? ("udp", "07") : ("tcp", "0A")
         let all = [table, table + "6"].flatMap { entries(TextFile.read("/proc/net/\($0)") ?? "", state: state) }
-        let wanted = HostAddress.resolve(host)
+        let isEvery = host.isEmpty || host == "*"
+        let wanted = isEvery ? [.v4(0), .v6(0, 0)] : SystemResolver.addresses(of: host).compactMap(\.ip)
         let found = all.filter { entry in
-            entry.port == port && wanted.contains { wanted in entry.host.map(wanted.collides) ?? false }
+            entry.address.port == port && wanted.contains { entry.address.ip?.collides(with: $0) ?? false }
         }
         guard !found.isEmpty else { return nil }
         let owners = DescriptorScan.owners(of: Set(found.map(\.inode)), limit: descriptorLimit)
@@ -56,8 +50,8 @@ enum HostListeners {
         }
     }
 
-    /// `0100007F:1F90` is 127.0.0.1:8080: words in the host's byte order, the port in hexadecimal.
-    static func address(_ text: Substring) -> String? {
+    /// `0100007F:1F90` is 127.0.0.1:8080: words as they lie in memory, the port in hexadecimal.
+    static func address(_ text: Substring) -> SocketAddress? {
         let halves = text.split(separator: ":")
         guard halves.count == 2, let port = UInt16(halves[1], radix: 16) else { return nil }
         var words: [UInt32] = []
@@ -68,10 +62,23 @@ enum HostListeners {
             rest = rest.dropFirst(8)
         }
         guard rest.isEmpty, words.count == 1 || words.count == 4 else { return nil }
-        let family = words.count == 1 ? AF_INET : AF_INET6
-        var name = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard inet_ntop(family, words, &name, socklen_t(name.count)) != nil else { return nil }
-        let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return words.count == 1 ? "\(host):\(port)" : "[\(host)]:\(port)"
+        if words.count == 1 { return SocketAddress(.v4(words[0]), port: port) }
+        return words.withUnsafeBytes { bytes in
+            let low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            return SocketAddress(.v6(bytes.loadUnaligned(as: UInt64.self), low), port: port)
+        }
     }
+}
+
+extension IPAddress {
+    /// Whether two sockets cannot have the same port at these addresses: they are the same one, or one is every
+    /// interface. Every interface of IPv6 takes in IPv4, as it does unless a socket asks for IPv6 alone.
+    fileprivate func collides(with other: IPAddress) -> Bool {
+        let (one, other) = (unmapped, other.unmapped)
+        let everyV6 = IPAddress.v6(0, 0)
+        if one == other || one == everyV6 || other == everyV6 { return true }
+        return (one.isWildcard || other.isWildcard) && one.isV4 == other.isV4
+    }
+
+    private var isV4: Bool { if case .v4 = self { true } else { false } }
 }

@@ -33,14 +33,24 @@ public struct SocketAddress: Hashable, Sendable {
     /// An address as the kernel has it.
     package init(_ storage: Storage) { self.storage = storage }
 
+    /// A numeric address and a port.
+    package init(_ ip: IPAddress, port: UInt16) {
+        switch ip {
+        case .v4(let bits): storage = .v4(bits, port: port)
+        case .v6(let high, let low): storage = .v6(high, low, port: port)
+        }
+    }
+
     /// An IPv4 address in dotted form, and a port.
     public static func v4(host: String, port: UInt16) -> SocketAddress {
-        SocketAddress(HostBytes.v4(host).map { .v4($0, port: port) } ?? .text(host, port: port, isIPv6: false))
+        IPAddress.v4(text: host).map { SocketAddress($0, port: port) }
+            ?? SocketAddress(.text(host, port: port, isIPv6: false))
     }
 
     /// An IPv6 address (with `%scope` where it has one), and a port.
     public static func v6(host: String, port: UInt16) -> SocketAddress {
-        SocketAddress(HostBytes.v6(host).map { .v6($0.0, $0.1, port: port) } ?? .text(host, port: port, isIPv6: true))
+        IPAddress.v6(text: host).map { SocketAddress($0, port: port) }
+            ?? SocketAddress(.text(host, port: port, isIPv6: true))
     }
 
     /// A Unix-domain socket bound to a path.
@@ -64,12 +74,15 @@ public struct SocketAddress: Hashable, Sendable {
     }
 
     /// The numeric host, an IPv6 one in RFC 5952 form; nil for Unix-domain addresses.
-    public var host: String? {
+    public var host: String? { if case .text(let host, _, _) = storage { host } else { ip?.description } }
+
+    /// The host's bytes, without a scope; `nil` if it isn't numeric.
+    package var ip: IPAddress? {
         switch storage {
-        case .v4(let bits, _): HostBytes.text(bits)
-        case .v6(let high, let low, _): HostBytes.text(high, low)
-        case .text(let host, _, _): host
-        case .unix, .abstract, .unnamed: nil
+        case .v4(let bits, _): .v4(bits)
+        case .v6(let high, let low, _): .v6(high, low)
+        case .text(let host, _, true): .v6(text: String(host.prefix { $0 != "%" }))
+        case .text, .unix, .abstract, .unnamed: nil
         }
     }
 
@@ -92,9 +105,6 @@ public struct SocketAddress: Hashable, Sendable {
     /// The path of a `unix` address; nil for the others.
     public var path: String? { family == .unix ? name : nil }
 
-    /// Whether this is a Unix-domain address.
-    public var isUnix: Bool { !family.isIP }
-
     /// The same with another port; unchanged where there is none.
     package func with(port: UInt16) -> SocketAddress {
         switch storage {
@@ -106,28 +116,43 @@ public struct SocketAddress: Hashable, Sendable {
     }
 
     /// Whether it stands for every address of its family.
-    package var isWildcard: Bool {
-        switch storage {
-        case .v4(let bits, _): bits == 0
-        case .v6(let high, let low, _): high == 0 && low == 0
-        case .text, .unix, .abstract, .unnamed: false
-        }
-    }
+    package var isWildcard: Bool { ip?.isWildcard ?? false }
 
     /// Whether both are IPv4, both IPv6, or both of the Unix domain.
-    package func isSameFamily(as other: SocketAddress) -> Bool {
-        family == other.family || isUnix && other.isUnix
-    }
+    package func isSameFamily(as other: SocketAddress) -> Bool { family.row.domain == other.family.row.domain }
 }
 
 extension SocketAddress.Family {
-    /// Whether it has a host and a port.
-    public var isIP: Bool {
+    /// What is so of every address of a family.
+    package struct Row: Sendable {
+        /// The kernel's families (address_families(7)), by their names.
+        package enum Domain: String, Sendable { case ipv4 = "IPv4", ipv6 = "IPv6", unix = "Unix-domain" }
+        package let domain: Domain
+        /// Whether it has a host and a port, and the options and the reports of IP, TCP and UDP.
+        package var isIP = true
+        /// Whether a datagram socket must be given a name before it sends, since nobody could answer it otherwise.
+        package var namesSenders = false
+        /// Whether a full queue of the receiver holds up the sender.
+        package var waitsForReceiver = false
+        /// The most bytes that one datagram can carry, where a fixed number of them is known.
+        package var mostSent: Int?
+        /// The most bytes that are kept of one datagram, unless the user says otherwise.
+        package var mostReceived = 65_535
+    }
+
+    /// The row of this family.
+    package var row: Row {
         switch self {
-        case .v4, .v6: true
-        case .unix, .abstract, .unnamed: false
+        case .v4: Row(domain: .ipv4, mostSent: 65_507)
+        case .v6: Row(domain: .ipv6, mostSent: 65_527)
+        case .unix, .abstract, .unnamed:
+            Row(
+                domain: .unix, isIP: false, namesSenders: true, waitsForReceiver: true, mostReceived: 256 << 10)
         }
     }
+
+    /// Whether it has a host and a port.
+    public var isIP: Bool { row.isIP }
 }
 
 extension SocketAddress: CustomStringConvertible {
@@ -143,6 +168,20 @@ extension SocketAddress: CustomStringConvertible {
     }
 }
 
+extension SocketAddress {
+    /// The address of a family that this text, a host, a path or a name, and this port stand for.
+    package init(_ family: Family, text: String, port: UInt16) {
+        self =
+            switch family {
+            case .v4: .v4(host: text, port: port)
+            case .v6: .v6(host: text, port: port)
+            case .unix: .unix(path: text)
+            case .abstract: .abstract(name: text)
+            case .unnamed: .unnamed
+            }
+    }
+}
+
 extension SocketAddress: Codable {
     private enum CodingKeys: String, CodingKey { case family, host, port, path, name }
 
@@ -150,15 +189,11 @@ extension SocketAddress: Codable {
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String { try values.decode(String.self, forKey: key) }
-        func port() throws -> UInt16 { try values.decode(UInt16.self, forKey: .port) }
-        self =
-            switch Family(rawValue: try text(.family)) {
-            case .v4: .v4(host: try text(.host), port: try port())
-            case .v6: .v6(host: try text(.host), port: try port())
-            case .unix: .unix(path: try text(.path))
-            case .abstract: .abstract(name: try text(.name))
-            case .unnamed, nil: .unnamed
-            }
+        let family = Family(rawValue: try text(.family)) ?? .unnamed
+        let name: CodingKeys? = family.isIP ? .host : family == .unix ? .path : family == .abstract ? .name : nil
+        self.init(
+            family, text: try name.map(text) ?? "",
+            port: family.isIP ? try values.decode(UInt16.self, forKey: .port) : 0)
     }
 
     /// Writes `{"family": "ipv4", "host": ..., "port": ...}` and its likes.
@@ -169,4 +204,10 @@ extension SocketAddress: Codable {
         try values.encodeIfPresent(port, forKey: .port)
         try values.encodeIfPresent(name, forKey: family == .unix ? .path : .name)
     }
+}
+
+extension SocketAddress {
+    /// Whether this is a Unix-domain address.
+    @available(*, deprecated, message: "use !family.isIP")
+    public var isUnix: Bool { !family.isIP }
 }

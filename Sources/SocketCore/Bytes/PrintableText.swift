@@ -52,6 +52,12 @@ package enum PrintableText {
         return String(safe)
     }
 
+    /// The text that the bytes are, or `nil` if one of them is not printable ASCII, or is a space.
+    package static func visibleASCII(_ bytes: some Collection<UInt8>) -> String? {
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        return String(decoding: Array(bytes), as: UTF8.self)
+    }
+
     private static func hex(_ value: UInt32) -> String {
         let text = String(value, radix: 16)
         return text.count < 2 ? "0" + text : text

@@ -64,7 +64,7 @@ package struct DatagramQueue: Sendable {
 
     /// Queues a connect behind the datagrams that were queued before it.
     package mutating func enqueueConnect(
-        to destination: DatagramEndpoint, _ target: Target, as operation: OperationID, now: MonotonicTime
+        to destination: Endpoint, _ target: Target, as operation: OperationID, now: MonotonicTime
     ) {
         connect = operation
         append(
@@ -267,7 +267,7 @@ package enum DatagramAction: Equatable {
 package struct QueuedDatagram: Sendable, Equatable {
     package let operation: OperationID
     package let bytes: [UInt8]
-    package let destination: DatagramEndpoint?
+    package let destination: Endpoint?
     package let target: DatagramQueue.Target
     let limit: TimeLimit
     package let tag: Int

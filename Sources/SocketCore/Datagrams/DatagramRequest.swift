@@ -6,7 +6,7 @@ public struct DatagramRequest: Hashable, Sendable {
     /// The payload. None at all is a datagram too.
     public var bytes: [UInt8]
     /// To whom; nil: to the peer that the socket is connected to.
-    public var destination: DatagramEndpoint?
+    public var destination: Endpoint?
     /// How long it may be the datagram in hand (its name being resolved, its filter asked, the kernel's buffer full)
     /// before it fails with `sendTimeout`; nil: for ever. Waiting behind others does not count.
     public var timeout: Duration?
@@ -14,7 +14,7 @@ public struct DatagramRequest: Hashable, Sendable {
     public var tag: Int
 
     /// Describes a datagram; nothing is checked here, but where it is queued.
-    public init(_ bytes: [UInt8], to destination: DatagramEndpoint? = nil, timeout: Duration? = nil, tag: Int = 0) {
+    public init(_ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil, tag: Int = 0) {
         self.bytes = bytes
         self.destination = destination
         self.timeout = timeout
@@ -38,13 +38,13 @@ public struct FailedDatagram: Error, Hashable, Sendable {
     /// The payload.
     public var bytes: [UInt8]
     /// To whom it was to go; nil: to the connected peer.
-    public var destination: DatagramEndpoint?
+    public var destination: Endpoint?
     /// Why it was not sent.
     public var error: SocketError
 
     /// Describes a datagram that was not sent.
     public init(
-        operation: OperationID, tag: Int, bytes: [UInt8], destination: DatagramEndpoint?, error: SocketError
+        operation: OperationID, tag: Int, bytes: [UInt8], destination: Endpoint?, error: SocketError
     ) {
         self.operation = operation
         self.tag = tag

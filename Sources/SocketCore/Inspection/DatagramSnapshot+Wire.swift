@@ -52,10 +52,10 @@ extension DatagramPeer: WireMessage {
     }
 }
 
-extension DatagramEndpoint: WireAlias {
+extension Endpoint: WireAlias {
     package var written: WireVariant {
         switch self {
-        case .udp(let host, let port): WireVariant("udp", number: Int(port), text: host)
+        case .host(let host, let port): WireVariant("udp", number: Int(port), text: host)
         case .unix(let path): WireVariant("unix", text: path)
         case .abstract(let name): WireVariant("abstract", text: name)
         }
@@ -63,7 +63,7 @@ extension DatagramEndpoint: WireAlias {
 
     package init(written: WireVariant) throws(WireError) {
         switch written.word {
-        case "udp": self = .udp(host: written.text, port: UInt16(clamping: written.number))
+        case "udp": self = .host(written.text, port: UInt16(clamping: written.number))
         case "unix": self = .unix(path: written.text)
         case "abstract": self = .abstract(name: written.text)
         default: throw .unknown

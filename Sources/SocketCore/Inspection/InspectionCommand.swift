@@ -12,7 +12,7 @@ struct InspectionCommand: WireMessage {
     fileprivate var isOn = false
     fileprivate var operation: OperationID?
     fileprivate var watermarks: Watermarks?
-    fileprivate var destination: DatagramEndpoint?
+    fileprivate var destination: Endpoint?
     fileprivate var webSocket: WireWebSocketCommand?
 
     private init() {}

@@ -47,14 +47,8 @@ extension SocketAddress: WireAlias {
     }
 
     package init(written: WireVariant) throws(WireError) {
-        switch Family(rawValue: written.word) {
-        case .v4: self = .v4(host: written.text, port: UInt16(clamping: written.number))
-        case .v6: self = .v6(host: written.text, port: UInt16(clamping: written.number))
-        case .unix: self = .unix(path: written.text)
-        case .abstract: self = .abstract(name: written.text)
-        case .unnamed: self = .unnamed
-        case nil: throw .unknown
-        }
+        guard let family = Family(rawValue: written.word) else { throw .unknown }
+        self.init(family, text: written.text, port: UInt16(clamping: written.number))
     }
 }
 

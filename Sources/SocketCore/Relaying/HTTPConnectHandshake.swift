@@ -16,7 +16,7 @@ struct HTTPConnectHandshake: Equatable, Sendable {
     }
 
     private func step(_ head: HTTPHead, early: [UInt8]) -> ProxyHandshake.Step {
-        let words = head.startLine.utf8.split(separator: 0x20).map(HostText.plain)
+        let words = head.startLine.utf8.split(separator: 0x20).map(PrintableText.visibleASCII)
         guard words.count == 3, let method = words[0], let target = words[1], let version = words[2],
             version.hasPrefix("HTTP/1.")
         else {
@@ -27,8 +27,7 @@ struct HTTPConnectHandshake: Equatable, Sendable {
             let words = "only CONNECT is relayed, not \(method); with curl, add --proxytunnel"
             return .refuse(Self.response("405 Method Not Allowed", words, "Allow: CONNECT\r\n"))
         }
-        guard let endpoint = try? Endpoint.parse(target), case .tcp(let host, _) = endpoint, !host.isEmpty,
-            !target.contains("/")
+        guard let endpoint = try? Endpoint.parse(target), endpoint.host?.isEmpty == false, !target.contains("/")
         else {
             let words = "\(target) is not host:port"
             return .refuse(Self.response("400 Bad Request", words))

@@ -59,7 +59,7 @@ struct SOCKS5Handshake: Equatable, Sendable {
         state = .over
         let early = Array(gathered[end...])
         gathered = []
-        return .open(.tcp(host: host, port: port), early: early)
+        return .open(.host(host, port: port), early: early)
     }
 
     /// Codes of RFC 1928, 6: 1 general, 7 command not supported, 8 address type not supported.
@@ -68,26 +68,19 @@ struct SOCKS5Handshake: Equatable, Sendable {
         return .refuse(Self.reply(code))
     }
 
-    /// The target's host as text; nil for a name that holds what no name can hold.
+    /// The target's host as text, or `nil` for a name with bytes that no name has.
     private static func host(kind: UInt8, _ bytes: [UInt8]) -> String? {
         switch kind {
-        case 1: return bytes.map { String($0) }.joined(separator: ".")
+        case 1: bytes.withUnsafeBytes { IPAddress.v4($0.loadUnaligned(as: UInt32.self)).description }
         case 4:
-            let groups = stride(from: 0, to: 16, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
-            return groups.map { String($0, radix: 16) }.joined(separator: ":")
-        default: return HostText.plain(bytes.dropFirst())
+            bytes.withUnsafeBytes { bytes in
+                let low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                return IPAddress.v6(bytes.loadUnaligned(as: UInt64.self), low).description
+            }
+        default: PrintableText.visibleASCII(bytes.dropFirst())
         }
     }
 
     /// A reply (RFC 1928, 6) with that code. The address in it is of no use to a client of CONNECT: zeros.
     static func reply(_ code: UInt8) -> [UInt8] { [5, code, 0, 1, 0, 0, 0, 0, 0, 0] }
-}
-
-/// Host names that came from a client.
-enum HostText {
-    /// The name, if it holds only printable ASCII without spaces; nil otherwise.
-    static func plain(_ bytes: some Collection<UInt8>) -> String? {
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
-        return String(decoding: Array(bytes), as: UTF8.self)
-    }
 }

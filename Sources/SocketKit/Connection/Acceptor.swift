@@ -267,7 +267,7 @@ final class Acceptor {
 
     /// All descriptors together: a connection can wait at any of them.
     private func askKernel() -> KernelSnapshot? {
-        let isTCP = local.map { !$0.isUnix } ?? false
+        let isTCP = local?.family.isIP ?? false
         let each = sockets.map { engine.kernel.describe($0.socket.descriptor, isTCP: isTCP) }
         var answer = each.first
         for one in each.dropFirst() {

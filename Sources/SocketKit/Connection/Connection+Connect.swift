@@ -5,16 +5,16 @@ import SocketCore
 extension Connection {
     // MARK: Beginning
 
-    /// Connects to addresses that are known already, or to a name once it is resolved; from the next turn on.
-    func connect(to target: ConnectTarget, from localAddresses: [SocketAddress]?, timeout: Duration?) {
-        connector = Connector(
-            started: engine.now, timeout: timeout, localAddresses: localAddresses)
+    /// Connects to an address that is known already, or to a host once its name is resolved; from the next turn on.
+    func connect(
+        to endpoint: Endpoint, at address: SocketAddress?, from localAddresses: [SocketAddress]?, timeout: Duration?
+    ) {
+        connector = Connector(started: engine.now, timeout: timeout, localAddresses: localAddresses)
         let mailbox = engine.mailbox
         let requestTurn = engine.requestTurn
-        switch target {
-        case .addresses(let addresses):
-            if mailbox.post(.begin(id, addresses)) == .turn { requestTurn() }
-        case .name(let host, let port):
+        if let address {
+            if mailbox.post(.begin(id, [address])) == .turn { requestTurn() }
+        } else if case .host(let host, let port) = endpoint {
             record(.resolving)
             engine.resolver.resolve(host: host, port: port) { [id] result in
                 if mailbox.post(.resolved(id, result)) == .turn { requestTurn() }
@@ -104,7 +104,7 @@ extension Connection {
     /// Binds our end as the configuration wants it; 0, or an errno.
     private func bindLocal(_ descriptor: Int32, toReach address: SocketAddress) -> Int32 {
         guard let own = connector?.localAddresses?.first(where: { $0.isSameFamily(as: address) }) else {
-            return connector?.localAddresses == nil || address.isUnix ? 0 : EADDRNOTAVAIL
+            return connector?.localAddresses == nil || !address.family.isIP ? 0 : EADDRNOTAVAIL
         }
         if own.port != 0 { _ = engine.kernel.set(.reuseAddress, on: descriptor) }
         return engine.kernel.bind(descriptor, to: own)

@@ -77,9 +77,10 @@ extension Connection {
         picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
         picture.connect = connector?.snapshot(now: engine.now)
         if withKernel, let descriptor = socket?.descriptor {
-            picture.kernel = engine.kernel.describe(descriptor, isTCP: peer.map { !$0.isUnix } ?? false)
-            // The only state a connected Unix-domain socket has, as ss -x shows.
-            if peer?.isUnix == true { picture.kernel?.state = "ESTAB" }
+            let isTCP = peer?.family.isIP ?? false
+            picture.kernel = engine.kernel.describe(descriptor, isTCP: isTCP)
+            // The only state a connected socket has that is not of TCP, as ss -x shows.
+            if peer != nil, !isTCP { picture.kernel?.state = "ESTAB" }
         }
         return SocketSnapshot(picture)
     }

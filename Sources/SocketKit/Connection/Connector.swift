@@ -1,11 +1,5 @@
 import SocketCore
 
-/// What a connect is for.
-enum ConnectTarget {
-    case addresses([SocketAddress])
-    case name(String, UInt16)
-}
-
 /// A connect in progress: the plan, and the descriptor of each attempt under way. When it is over it keeps what was
 /// resolved, tried, refused and won, for the screen and for the error.
 final class Connector {
@@ -34,10 +28,7 @@ final class Connector {
     /// How it went, once it is over.
     var summary: ConnectSnapshot?
 
-    init(
-        started: MonotonicTime, timeout: Duration?,
-        localAddresses: [SocketAddress]?
-    ) {
+    init(started: MonotonicTime, timeout: Duration?, localAddresses: [SocketAddress]?) {
         self.localAddresses = localAddresses
         self.started = started
         self.timeout = timeout

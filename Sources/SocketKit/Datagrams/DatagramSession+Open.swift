@@ -11,13 +11,12 @@ extension DatagramSession {
         guard configuration.allows(address) else {
             throw .refused("send", "\(address): its address family is switched off")
         }
-        if isBound || peer != nil || links.contains(where: { $0.family.isUnix != address.isUnix }) {
+        if isBound || peer != nil || links.contains(where: { $0.family.family.isIP != address.family.isIP }) {
             let own = links.compactMap(\.local).map(\.description).joined(separator: " and ")
             throw .refused("send", "\(address): wrong address family; the socket is bound to \(own)")
         }
         let link = try open(for: address)
-        // Without a name of its own, nobody could answer it.
-        if address.isUnix { _ = engine.kernel.bind(link.socket.descriptor, to: .unnamed) }
+        if address.family.row.namesSenders { _ = engine.kernel.bind(link.socket.descriptor, to: .unnamed) }
         link.local = engine.kernel.localAddress(link.socket.descriptor)
         return link
     }
@@ -59,9 +58,9 @@ extension DatagramSession {
     // MARK: Binding
 
     /// Binds to every address of the endpoint; on failure nothing is left open.
-    func bind(to endpoint: DatagramEndpoint) throws(SocketError) {
+    func bind(to endpoint: Endpoint) throws(SocketError) {
         try checkUnbound()
-        let addresses = try engine.bindAddresses(endpoint, configuration.families)
+        let addresses = try engine.listenAddresses(endpoint, configuration.families, operation: "bind")
         // What is queued may have waited for a descriptor that is gone now.
         defer { askForFlush() }
         do throws(SocketError) {
@@ -71,7 +70,7 @@ extension DatagramSession {
             throw error
         }
         isBound = true
-        if case .unix(let path) = endpoint { self.path = path }
+        path = endpoint.path ?? path
         record(.bound)
     }
 
@@ -136,7 +135,7 @@ extension DatagramSession {
     // MARK: Connecting
 
     /// Queues a connect behind what is to be sent.
-    func connect(to endpoint: DatagramEndpoint, as operation: OperationID) throws(SocketError) {
+    func connect(to endpoint: Endpoint, as operation: OperationID) throws(SocketError) {
         try checkUnprepared("connect")
         if peer != nil || queue.isConnecting {
             throw SocketError(
@@ -251,7 +250,7 @@ extension DatagramSession {
         try checkUnprepared("setsockopt")
         engine.retire(self.configuration)
         self.configuration = configuration
-        for link in links where !link.family.isUnix {
+        for link in links where link.family.family.isIP {
             let isIPv6 = link.family.family == .v6
             guard let option = option(isIPv6) else { continue }
             let failure = engine.kernel.set(option, on: link.socket.descriptor)
@@ -262,5 +261,5 @@ extension DatagramSession {
 
 extension SocketAddress {
     /// Whether this is a multicast group.
-    var isGroup: Bool { host.map(DatagramEndpoint.isGroup) ?? false }
+    var isGroup: Bool { ip?.isMulticast ?? false }
 }

@@ -17,7 +17,7 @@ extension DatagramSession {
     /// Takes what waits. What is left is reported again, since reports are level-triggered.
     func receive(_ link: Link) {
         if shared.backPressure.isHolding { isHeldBack = true }
-        let limit = configuration.receiveLength(isUnix: link.family.isUnix)
+        let limit = configuration.receiveLength(link.family.family)
         var weight = 0
         for _ in 0..<Self.receiveBudget {
             let most = isHeldBack ? 0 : reception.wanted(most: DatagramInbox.most)

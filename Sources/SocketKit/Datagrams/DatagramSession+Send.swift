@@ -52,27 +52,16 @@ extension DatagramSession {
     }
 
     /// What an endpoint means to the queue.
-    func target(of endpoint: DatagramEndpoint, operation: String = "send") throws(SocketError) -> DatagramQueue.Target {
-        switch endpoint {
-        case .unix(let path): return .address(try engine.unixAddress(path: path, operation: operation))
-        case .abstract(let name): return .address(try engine.abstractAddress(name, operation: operation))
-        case .udp(let host, let port):
-            if port == 0 { throw .refused(operation, "\(host):0: the port must be 1 to 65535") }
-            try engine.checkFamilies(configuration.families, operation: operation)
-            let host = host.isEmpty ? "localhost" : host
-            guard let address = SystemResolver.numeric(host: host, port: port) else { return .name }
-            guard configuration.allows(address) else {
-                throw .refused(operation, "\(host): its address family is switched off")
-            }
-            return .address(address)
-        }
+    func target(of endpoint: Endpoint, operation: String = "send") throws(SocketError) -> DatagramQueue.Target {
+        let address = try engine.address(of: endpoint.toSend, configuration.families, operation: operation)
+        return address.map { .address($0) } ?? .name
     }
 
     /// Asks for the addresses of a name; the datagrams behind wait, in their order, while other names are resolved.
-    func resolve(_ endpoint: DatagramEndpoint, for operation: OperationID) {
-        guard case .udp(let host, let port) = endpoint else { return }
+    func resolve(_ endpoint: Endpoint, for operation: OperationID) {
+        guard case .host(let host, let port) = endpoint.toSend else { return }
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
-        engine.resolver.resolve(host: host.isEmpty ? "localhost" : host, port: port) { result in
+        engine.resolver.resolve(host: host, port: port) { result in
             if mailbox.post(.datagram(.resolved(id, operation, result))) == .turn { requestTurn() }
         }
     }
@@ -239,21 +228,18 @@ extension DatagramSession {
         record(.writeBlocked, queue.pendingBytes)
         // The full queue is that of a Unix-domain receiver. epoll looks at the sender's own buffer, which has room, and
         // would report that again and again.
-        if link.family.isUnix { retryTime = engine.now + Self.retryPause }
+        if link.family.family.row.waitsForReceiver { retryTime = engine.now + Self.retryPause }
     }
 
     /// A refusal in words that name the datagram's size and destination.
     private func describe(_ errno: Int32, _ datagram: QueuedDatagram, to address: SocketAddress?) -> SocketError {
         let subject = address.map { SocketError.Subject.address($0) } ?? .name("the peer")
         guard errno == EMSGSIZE else { return .system(errno, operation: "send", subject: subject) }
-        let most =
-            switch address?.family {
-            case .v4: "; UDP over IPv4 carries at most 65507"
-            case .v6: "; UDP over IPv6 carries at most 65527"
-            case .unix, .abstract, .unnamed, nil: ""
-            }
+        let most = address.flatMap { address in
+            address.family.row.mostSent.map { "; UDP over \(address.family.row.domain.rawValue) carries at most \($0)" }
+        }
         let whom = address?.description ?? "the peer"
-        return .system(errno, operation: "send", subject: "\(datagram.bytes.count) bytes to \(whom)\(most)")
+        return .system(errno, operation: "send", subject: "\(datagram.bytes.count) bytes to \(whom)\(most ?? "")")
     }
 
     // MARK: The filter
@@ -300,17 +286,9 @@ extension DatagramSession {
         traffic?.record(
             failed.operation, direction: .sent, tag: failed.tag, kind: .write, done: failed.bytes.count,
             total: failed.bytes.count, state: .failed(failed.error.detail), now: engine.now,
-            address: failed.destination.flatMap(Self.address) ?? peer ?? .unnamed
+            address: failed.destination.flatMap(\.numericAddress) ?? peer ?? .unnamed
         ) { failed.bytes.part($0) }
         notify(.notSent(failed))
-    }
-
-    private static func address(_ endpoint: DatagramEndpoint) -> SocketAddress? {
-        switch endpoint {
-        case .udp(let host, let port): SystemResolver.numeric(host: host, port: port)
-        case .unix(let path): .unix(path: path)
-        case .abstract(let name): .abstract(name: name)
-        }
     }
 
     /// Ends what is queued before it is sent.

@@ -136,7 +136,7 @@ final class DatagramSession {
             send()
         }
         while let late = queue.expire(now: engine.now) {
-            let time = late.destination?.description ?? peer?.description ?? "the peer"
+            let time = late.destination?.datagramText ?? peer?.description ?? "the peer"
             fail(late, SocketError(.sendTimeout, operation: "send", detail: "to \(time): timed out"))
         }
         send()

@@ -60,18 +60,6 @@ extension EngineState {
         }
     }
 
-    /// What a datagram socket may be bound to.
-    func bindAddresses(
-        _ endpoint: DatagramEndpoint, _ families: SocketConfiguration
-    ) throws(SocketError) -> [SocketAddress] {
-        switch endpoint {
-        case .udp(let host, let port):
-            try listenAddresses(.tcp(host: host, port: port), families, operation: "bind")
-        case .unix(let path): try listenAddresses(.unix(path: path), families, operation: "bind")
-        case .abstract(let name): try listenAddresses(.abstract(name: name), families, operation: "bind")
-        }
-    }
-
     /// The index of an interface, or why there is none.
     func interfaceIndex(_ name: String, _ operation: String) throws(SocketError) -> UInt32 {
         if let index = resolver.index(ofInterface: name) { return index }

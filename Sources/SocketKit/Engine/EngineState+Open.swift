@@ -6,7 +6,7 @@ extension EngineState {
     func connect(_ handle: AsyncSocket, to endpoint: Endpoint, timeout: Duration?) throws(SocketError) {
         let configuration = handle.configuration
         retire(configuration)
-        let plan = try connectPlan(endpoint, configuration)
+        let address = try address(of: endpoint, configuration, operation: "connect")
         try checkIdle(handle.session, operation: "connect")
         if let fault = configuration.fault { throw .refused("connect", fault) }
         if let timeout, timeout < .zero {
@@ -16,29 +16,27 @@ extension EngineState {
         let connection = Connection(
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
             configuration: Shared(configuration))
-        if case .tcp(let host, _) = endpoint { connection.host = host }
+        connection.host = endpoint.host ?? connection.host
         connections[connection.id] = connection
         handle.sessionBegan(connection.id)
-        connection.connect(to: plan, from: own, timeout: timeout)
+        connection.connect(to: endpoint, at: address, from: own, timeout: timeout)
     }
 
-    /// Checks the arguments, in GCDAsyncSocket's order: the host first, then the families.
-    private func connectPlan(
-        _ endpoint: Endpoint, _ configuration: SocketConfiguration
-    ) throws(SocketError) -> ConnectTarget {
-        switch endpoint {
-        case .unix(let path): return .addresses([try unixAddress(path: path, operation: "connect")])
-        case .abstract(let name): return .addresses([try abstractAddress(name, operation: "connect")])
-        case .tcp(let host, let port):
-            if host.isEmpty { throw .refused("connect", "host: must not be empty") }
-            if port == 0 { throw .refused("connect", "\(host):0: the port must be 1 to 65535") }
-            try checkFamilies(configuration, operation: "connect")
-            guard let address = SystemResolver.numeric(host: host, port: port) else { return .name(host, port) }
-            guard configuration.allows(address) else {
-                throw .refused("connect", "\(host): its address family is switched off")
-            }
-            return .addresses([address])
+    /// Checks where to connect or to send, in GCDAsyncSocket's order: the host first, then the families. Returns the
+    /// address, or `nil` for a name, which must be resolved.
+    func address(
+        of endpoint: Endpoint, _ families: SocketConfiguration, operation: String
+    ) throws(SocketError) -> SocketAddress? {
+        if let address = try unixAddress(endpoint, operation: operation) { return address }
+        guard case .host(let host, let port) = endpoint else { return nil }
+        if host.isEmpty { throw .refused(operation, "host: must not be empty") }
+        if port == 0 { throw .refused(operation, "\(host):0: the port must be 1 to 65535") }
+        try checkFamilies(families, operation: operation)
+        guard let address = endpoint.numericAddress else { return nil }
+        guard families.allows(address) else {
+            throw .refused(operation, "\(host): its address family is switched off")
         }
+        return address
     }
 
     /// What our end is bound to; nil: the kernel chooses.
@@ -106,10 +104,9 @@ extension EngineState {
         let sockets = try Self.withSharedPort(of: addresses) { () throws(SocketError) in
             try open(addresses, configuration)
         }
-        let path: String? = if case .unix(let path) = endpoint { path } else { nil }
         let acceptor = Acceptor(
             id: nextSocketID(), engine: self, handle: handle, target: endpoint.description, sockets: sockets,
-            path: path, configuration: configuration, tls: tls)
+            path: endpoint.path, configuration: configuration, tls: tls)
         acceptors[acceptor.id] = acceptor
         let failure = acceptor.watch()
         if failure != 0 {
@@ -162,7 +159,7 @@ extension EngineState {
         }
         let listening = Acceptor.Listening(SocketHandle(Int32(descriptor), kernel: kernel))
         let number = listening.socket.descriptor
-        if !address.isUnix { _ = kernel.set(.reuseAddress, on: number) }
+        if address.family.isIP { _ = kernel.set(.reuseAddress, on: number) }
         if configuration.options.reusePort { _ = kernel.set(.reusePort, on: number) }
         if address.family == .v6 { _ = kernel.set(.onlyIPv6, on: number) }
         var failure = kernel.bind(number, to: address)
@@ -193,30 +190,25 @@ extension EngineState {
     func listenAddresses(
         _ endpoint: Endpoint, _ configuration: SocketConfiguration, operation: String = "listen"
     ) throws(SocketError) -> [SocketAddress] {
-        switch endpoint {
-        case .unix(let path): return [try unixAddress(path: path, operation: operation)]
-        case .abstract(let name): return [try abstractAddress(name, operation: operation)]
-        case .tcp(let host, let port):
-            try checkFamilies(configuration, operation: operation)
-            let addresses: [SocketAddress]
-            switch host {
-            case "", "*": addresses = [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
-            case "localhost", "loopback":
-                addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
-            default:
-                let interface = resolver.addresses(ofInterface: host).map { $0.withPort(port) }
-                let numeric = SystemResolver.numeric(host: host, port: port).map { [$0] }
-                addresses = numeric ?? interface
-                if addresses.isEmpty {
-                    throw .refused(
-                        operation,
-                        "\(host): must be a numeric address, an interface's name, localhost, or empty for all")
-                }
+        if let address = try unixAddress(endpoint, operation: operation) { return [address] }
+        guard case .host(let host, let port) = endpoint else { return [] }
+        try checkFamilies(configuration, operation: operation)
+        let addresses: [SocketAddress]
+        switch host {
+        case "", "*": addresses = [.v4(host: "0.0.0.0", port: port), .v6(host: "::", port: port)]
+        case "localhost", "loopback":
+            addresses = [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
+        default:
+            let interface = resolver.addresses(ofInterface: host).map { $0.withPort(port) }
+            addresses = endpoint.numericAddress.map { [$0] } ?? interface
+            if addresses.isEmpty {
+                throw .refused(
+                    operation, "\(host): must be a numeric address, an interface's name, localhost, or empty for all")
             }
-            let allowed = addresses.filter(configuration.allows)
-            if allowed.isEmpty { throw .refused(operation, "\(host): its address family is switched off") }
-            return allowed
         }
+        let allowed = addresses.filter(configuration.allows)
+        if allowed.isEmpty { throw .refused(operation, "\(host): its address family is switched off") }
+        return allowed
     }
 
     // MARK: Checks
@@ -233,35 +225,29 @@ extension EngineState {
         throw SocketError(.badConfiguration, operation: operation, detail: "both IPv4 and IPv6 are switched off")
     }
 
-    func unixAddress(path: String, operation: String) throws(SocketError) -> SocketAddress {
-        if path.isEmpty { throw .refused(operation, "path: must not be empty") }
+    /// The Unix-domain address that an endpoint names, or `nil` for a host.
+    func unixAddress(_ endpoint: Endpoint, operation: String) throws(SocketError) -> SocketAddress? {
+        let (name, what): (String, String)
+        switch endpoint {
+        case .unix(let path): (name, what) = (path, "path")
+        case .abstract(let text): (name, what) = (text, "name")
+        case .host: return nil
+        }
+        if name.isEmpty { throw .refused(operation, "\(what): must not be empty") }
         // The kernel would take another path than this one, or an abstract name.
-        if path.utf8.contains(0) { throw .refused(operation, "path: must not contain a NUL byte") }
-        if path.utf8.count > Endpoint.longestUnixPath {
-            throw .refused(
-                operation, "unix:\(path): \(path.utf8.count) bytes; a path has at most \(Endpoint.longestUnixPath)")
+        if what == "path", name.utf8.contains(0) { throw .refused(operation, "path: must not contain a NUL byte") }
+        let most = Endpoint.longestUnixPath
+        if name.utf8.count > most {
+            throw .refused(operation, "\(endpoint): \(name.utf8.count) bytes; a \(what) has at most \(most)")
         }
-        return .unix(path: path)
-    }
-
-    func abstractAddress(_ name: String, operation: String) throws(SocketError) -> SocketAddress {
-        if name.isEmpty { throw .refused(operation, "name: must not be empty") }
-        if name.utf8.count > Endpoint.longestUnixPath {
-            throw .refused(
-                operation, "unix:@\(name): \(name.utf8.count) bytes; a name has at most \(Endpoint.longestUnixPath)")
-        }
-        return .abstract(name: name)
+        return endpoint.numericAddress
     }
 }
 
 extension SocketConfiguration {
     /// Whether the family of `address` is switched on.
     func allows(_ address: SocketAddress) -> Bool {
-        switch address.family {
-        case .v4: isIPv4Enabled
-        case .v6: isIPv6Enabled
-        case .unix, .abstract, .unnamed: true
-        }
+        !address.family.isIP || (address.family == .v6 ? isIPv6Enabled : isIPv4Enabled)
     }
 }
 

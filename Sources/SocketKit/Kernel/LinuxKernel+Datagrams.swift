@@ -101,20 +101,21 @@ extension LinuxKernel {
     private func member(
         _ group: SocketAddress, _ interface: UInt32, isJoining: Bool, _ descriptor: Int32
     ) -> Int32 {
-        switch group.family {
-        case .v4:
+        switch group.ip {
+        case .v4(let bits):
             var request = membership(interface: interface)
-            guard let bits = HostBytes.v4(group.host ?? "") else { return EINVAL }
             request.imr_multiaddr.s_addr = bits
             let name = isJoining ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP
             return set(request, Int32(IPPROTO_IP), name, on: descriptor)
-        case .v6:
+        case .v6(let high, let low):
             var request = ipv6_mreq(ipv6mr_multiaddr: in6_addr(), ipv6mr_interface: interface)
-            let plain = String((group.host ?? "").prefix { $0 != "%" })
-            guard inet_pton(AF_INET6, plain, &request.ipv6mr_multiaddr) == 1 else { return EINVAL }
+            withUnsafeMutableBytes(of: &request.ipv6mr_multiaddr) {
+                $0.storeBytes(of: high, as: UInt64.self)
+                $0.storeBytes(of: low, toByteOffset: 8, as: UInt64.self)
+            }
             let name = isJoining ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP
             return set(request, Int32(IPPROTO_IPV6), name, on: descriptor)
-        case .unix, .abstract, .unnamed: return EINVAL
+        case nil: return EINVAL
         }
     }
 }

@@ -33,8 +33,13 @@ package final class SystemResolver: Resolver {
         // The C library would read a part of it, and take that for the whole.
         if host.utf8.contains(0) { return nil }
         // What inet_pton reads is in its usual form already.
-        if let bits = HostBytes.v4(host) { return SocketAddress(.v4(bits, port: port)) }
+        if let ip = IPAddress.v4(text: host) { return SocketAddress(ip, port: port) }
         return try? lookUp(host: host, port: port, flags: AI_NUMERICHOST).get().first
+    }
+
+    /// The addresses of a host, without a port; empty: there are none. Blocks.
+    package static func addresses(of host: String) -> [SocketAddress] {
+        (try? lookUp(host: host, port: 0, flags: 0).get()) ?? []
     }
 
     private static func lookUp(host: String, port: UInt16, flags: Int32) -> Result<[SocketAddress], SocketError> {
@@ -65,5 +70,16 @@ package final class SystemResolver: Resolver {
             $0.copyMemory(from: UnsafeRawBufferPointer(start: source, count: Int(entry.pointee.ai_addrlen)))
         }
         return Sockaddr.read(&storage, length: entry.pointee.ai_addrlen)
+    }
+}
+
+extension Endpoint {
+    /// The one address that it stands for; `nil` if its host is a name, which must be resolved.
+    var numericAddress: SocketAddress? {
+        switch self {
+        case .host(let host, let port): SystemResolver.numeric(host: host, port: port)
+        case .unix(let path): .unix(path: path)
+        case .abstract(let name): .abstract(name: name)
+        }
     }
 }

@@ -132,10 +132,10 @@ enum Sockaddr {
 extension SocketAddress.Family {
     /// The kernel's number of it.
     var domain: Int32 {
-        switch self {
-        case .v4: AF_INET
-        case .v6: AF_INET6
-        case .unix, .abstract, .unnamed: AF_UNIX
+        switch row.domain {
+        case .ipv4: AF_INET
+        case .ipv6: AF_INET6
+        case .unix: AF_UNIX
         }
     }
 }

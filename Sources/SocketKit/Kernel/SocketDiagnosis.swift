@@ -79,12 +79,10 @@ package struct SocketDiagnosis: ~Copyable {
 
     /// A numeric address as the kernel has it.
     private static func bytes(_ address: SocketAddress) -> (family: Int32, bytes: [UInt8])? {
-        switch address.storage {
-        case .v4(let bits, _): (AF_INET, withUnsafeBytes(of: bits) { Array($0) })
-        case .v6(let high, let low, _): (AF_INET6, withUnsafeBytes(of: (high, low)) { Array($0) })
-        case .text(let host, let port, true) where host.contains("%"):
-            bytes(.v6(host: String(host.prefix { $0 != "%" }), port: port))
-        case .text, .unix, .abstract, .unnamed: nil
+        switch address.ip {
+        case .v4(let bits): (AF_INET, withUnsafeBytes(of: bits) { Array($0) })
+        case .v6(let high, let low): (AF_INET6, withUnsafeBytes(of: (high, low)) { Array($0) })
+        case nil: nil
         }
     }
 

@@ -52,8 +52,7 @@ extension AsyncSocket {
     ) throws(SocketError) {
         let context = try TLSContexts.context(for: settings)
         // What does not go with this endpoint is refused before anything is begun.
-        let host: String? = if case .tcp(let host, _) = endpoint { host } else { nil }
-        _ = try TLSLayer.make(context, host: host, address: endpoint.description)
+        _ = try TLSLayer.make(context, host: endpoint.host, address: endpoint.description)
         try enter { state, _ in
             Result { () throws(SocketError) in
                 try state.connect(self, to: endpoint, timeout: timeout)

@@ -53,11 +53,7 @@ public struct DatagramConfiguration: Sendable {
 extension DatagramConfiguration {
     /// Whether the family of `address` is switched on.
     func allows(_ address: SocketAddress) -> Bool {
-        switch address.family {
-        case .v4: isIPv4Enabled
-        case .v6: isIPv6Enabled
-        case .unix, .abstract, .unnamed: true
-        }
+        !address.family.isIP || (address.family == .v6 ? isIPv6Enabled : isIPv4Enabled)
     }
 
     /// The families, as listeners have them.
@@ -69,8 +65,8 @@ extension DatagramConfiguration {
     }
 
     /// How much is kept of one datagram.
-    func receiveLength(isUnix: Bool) -> Int {
-        let length = maximumReceiveLength ?? (isUnix ? 256 << 10 : 65_535)
+    func receiveLength(_ family: SocketAddress.Family) -> Int {
+        let length = maximumReceiveLength ?? family.row.mostReceived
         return min(max(1, length), DatagramInbox.longest)
     }
 
@@ -79,7 +75,7 @@ extension DatagramConfiguration {
         var list: [SocketOption] = []
         if let sendBuffer { list.append(.sendBuffer(sendBuffer)) }
         if let receiveBuffer { list.append(.receiveBuffer(receiveBuffer)) }
-        guard !address.isUnix else { return list }
+        guard address.family.isIP else { return list }
         let isIPv6 = address.family == .v6
         if reusePort { list.append(.reusePort) }
         if isIPv6 { list.append(.onlyIPv6) } else if isBroadcastEnabled { list.append(.broadcast(true)) }

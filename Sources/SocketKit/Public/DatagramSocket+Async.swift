@@ -6,7 +6,7 @@ extension DatagramSocket {
     /// Queues a datagram and waits until the kernel has it. Throws why it was not sent; `cancelled` when the task was
     /// cancelled before the kernel took it.
     public func send(
-        _ bytes: [UInt8], to destination: DatagramEndpoint? = nil, timeout: Duration? = nil
+        _ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil
     ) async throws(SocketError) {
         let operation = engine.names.nextOperation()
         let request = DatagramRequest(bytes, to: destination, timeout: timeout)

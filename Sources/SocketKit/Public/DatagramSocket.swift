@@ -135,10 +135,10 @@ public final class DatagramSocket: Sendable {
     /// Throws `badConfiguration` when it is bound already (also by a first send), connected or about to be, or both
     /// families are switched off, `badParameter` for a host that is none of the above, `system` with the errno of socket
     /// or bind. GCDAsyncUdpSocket: `bindToPort:interface:error:`, `bindToAddress:error:`.
-    public func bind(to endpoint: DatagramEndpoint) throws(SocketError) {
+    public func bind(to endpoint: Endpoint) throws(SocketError) {
         try enter { session throws(SocketError) in
             try session.bind(to: endpoint)
-            session.target = endpoint.description
+            session.target = endpoint.datagramText
         }
     }
 
@@ -146,11 +146,11 @@ public final class DatagramSocket: Sendable {
     /// dropped. `didConnectTo` or `didNotConnect` follows. Throws `badConfiguration` when it is connected or about to
     /// be, `badParameter` for an argument that makes no sense or a numeric address of the wrong family.
     /// GCDAsyncUdpSocket: `connectToHost:onPort:error:`, `connectToAddress:error:`.
-    public func connect(to endpoint: DatagramEndpoint) throws(SocketError) {
+    public func connect(to endpoint: Endpoint) throws(SocketError) {
         let operation = engine.names.nextOperation()
         try enter { session throws(SocketError) in
             try session.connect(to: endpoint, as: operation)
-            if session.target.isEmpty { session.target = endpoint.description }
+            if session.target.isEmpty { session.target = endpoint.datagramText }
         }
     }
 
@@ -274,7 +274,7 @@ public final class DatagramSocket: Sendable {
     /// likes.
     @discardableResult
     public func send(
-        _ bytes: [UInt8], to destination: DatagramEndpoint? = nil, timeout: Duration? = nil, tag: Int = 0
+        _ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = nil, tag: Int = 0
     ) -> OperationID {
         let operation = engine.names.nextOperation()
         let request = DatagramRequest(bytes, to: destination, timeout: timeout, tag: tag)

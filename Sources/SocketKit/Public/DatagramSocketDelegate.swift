@@ -55,12 +55,12 @@ public struct DatagramSendFilter: Sendable {
     public var queue: DispatchQueue?
     /// Whether a datagram may leave, by its bytes, its destination (nil: the connected peer) and its tag. One that may
     /// not counts as sent all the same.
-    public var passes: @Sendable (_ bytes: [UInt8], _ destination: DatagramEndpoint?, _ tag: Int) -> Bool
+    public var passes: @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
 
     /// Makes a filter.
     public init(
         queue: DispatchQueue? = nil,
-        _ passes: @escaping @Sendable (_ bytes: [UInt8], _ destination: DatagramEndpoint?, _ tag: Int) -> Bool
+        _ passes: @escaping @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
     ) {
         self.queue = queue
         self.passes = passes

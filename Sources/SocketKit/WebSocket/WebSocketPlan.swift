@@ -27,12 +27,12 @@ struct WebSocketPlan: Sendable {
 
     /// What the connection goes to.
     var endpoint: Endpoint {
-        configuration.proxy.map { .tcp(host: $0.host, port: $0.port) } ?? url.endpoint
+        configuration.proxy.map { .host($0.host, port: $0.port) } ?? url.endpoint
     }
 
     /// The proxy's part; nil: there is none.
     var tunnel: TunnelHandshake? {
-        guard let proxy = configuration.proxy, case .tcp(let host, let port) = url.endpoint else { return nil }
+        guard let proxy = configuration.proxy, case .host(let host, let port) = url.endpoint else { return nil }
         return TunnelHandshake(
             host: host, port: port, credentials: proxy.credentials, headLimit: configuration.headLimit)
     }

@@ -129,7 +129,7 @@ enum HostileValues {
         "SocketCore.TLSSnapshot.Phase": ["queued", "handshaking", "asking", "secure", "failed"],
         "SocketCore.DatagramReceiveMode": ["paused", "once", "continuous"],
         "SocketCore.SocketAddress": addresses,
-        "SocketCore.DatagramEndpoint": ["udp", "unix", "abstract"],
+        "SocketCore.Endpoint": ["udp", "unix", "abstract"],
         "SocketCore.ReadRequest.Kind": reads,
         "SocketCore.OperationSnapshot.Kind": reads + ["write"],
         "SocketCore.ConnectSnapshot.Attempt.Outcome": ["trying", "failed", "won", "abandoned"],

@@ -30,7 +30,7 @@ struct ProxyHandshakeTests {
         let greeting: [UInt8] = [5, 2, 2, 0]
         let targets: [([UInt8], Endpoint)] = [
             ([3, 7] + name, .tcp(host: "example", port: 258)), ([1, 127, 0, 0, 1], .tcp(host: "127.0.0.1", port: 258)),
-            ([4] + [UInt8](repeating: 0, count: 15) + [1], .tcp(host: "0:0:0:0:0:0:0:1", port: 258)),
+            ([4] + [UInt8](repeating: 0, count: 15) + [1], .tcp(host: "::1", port: 258)),
         ]
         for (address, endpoint) in targets {
             let steps = outcome(.socks5, greeting + [5, 1, 0] + address + [1, 2], pieces: pieces)

@@ -13,7 +13,7 @@ final class DatagramTasks: AwaitingPlay {
     }
 
     static let port: UInt16 = 7_400
-    private static let place = DatagramEndpoint.udp(host: Network.host, port: port)
+    private static let place = Endpoint.udp(host: Network.host, port: port)
     private unowned let stage: Stage
     private let state: Lock<State>
 
@@ -43,7 +43,7 @@ final class DatagramTasks: AwaitingPlay {
         }
         guard !senders.isEmpty else { return }
         let sender = stage.chance.pick(senders)
-        let destination = stage.chance.oneIn(8) ? DatagramEndpoint.udp(host: "a.test", port: 9) : Self.place
+        let destination = stage.chance.oneIn(8) ? Endpoint.udp(host: "a.test", port: 9) : Self.place
         let bytes = [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
         stage.awaits.start(.sendDatagram) { [self] _ in
             var outcome = Awaits.Outcome.value

@@ -49,7 +49,7 @@ package final class SimulatedKernel: Kernel {
                 network[descriptor]?.role = .mailbox(mailbox)
                 return 0
             }
-            if address.isUnix { return ECONNREFUSED }
+            if !address.family.isIP { return ECONNREFUSED }
             network[descriptor]?.role = .connecting(to: address)
             if network.fails(oneIn: 30) {
                 network[descriptor]?.role = .fresh

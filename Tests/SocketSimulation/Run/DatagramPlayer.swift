@@ -37,9 +37,9 @@ package final class DatagramPlayer: DatagramSocketDelegate, Sendable {
         }
     }
 
-    private var endpoint: DatagramEndpoint { .udp(host: Network.host, port: stage.chance.pick(Self.ports)) }
+    private var endpoint: Endpoint { .udp(host: Network.host, port: stage.chance.pick(Self.ports)) }
 
-    private func send(_ destination: DatagramEndpoint?) {
+    private func send(_ destination: Endpoint?) {
         let tag = state.withLock { state in
             defer { state.nextTag += 1 }
             state.unanswered.insert(state.nextTag)

@@ -32,7 +32,7 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
     var socket: DatagramSocket? { state.withLock { $0.socket } }
 
     /// Queues a datagram, which must end in one completion.
-    func send(_ bytes: [UInt8], to destination: DatagramEndpoint? = nil, timeout: Duration? = .seconds(30)) {
+    func send(_ bytes: [UInt8], to destination: Endpoint? = nil, timeout: Duration? = .seconds(30)) {
         let tag = state.withLock { state in
             defer { state.nextTag += 1 }
             state.unanswered.insert(state.nextTag)
@@ -68,7 +68,7 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
 }
 
 extension TortureScenario {
-    private static let place = DatagramEndpoint.udp(host: Network.host, port: 7_001)
+    private static let place = Endpoint.udp(host: Network.host, port: 7_001)
 
     /// More datagrams than one turn answers that cannot leave, then one that can; it closes when all have ended. None has a
     /// timeout that would help it out.
@@ -86,7 +86,7 @@ extension TortureScenario {
     static let datagrams = TortureScenario(name: "datagrams") { machine in
         let answerer = machine.makeDatagrams { own, heard in
             guard case .received(let datagram) = heard else { return }
-            own.send(datagram.bytes + [0], to: DatagramEndpoint(datagram.source))
+            own.send(datagram.bytes + [0], to: Endpoint(datagram.source))
         }
         try? answerer.socket?.bind(to: place)
         try? answerer.socket?.joinGroup("239.1.2.3")

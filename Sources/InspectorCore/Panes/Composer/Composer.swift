@@ -62,7 +62,7 @@ package struct Composer: Hashable, Sendable {
     /// Whether each line is one message of a WebSocket, which nothing ends.
     package var sendsMessages = false { didSet { summarize() } }
     /// Where datagrams go; nil: to the connected peer, and for streams.
-    package var destination: DatagramEndpoint?
+    package var destination: Endpoint?
 
     /// Whether what is injected into a relayed pair goes to the client, and not to the server.
     package var injectsToClient = false

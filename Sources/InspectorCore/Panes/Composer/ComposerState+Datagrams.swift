@@ -30,8 +30,8 @@ extension ComposerState {
         var composer = freshComposer(Self.historyKey(socket.id, in: shared))
         composer.ending = .none
         // What was opened for a group speaks to the group.
-        if let target = try? DatagramTarget.parse(socket.target), target.endpoint.isMulticast {
-            composer.destination = target.endpoint
+        if case .datagrams(let endpoint, _) = try? OpenTarget.parse(socket.target), endpoint.isMulticast {
+            composer.destination = endpoint
         }
         self[socket.id] = composer
     }
@@ -39,7 +39,7 @@ extension ComposerState {
     /// As `nc -u -l` does: answers go to the first who spoke, until another is chosen.
     mutating func adoptDestination(of socket: SocketSnapshot, in shared: Shared) {
         guard socket.role == .datagram, socket.peer == nil,
-            let first = socket.datagrams?.peers.first.flatMap({ DatagramEndpoint($0.address) })
+            let first = socket.datagrams?.peers.first.flatMap({ Endpoint($0.address) })
         else { return }
         greet(socket, in: shared)
         if self[socket.id]?.destination == nil { self[socket.id]?.destination = first }

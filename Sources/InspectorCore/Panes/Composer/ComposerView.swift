@@ -135,9 +135,9 @@ package enum ComposerView {
         case .hex, .file: break
         }
         if let socket = model.selected, socket.role == .datagram {
-            let place = socket.peer.flatMap { DatagramEndpoint($0) } ?? composer.destination
+            let place = socket.peer.flatMap { Endpoint($0) } ?? composer.destination
             line.append("   to ", Style(.dim))
-            line.append(DatagramWords.bare(place) ?? "nobody yet", Style(place == nil ? .warn : .plain))
+            line.append(place?.bare ?? "nobody yet", Style(place == nil ? .warn : .plain))
             if socket.peer == nil { line.append(key("destination"), Style(.dim)) }
             return line
         }

@@ -95,7 +95,6 @@ extension DialogsState {
 
     /// The host that was asked for, without its port; empty: none has a name.
     private static func host(of target: String) -> String {
-        guard case .tcp(let host, _)? = try? Endpoint.parse(target) else { return "" }
-        return host
+        (try? Endpoint.parse(target))?.host ?? ""
     }
 }

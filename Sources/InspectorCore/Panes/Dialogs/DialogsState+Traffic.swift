@@ -10,7 +10,7 @@ extension DialogsState {
         guard selected.peer == nil else {
             return .hint("it is connected: its datagrams go to \(selected.peerText)")
         }
-        let now = subject.composer.destination?.description ?? ""
+        let now = subject.composer.destination?.datagramText ?? ""
         open = .form(
             Form(
                 .destination(selected.id),

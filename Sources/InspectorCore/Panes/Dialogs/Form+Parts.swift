@@ -64,12 +64,13 @@ extension Form {
 
 extension Form {
     /// Where the filled-in form sends to; a bare address means the family that the socket has.
-    func destination() throws(Problem) -> DatagramEndpoint {
+    func destination() throws(Problem) -> Endpoint {
         let text = text(.address).filter { !$0.isWhitespace }
         let isPath = text.hasPrefix("/") || text.hasPrefix("@")
-        let full = DatagramTarget.isMeant(by: text) ? text : isPath ? "unixgram:\(text)" : "udp://\(text)"
+        let scheme: OpenTarget.Scheme = isPath ? .unixgram : .udp
+        let isWhole = [.udp, .unixgram].contains(OpenTarget.Scheme(of: text))
         do throws(EndpointError) {
-            return try DatagramTarget.parse(full).endpoint
+            return try OpenTarget.parse(isWhole ? text : scheme.rawValue + text).endpoint
         } catch {
             throw Problem(field: .address, message: "\(text.isEmpty ? "nothing" : text): \(error.problem)")
         }

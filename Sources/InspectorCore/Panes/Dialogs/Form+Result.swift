@@ -54,34 +54,20 @@ extension Form {
         case .failure(let failure): throw Problem(field: .address, message: failure.message)
         }
         let timeout = try duration(.timeout)
-        func request(_ endpoint: OpenTarget) -> OpenRequest {
-            OpenRequest(
-                endpoint, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen),
+        func request(_ target: OpenTarget) throws(Problem) -> OpenRequest {
+            var request = OpenRequest(
+                target, timeout: timeout, standingRead: isOn(.firstRead), allowsHalfOpen: isOn(.halfOpen),
                 holdsConnections: isOn(.hold))
+            if target.isSecure { request.tls = try openingTLS(target.endpoint) }
+            return request
         }
         switch parsed {
         case .demo: return .startDemo
-        case .listenTLS(let endpoint):
-            var request = request(.stream(endpoint))
-            request.tls = try openingTLS(endpoint)
-            return .listen(request)
-        case .connectTLS(let endpoint):
-            var request = request(.stream(endpoint))
-            request.tls = try openingTLS(endpoint)
-            return .connect(request)
-        case .listen(let target): return .listen(try secured(target, request(target)))
+        case .listen(let target): return .listen(try request(target))
         case .relay(let request): return .relay(request)
         case .attach(let name): return .attach(name)
-        case .connect(let target): return .connect(try secured(target, request(target)))
+        case .connect(let target): return .connect(try request(target))
         }
-    }
-
-    /// With TLS where the address itself asks for it: `wss://`.
-    private func secured(_ target: OpenTarget, _ request: OpenRequest) throws(Problem) -> OpenRequest {
-        guard target.isSecure, let endpoint = target.endpoint else { return request }
-        var request = request
-        request.tls = try openingTLS(endpoint)
-        return request
     }
 
     private func read() throws(Problem) -> ReadRequest {

@@ -124,7 +124,7 @@ package struct Form: Hashable, Sendable {
             case (.connect, .address), (.listen, .address): true
             case (.connect, .serverName), (.connect, .authority), (.connect, .certificate), (.connect, .key),
                 (.listen, .certificate), (.listen, .key):
-                TLSAddress.rest(of: text(.address)) != nil
+                OpenTarget.Scheme(of: text(.address)) == .tls
             case (.connect, _), (.listen, _): showsAll
             case (.tls, .serverName), (.tls, .trust): chosen(.tlsRole) == 0
             case (.tls, .authority): chosen(.tlsRole) == 0 && chosen(.trust) == 1

@@ -42,11 +42,13 @@ package struct RelayRequest: Hashable, Sendable {
         }
     }
 
-    private var listenAddress: String { TLSAddress.text(listen, isSecured: listenTLS != nil) }
+    private var listenAddress: String {
+        OpenTarget.stream(listen, isSecure: listenTLS != nil).description
+    }
 
     private var targetAddress: String {
         guard case .endpoint(let endpoint) = target else { return "" }
-        return TLSAddress.text(endpoint, isSecured: targetTLS != nil)
+        return OpenTarget.stream(endpoint, isSecure: targetTLS != nil).description
     }
 }
 
@@ -55,8 +57,8 @@ extension RelayRequest {
     package static func parse(
         _ listen: String, to target: String, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
-        let endpoint = try self.endpoint(TLSAddress.rest(of: target) ?? target)
-        return try parse(listen, .endpoint(endpoint), choices, securesTarget: TLSAddress.rest(of: target) != nil)
+        let target = try OpenTarget.parseStream(target, listens: false)
+        return try parse(listen, .endpoint(target.endpoint), choices, securesTarget: target.isSecure)
     }
 
     /// Reads where a proxy listens, which may begin with `tls://` too.
@@ -66,24 +68,15 @@ extension RelayRequest {
         try parse(listen, .proxy(kind), choices, securesTarget: false)
     }
 
-    private static func endpoint(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
-        do throws(EndpointError) {
-            let endpoint = try Endpoint.parse(text, allowsPortZero: allowsPortZero)
-            return allowsPortZero ? endpoint : endpoint.toConnect
-        } catch {
-            throw error.naming("tls://")
-        }
-    }
-
     private static func parse(
         _ listen: String, _ target: Target, _ choices: TLSChoices, securesTarget: Bool
     ) throws(EndpointError) -> RelayRequest {
-        let rest = TLSAddress.rest(of: listen)
-        var request = RelayRequest(listen: try endpoint(rest ?? listen, allowsPortZero: true), target: target)
-        if rest == nil, !securesTarget, !choices.isEmpty {
+        let listener = try OpenTarget.parseStream(listen, listens: true)
+        var request = RelayRequest(listen: listener.endpoint, target: target)
+        if !listener.isSecure, !securesTarget, !choices.isEmpty {
             throw EndpointError(text: listen, problem: "options of TLS go with tls://, here or at the target")
         }
-        let (server, client) = choices.sides(listens: rest != nil, connects: securesTarget)
+        let (server, client) = choices.sides(listens: listener.isSecure, connects: securesTarget)
         if let client, case .endpoint(let endpoint) = target {
             request.targetTLS = client.client(hasName: endpoint.namesHost)
         }

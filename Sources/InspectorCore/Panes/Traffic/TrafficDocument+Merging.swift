@@ -45,12 +45,8 @@ extension TrafficDocument {
             guard item.direction == .received, last.direction == .sent, socket?.role != .accepted else { return false }
             guard let target = last.address, let source = item.address else { return true }
             if target == source { return askers[source] == .sent }
-            return askers[source] == .received && Self.isMulticast(target) && item.bytes != last.bytes
-        }
-
-        private static func isMulticast(_ address: SocketAddress) -> Bool {
-            guard let host = address.host, let port = address.port else { return false }
-            return DatagramEndpoint.udp(host: host, port: port).isMulticast
+            let isGroup = target.ip?.isMulticast ?? false
+            return askers[source] == .received && isGroup && item.bytes != last.bytes
         }
 
         /// Within one turn of the engine a connection opens before its bytes pass, and everything else comes after them.

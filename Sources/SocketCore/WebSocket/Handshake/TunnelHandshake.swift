@@ -31,7 +31,7 @@ package struct TunnelHandshake: Sendable {
 
     /// Asks for a tunnel to this host and port.
     package init(host: String, port: UInt16, credentials: HTTPCredentials?, headLimit: Int = 16_384) {
-        target = Endpoint.tcp(host: host, port: port).description
+        target = Endpoint.host(host, port: port).description
         self.credentials = credentials
         limit = headLimit
         state = .head(HTTPHeadParser(limit: headLimit))

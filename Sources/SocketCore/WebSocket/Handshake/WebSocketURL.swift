@@ -14,7 +14,7 @@ public struct WebSocketURL: Hashable, Sendable {
     public var credentials: HTTPCredentials?
 
     /// The host's name or address, for the check of its certificate; nil for a Unix-domain socket.
-    public var host: String? { if case .tcp(let host, _) = endpoint { host } else { nil } }
+    public var host: String? { endpoint.host }
 
     /// Reads a URL. Whatever of its path is no printable ASCII character is percent-encoded.
     /// - Throws: an `EndpointError` that names the text and says what would be right, as for a fragment, which a
@@ -52,7 +52,7 @@ public struct WebSocketURL: Hashable, Sendable {
         } catch {
             throw EndpointError(text: shown(text), problem: error.problem)
         }
-        guard case .tcp(let host, let port) = endpoint, !host.isEmpty else {
+        guard case .host(let host, let port) = endpoint, !host.isEmpty else {
             throw EndpointError(text: shown(text), problem: "the host is missing; write ws://host/path")
         }
         // A scope is this machine's own word for an interface (RFC 6874, 1); the server knows nothing of it.
@@ -122,11 +122,8 @@ extension WebSocketURL: CustomStringConvertible {
     /// As `parse` reads it, without credentials.
     public var description: String {
         let scheme = isSecure ? "wss" : "ws"
-        return switch endpoint {
-        case .tcp: "\(scheme)://\(authority)\(resource)"
-        case .unix(let path): "\(scheme)+unix:\(path):\(resource)"
-        case .abstract(let name): "\(scheme)+unix:@\(name):\(resource)"
-        }
+        return endpoint.host == nil
+            ? "\(scheme)+unix:\(endpoint.bare):\(resource)" : "\(scheme)://\(authority)\(resource)"
     }
 }
 

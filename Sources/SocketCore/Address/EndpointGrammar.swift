@@ -9,7 +9,7 @@ public struct EndpointError: Error, Hashable, Sendable, CustomStringConvertible 
     static let unknownScheme = "only tcp:// and unix: are known here; write host:port"
 
     /// Of a grammar that is built upon this one, and knows these schemes besides: they are named where another was meant.
-    package func naming(_ schemes: String...) -> EndpointError {
+    package func naming(_ schemes: [String]) -> EndpointError {
         guard problem == Self.unknownScheme else { return self }
         let known = "tcp://, " + schemes.joined(separator: ", ") + " and unix:"
         return EndpointError(text: text, problem: "only \(known) are known here; write host:port")
@@ -31,7 +31,7 @@ extension Endpoint {
     /// The most bytes that the path or name of a Unix-domain socket can have (`sun_path` holds 108, one ends it).
     public static let longestUnixPath = 107
 
-    /// Reads one endpoint. Port 0 (any free port) makes sense only to a listener, which allows it.
+    /// Reads one endpoint. Port 0 (any free port) makes sense only to a listener or a bind, which allow it.
     /// - Throws: an `EndpointError` that names the text and says what would be right.
     public static func parse(_ text: String, allowsPortZero: Bool = false) throws(EndpointError) -> Endpoint {
         func refuse(_ problem: String) -> EndpointError { EndpointError(text: text, problem: problem) }
@@ -94,7 +94,7 @@ extension Endpoint {
         guard tail.first == ":" else {
             throw Problem(text: "the port is missing; write \(host.contains(":") ? "[\(host)]" : host):80")
         }
-        return .tcp(host: host, port: try port(tail.dropFirst(), lowest: lowestPort))
+        return .host(host, port: try port(tail.dropFirst(), lowest: lowestPort))
     }
 
     private static func port(_ digits: Substring, lowest: UInt16) throws(Problem) -> UInt16 {
@@ -132,23 +132,6 @@ extension Endpoint {
     private static func isNumericV6(_ text: String) -> Bool {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 2, parts[1].isEmpty || parts[1].contains("%") { return false }
-        let halves = parts[0].split(separator: "::", omittingEmptySubsequences: false)
-        let groups = halves.map { $0.isEmpty ? [] : $0.split(separator: ":", omittingEmptySubsequences: false) }
-        let flat = Array(groups.joined())
-        var count = flat.count
-        for (index, group) in flat.enumerated() where !isHexGroup(group) {
-            guard index == flat.count - 1, isDotted(group) else { return false }
-            count += 1
-        }
-        return halves.count == 1 ? count == 8 : halves.count == 2 && count <= 7
-    }
-
-    private static func isHexGroup(_ group: Substring) -> Bool {
-        (1...4).contains(group.utf8.count) && group.unicodeScalars.allSatisfy { $0.properties.isASCIIHexDigit }
-    }
-
-    private static func isDotted(_ text: Substring) -> Bool {
-        let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers.allSatisfy { UInt8($0) != nil && $0.utf8.first != 0x2B }
+        return IPAddress.v6(text: String(parts[0])) != nil
     }
 }

@@ -1,0 +1,76 @@
+import SocketCore
+
+/// What `why` says of a process, a port or an address.
+package struct HostAnswer: Sendable {
+    /// The sockets that were meant.
+    package let sockets: [HostSocket]
+    /// The verdicts about them, the worst first.
+    package let found: [HostVerdict]
+    /// Where nothing is wrong: what goes on on each connection.
+    package let stories: [String]
+    private let hidden: HostLook.Hidden
+
+    /// Connections of which a story is told.
+    private static let mostStories = 8
+
+    /// `nil`: the look had no such socket.
+    package init?(_ target: HostTarget, _ processes: Set<Int32>, _ look: HostLook, _ judge: HostJudge) {
+        let meant = look.sockets.filter { socket in
+            target.matches(socket) || look.owners[socket.inode]?.contains { processes.contains($0.process) } == true
+        }
+        guard !meant.isEmpty else { return nil }
+        (sockets, hidden) = (meant, look.hidden)
+        var about = Set(meant.map(\.id))
+        for socket in meant { if let peer = judge.peer(of: socket.id) { about.insert(peer.id) } }
+        found = judge.verdicts().found.filter { verdict in
+            !about.isDisjoint(with: verdict.sockets)
+                || verdict.processes.contains { processes.contains($0.number) }
+        }
+        stories = found.contains { $0.severity > .note } ? [] : Self.stories(meant, judge)
+    }
+
+    /// Connections first, both ends of one told once.
+    private static func stories(_ meant: [HostSocket], _ judge: HostJudge) -> [String] {
+        var told: Set<UInt64> = []
+        var stories: [String] = []
+        let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
+        let listeners = meant.filter(\.isListening)
+        for socket in connections + listeners where !told.contains(socket.id) {
+            told.insert(socket.id)
+            if let peer = judge.peer(of: socket.id) { told.insert(peer.id) }
+            guard let story = judge.story(of: socket.id) else { continue }
+            stories.append("\(HostScene.safe(socket.place)): \(story)")
+        }
+        guard stories.count > mostStories else { return stories }
+        return stories.prefix(mostStories) + ["and \(stories.count - mostStories) more connections"]
+    }
+
+    /// The paragraph, line by line.
+    package var lines: [String] {
+        var lines = found.map(HostParagraph.lines).reduce([]) { $0.isEmpty ? $1 : $0 + [""] + $1 }
+        if !stories.isEmpty, !lines.isEmpty { lines.append("") }
+        lines += stories
+        if lines.isEmpty { lines = ["Nothing is wrong with \(Format.count(sockets.count, "socket"))."] }
+        if hidden.calls > 0, let reason = hidden.reason {
+            lines.append("Not seen: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")
+        }
+        return lines
+    }
+
+    /// The same for programs.
+    package var json: JSON {
+        [
+            "type": "why", "sockets": JSON(sockets.count), "verdicts": .array(found.map { .object($0.json) }),
+            "stories": .array(stories.map { .string($0) }),
+        ]
+    }
+}
+
+extension HostSocket {
+    /// `127.0.0.1:9000 < 127.0.0.1:51022`, or its one end. Not sanitized.
+    var place: String {
+        let near = local.map { "\($0)" } ?? "-"
+        guard let peer, !isListening, peer != .unnamed else { return near }
+        return near == "-" ? "\(peer)" : "\(near) - \(peer)"
+    }
+}

@@ -1,0 +1,84 @@
+import HostSockets
+import InspectorCore
+import SocketCore
+import SocketKit
+
+/// What `why` and `host --check` do: look, print, and end. 0: nothing above a note (or below `--level`), 1: something is
+/// wrong, 2: nothing is found by that name, 3: the host could not be looked at.
+enum HostRun {
+    /// Prints why a program hangs.
+    static func why(_ target: HostTarget, _ options: HostOptions, _ lints: LintSettings) -> Int32 {
+        var watch = HostWatch(options, lints)
+        do throws(HostObserver.Problem) {
+            let answer = try why(target, options, &watch)
+            guard let answer else {
+                return Program.complain("\(target): no socket of this host is found by that", status: 2)
+            }
+            let text =
+                options.isJSON ? answer.json.text : answer.lines.joined(separator: "\n")
+            let status: Int32 = answer.found.contains { $0.severity > .note } ? 1 : 0
+            return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
+        } catch {
+            return Program.complain(error.sentence, status: 3)
+        }
+    }
+
+    /// What there is to say of a target; `nil`: there is no such socket.
+    static func why(
+        _ target: HostTarget, _ options: HostOptions, _ watch: inout HostWatch
+    ) throws(HostObserver.Problem) -> HostAnswer? {
+        var processes: [Int32] = []
+        switch target {
+        case .process(let number): processes = [number]
+        case .name(let name): processes = watch.processes(named: name)
+        case .port, .address: break
+        }
+        try watch.settle(span: options.span, isOnce: options.isOnce, processes: processes) { target.matches($0) }
+        return HostAnswer(target, Set(processes), watch.look, watch.judge)
+    }
+
+    /// Prints what is wrong with the sockets of this host.
+    static func check(_ options: HostOptions, _ lints: LintSettings) -> Int32 {
+        var watch = HostWatch(options, lints)
+        do throws(HostObserver.Problem) {
+            try watch.settle(span: options.span, isOnce: options.isOnce)
+        } catch {
+            return Program.complain(error.sentence, status: 3)
+        }
+        let found = listed(watch, options)
+        let text = options.isJSON ? json(found, watch.look) : lines(found, watch.look)
+        let hidden = watch.look.hidden
+        var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
+        if options.isStrict, hidden.processes + hidden.calls + hidden.sockets > 0 { status = max(status, 3) }
+        return Program.status(of: StandardStream.output.write(text), otherwise: status)
+    }
+
+    /// The verdicts about sockets that the filter lists.
+    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> [HostVerdict] {
+        let found = watch.judge.verdicts().found
+        guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else { return found }
+        var rows = HostRows()
+        let snapshot = rows.snapshot(of: watch.look, by: watch.judge, found, wallNanoseconds: 0)
+        var findings = Findings(LintSettings())
+        findings.take(snapshot, lost: 0)
+        let listed = Set(filter.matching(snapshot.sockets, snapshot.time, findings).map(\.id))
+        return found.filter { $0.sockets.contains { rows.id(of: $0).map(listed.contains) ?? false } }
+    }
+
+    private static func lines(_ found: [HostVerdict], _ look: HostLook) -> String {
+        let width = StandardStream.output.isTerminal ? 80 : nil
+        let lines = HostCheck.lines(found, sockets: look.sockets.count, hidden: look.hidden, width: width)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func json(_ found: [HostVerdict], _ look: HostLook) -> String {
+        let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json) }
+        let hidden = look.hidden
+        let summary: JSON = [
+            "type": "checked", "sockets": JSON(look.sockets.count), "hidden_processes": JSON(hidden.processes),
+            "hidden_calls": JSON(hidden.calls), "hidden_sockets": JSON(hidden.sockets),
+            "hidden_reason": JSON(hidden.reason),
+        ]
+        return (verdicts + [summary]).map { $0.text + "\n" }.joined()
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import HostSockets
+import InspectorCore
+import SocketCore
+
+/// Looks at the host again and again, and lets a judge judge. Not for an engine's queue: a look takes milliseconds.
+struct HostWatch {
+    private let observer: HostObserver
+    private(set) var judge: HostJudge
+    /// The last look, with what was learnt of the programs.
+    private(set) var look = HostLook(time: .zero, sockets: [])
+
+    init(_ options: HostOptions, _ lints: LintSettings) {
+        observer = HostObserver(readsCalls: options.readsCalls, namespace: options.namespace)
+        judge = HostJudge(lints)
+    }
+
+    /// One look. `readsPrograms`: what the programs of suspects, of `inodes` and `processes` wait for, too.
+    mutating func see(
+        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = []
+    ) throws(HostObserver.Problem) {
+        var now = try observer.look()
+        let suspects = judge.take(now)
+        guard readsPrograms else { return look = now }
+        observer.examine(&now, inodes: suspects.union(inodes), reads: true)
+        for process in processes { observer.examine(&now, process: process) }
+        judge.takeExamined(now)
+        look = now
+    }
+
+    /// The processes of a name.
+    func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
+
+    /// Looks for a second, and then until what stands is proven or cleared, `span` at most; as `--check` does.
+    /// `about`: the sockets whose programs are looked at even if nothing speaks against them.
+    mutating func settle(
+        span: Duration?, isOnce: Bool = false, processes: [Int32] = [], about isMeant: (HostSocket) -> Bool = { _ in false }
+    ) throws(HostObserver.Problem) {
+        let began = ContinuousClock.now
+        func inodes(_ look: HostLook) -> Set<UInt64> {
+            let meant = look.sockets.filter(isMeant)
+            return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
+        }
+        try see(readsPrograms: false)
+        if isOnce { return try see(readsPrograms: true, inodes: inodes(look), processes: processes) }
+        Self.pause(Self.first)
+        try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+        // Nobody is accused by one look alone.
+        Self.pause(Self.second)
+        try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+        let most = span ?? Self.most
+        while .now - began < most, span != nil || judge.verdicts().isUndecided {
+            Self.pause(min(Self.later, most - (.now - began)))
+            try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+        }
+    }
+
+    private static let first = Duration.seconds(1)
+    private static let second = Duration.milliseconds(310)
+    private static let later = Duration.milliseconds(930)
+    private static let most = Duration.milliseconds(6200)
+
+    private static func pause(_ time: Duration) {
+        guard time > .zero else { return }
+        var left = timespec(tv_sec: Int(time.components.seconds), tv_nsec: Int(time.components.attoseconds / 1_000_000_000))
+        while nanosleep(&left, &left) != 0, errno == EINTR {}
+    }
+}

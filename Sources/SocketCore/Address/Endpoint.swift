@@ -1,0 +1,71 @@
+/// Where to connect, to listen, or to send, as a person names it: for streams and for datagrams alike.
+///
+/// `Endpoint.parse` (EndpointGrammar) reads the text forms.
+public enum Endpoint: Hashable, Sendable {
+    /// A host name or numeric address, and a port of TCP or UDP, as the socket has it. An empty host means every
+    /// interface for a listener or a bind, and this host for a datagram; a connect refuses it.
+    case host(String, port: UInt16)
+    /// A path of a Unix-domain socket, at most 107 bytes long.
+    case unix(path: String)
+    /// A name in Linux's abstract namespace, without the leading NUL, at most 107 bytes long.
+    case abstract(name: String)
+
+    /// `host(_:port:)`, where the port is one of TCP.
+    public static func tcp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
+
+    /// `host(_:port:)`, where the port is one of UDP.
+    public static func udp(host: String, port: UInt16) -> Endpoint { .host(host, port: port) }
+
+    /// The endpoint of a numeric or Unix-domain address, or `nil` for a socket without a name, which nothing can be sent
+    /// to.
+    public init?(_ address: SocketAddress) {
+        switch address.family {
+        case .v4, .v6: self = .host(address.host ?? "", port: address.port ?? 0)
+        case .unix: self = .unix(path: address.name ?? "")
+        case .abstract: self = .abstract(name: address.name ?? "")
+        case .unnamed: return nil
+        }
+    }
+
+    /// The host, which may be empty, or `nil` for a Unix-domain socket.
+    public var host: String? { if case .host(let host, _) = self { host } else { nil } }
+
+    /// The port, or `nil` for a Unix-domain socket.
+    public var port: UInt16? { if case .host(_, let port) = self { port } else { nil } }
+
+    /// The path of a Unix-domain socket that has a file, or `nil`.
+    public var path: String? { if case .unix(let path) = self { path } else { nil } }
+
+    /// Whether this is a numeric multicast group: 224.0.0.0 to 239.255.255.255, or ff00::/8.
+    public var isMulticast: Bool {
+        // A scope is no part of the group.
+        host.flatMap { IPAddress(String($0.prefix { $0 != "%" })) }?.isMulticast ?? false
+    }
+}
+
+extension Endpoint: CustomStringConvertible {
+    /// In the form that `parse` reads: `host:80`, `[::1]:80`, `:80`, `unix:/path`, `unix:@name`.
+    public var description: String { (host == nil ? "unix:" : "") + bare }
+
+    /// Without a scheme: `host:80`, `[::1]:80`, `:80`, `/path`, `@name`.
+    package var bare: String {
+        switch self {
+        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): path
+        case .abstract(let name): "@\(name)"
+        }
+    }
+
+    /// This host in place of an empty one, which only a listener or a bind can use.
+    package var toSend: Endpoint {
+        guard case .host("", let port) = self else { return self }
+        return .host("localhost", port: port)
+    }
+
+    /// The endpoint of a datagram socket, which its scheme tells from a stream's: `udp://host:80`, `unixgram:/path`.
+    package var datagramText: String { (host == nil ? "unixgram:" : "udp://") + bare }
+}
+
+/// The former name of an endpoint for datagrams.
+@available(*, deprecated, renamed: "Endpoint")
+public typealias DatagramEndpoint = Endpoint
