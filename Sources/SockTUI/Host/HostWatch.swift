@@ -1,4 +1,4 @@
-import Glibc
+import Dispatch
 import HostSockets
 import InspectorCore
 import SocketCore
@@ -61,8 +61,6 @@ struct HostWatch {
     private static let most = Duration.milliseconds(6200)
 
     private static func pause(_ time: Duration) {
-        guard time > .zero else { return }
-        var left = timespec(tv_sec: Int(time.components.seconds), tv_nsec: Int(time.components.attoseconds / 1_000_000_000))
-        while nanosleep(&left, &left) != 0, errno == EINTR {}
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(max(0, time.wholeNanoseconds))))
     }
 }
