@@ -9,6 +9,8 @@ package struct HostJudge: Sendable {
     private(set) var scene: HostScene
     /// What follows from both.
     private(set) var facts: HostFacts
+    /// Who has which socket open, of all sockets of the host, as far as it was told.
+    private var owners: [UInt64: Set<HostLook.Owner>] = [:]
     /// The inodes whose programs were asked for last.
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
@@ -20,6 +22,10 @@ package struct HostJudge: Sendable {
         scene = HostScene(HostLook(time: .zero, sockets: []))
         facts = HostFacts(scene, ledger)
     }
+
+    /// Learns who has which socket open, also of sockets that nothing is wrong with: an inherited one looks like any other
+    /// idle one.
+    package mutating func learn(owners: [UInt64: Set<HostLook.Owner>]) { self.owners = owners }
 
     /// Compares the sockets with those of the last look, and answers the inodes of those whose programs should be looked
     /// at: what stands, listeners with connections waiting, and the ends that both have on this host.
@@ -92,15 +98,19 @@ package struct HostJudge: Sendable {
             || ledger.isLimited(socket)
     }
 
+    /// A program with more sockets than this opened them itself.
+    private static let fewSockets = 16
+
     /// Idle connections of small processes, which an exec may have passed on: never every idle socket.
     private func inheritSuspects() -> [HostSocket] {
         var counts: [Int32: Int] = [:]
-        for owner in scene.look.owners.values.joined() { counts[owner.process, default: 0] += 1 }
+        let all = owners.isEmpty ? scene.look.owners.mapValues(Set.init) : owners
+        for owner in all.values.joined() { counts[owner.process, default: 0] += 1 }
         return scene.look.sockets.filter { socket in
             guard let entry = ledger[socket.id], entry.mayBeInherited, HostFacts.mayBeInherited(socket),
-                let owners = scene.look.owners[socket.inode], owners.count == 1
+                let owners = all[socket.inode], let owner = owners.first, owners.count == 1
             else { return false }
-            return owners[0].descriptor > 2 && counts[owners[0].process] ?? 0 <= 16
+            return owner.descriptor > 2 && counts[owner.process] ?? 0 <= Self.fewSockets
         }
     }
 }

@@ -16,8 +16,9 @@ package enum HostParagraph {
         verdict.severity == .note ? "note: \(verdict.lint)" : verdict.lint.uppercased()
     }
 
+    /// The remedies of rows that sessions of our own have speak of keys that would close them.
     private static func remedy(_ verdict: HostVerdict) -> String? {
-        verdict.remedy.isEmpty ? nil : KeyTable.standard.naming(verdict.remedy)
+        Lint.named(verdict.lint)?.isOfHost == true ? verdict.remedy : nil
     }
 
     private static let most = 16

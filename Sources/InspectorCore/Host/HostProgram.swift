@@ -70,6 +70,16 @@ struct HostProgram: Sendable {
         process.threads.first { $0.number == process.id.number } ?? process.threads.first
     }
 
+    /// Whether it is known of each of its threads what it waits for. A call that no table has may wait for anything, and a
+    /// thread that has ended for nothing.
+    var showsCalls: Bool {
+        process.rung == .arguments
+            && process.threads.allSatisfy { thread in
+                let isOver = thread.state == UInt8(ascii: "Z") || thread.state == UInt8(ascii: "X")
+                return isOver || thread.call.map { !$0.name.hasPrefix("system call ") } ?? false
+            }
+    }
+
     func threads(waiting kinds: Set<HostWait>) -> Int { process.threads.count { kinds.contains(HostWait($0)) } }
 
     /// Why none of its threads goes on; `nil`: it may.

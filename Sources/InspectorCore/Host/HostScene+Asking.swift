@@ -52,10 +52,8 @@ struct HostAsker {
         if program.process.hasRing {
             return seen.say(.unseen, "a request of io_uring may be pending, which is not visible", "io_uring")
         }
-        if hasUnknownCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
-        if program.process.rung == .queues, seen.proof != .idle {
-            return seen.say(.hidden, "its calls are not visible", "-")
-        }
+        if hasRestartedCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
+        if seen.proof == .queues { return seen.say(.hidden, "not all of its calls are visible", "-") }
         if inSet == nil, seen.proof == .wchan, program.threads(waiting: Self.mayAsk(socket)) > 0 {
             return seen.say(.asks, "some thread waits on some socket", "-")
         }
@@ -65,7 +63,7 @@ struct HostAsker {
     /// What a look below the arguments proves: with all threads idle for as long as bytes lay there, none waits for them.
     /// A thread in recv may wait for more of them than there are (SO_RCVLOWAT).
     private func proof(_ program: HostProgram, _ socket: HostSocket) -> Evidence {
-        if program.process.rung == .arguments { return .arguments }
+        if program.showsCalls { return .arguments }
         let receives = program.threads(waiting: [.receiveOrSend, .receive])
         guard socket.unread ?? 0 > 0, receives == 0, let idle = program.leastIdle, idle >= Self.idleProof,
             unread(socket) >= Self.idleProof
@@ -78,9 +76,8 @@ struct HostAsker {
     }
 
     /// A restarted call whose kind of wait does not tell it either.
-    private func hasUnknownCall(_ program: HostProgram) -> Bool {
-        let asleep = ["hrtimer_nanosleep", "do_nanosleep", "futex_wait_queue", "futex_do_wait", "futex_wait_queue_me"]
-        return program.process.threads.contains { $0.call?.kind == .restarted && !asleep.contains($0.waitChannel) }
+    private func hasRestartedCall(_ program: HostProgram) -> Bool {
+        program.process.threads.contains { $0.call?.kind == .restarted }
     }
 
     // MARK: Epoll sets

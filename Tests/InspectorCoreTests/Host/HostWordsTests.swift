@@ -1,0 +1,118 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+/// What is said of sockets of the host: columns, the story, lines and JSON.
+@Suite("Words on the host's sockets")
+struct HostWordsTests {
+    private static func judge(_ world: HostWorld, at times: [Double] = [10, 11, 11.31]) -> HostJudge {
+        world.judged(at: times).judge
+    }
+
+    /// A judge that looked at every program, as a screen that shows all of them makes it.
+    private static func looking(_ world: HostWorld) -> HostJudge {
+        var judge = HostJudge()
+        for time in [10.0, 11] { judge.takeExamined(world.look(time)) }
+        return judge
+    }
+
+    private static func quiet(_ server: HostCall = .reads(4), sent: [Double?] = [1, 3]) -> HostWorld {
+        var world = HostWorld()
+        world.program(77, "web.js", server)
+        world.program(81, "curl", .reads(3))
+        _ = world.listen(77, 3, port: 80)
+        let (client, far) = world.connect((81, 3), (77, 4), port: 80)
+        for (id, time) in [(client, sent[0]), (far, sent[1])] {
+            if time == nil { world[id].tcp?.sent = 0 }
+            world.sent[id] = time
+        }
+        return world
+    }
+
+    @Test("nothing is under way: both wait to read, who sent last")
+    func story() {
+        #expect(
+            Self.looking(Self.quiet()).story(of: 2)
+                == "Nothing is under way. Both ends wait to read. Last to send: web.js[77], 8s ago, 100 B in all. curl[81] "
+                + "fd 3: thread 81 is in recv of 4.0K, for at least 11s; web.js[77] fd 4: thread 77 is in recv of 4.0K, "
+                + "for at least 11s.")
+        let silent = Self.looking(Self.quiet(.futex, sent: [nil, nil])).story(of: 2)
+        #expect(silent?.hasPrefix("Nothing is under way. Neither has sent a byte. curl[81]") == true)
+        #expect(Self.looking(Self.quiet()).story(of: 99) == nil)
+        #expect(Self.looking(HostReadingTests.unread()).story(of: 3)?.hasPrefix("api.py[4711] has 18 B unread") == true)
+    }
+
+    @Test("half a MSG_WAITALL, and half a TLS record, by what is asked for")
+    func halves() {
+        let all = Self.looking(Self.quiet(.reads(4, of: 1 << 20, all: true))).story(of: 3)
+        #expect(all?.contains("recv of 1.0M with MSG_WAITALL, for at least 11s") == true)
+        let record = Self.looking(Self.quiet(.reads(4, of: 15_381))).story(of: 3)
+        #expect(record?.contains("the rest of a record, of which 15K have not arrived") == true)
+        #expect(all?.contains("record") == false)
+        #expect(Self.looking(Self.quiet(.reads(4, of: 4_096))).story(of: 3)?.contains("record") == false)
+        #expect(Self.looking(Self.quiet(.reads(4, of: 5))).story(of: 3)?.contains("record") == false)
+    }
+
+    @Test("a column says how each is asked for, and for how long")
+    func columns() throws {
+        let judge = Self.looking(HostBlockingTests.deadlock())
+        #expect(judge.asks(of: 3).text == "send 48M" && judge.asks(of: 3).lasting == .seconds(11))
+        #expect(judge.owner(of: 3)?.text == "api.py[4711]" && judge.owner(of: 3)?.descriptor == 4)
+        #expect(judge.peer(of: 3)?.id == 2 && judge.unread(for: 3) == .seconds(11))
+        #expect(Self.looking(HostReadingTests.unread()).asks(of: 3).text == "nobody")
+        #expect(Self.looking(Self.quiet()).asks(of: 2).text == "recv 4.0K")
+        var world = Self.quiet(.epoll(7))
+        world.set(77, 7, [(3, Poll.edge)])
+        #expect(Self.looking(world).asks(of: 3).text == "epoll ET")
+        world.set(77, 7, [(3, Poll.input)])
+        #expect(Self.looking(world).asks(of: 3).text == "epoll in")
+        world.owners = [:]
+        #expect(Self.looking(world).asks(of: 3).text == "-" && Self.looking(world).owner(of: 3) == nil)
+        #expect(Self.looking(world).asks(of: 99).text == "-")
+    }
+
+    @Test("the lines of a check, and what it could not see")
+    func check() {
+        let found = HostBlockingTests.deadlock().found(at: [10, 11, 11.31]) + HostBlockingTests.chain().found()
+        var hidden = HostLook.Hidden()
+        (hidden.calls, hidden.reason, hidden.sockets) = (14, "ptrace_scope 1", 3)
+        #expect(
+            HostCheck.lines(found, sockets: 212, hidden: hidden) == [
+                "CRITICAL deadlock      worker.py[4712] and api.py[4711] both write and neither",
+                "                       reads for at least 11s",
+                "WARNING  write-blocked curl[81] does not read 3.9M for at least 16s: no thread",
+                "                       or event loop is reading this socket (thread 81 is in",
+                "                       clock_nanosleep); server[77] is stuck in send of 48M;",
+                "                       socat[78] is stuck in send of 48M",
+                "2 problems, 0 notes in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1), owners of 3 "
+                    + "sockets",
+            ])
+        #expect(HostCheck.lines([], sockets: 1) == ["0 problems, 0 notes in 1 socket"])
+        #expect(HostCheck.lines(found, sockets: 212, width: nil).count == 3)
+    }
+
+    @Test("JSON has the names of a warning line, with the sockets and processes")
+    func json() throws {
+        let verdict = try #require(HostBlockingTests.chain().found().first)
+        let text = JSON.object(verdict.json).text
+        #expect(
+            text.hasPrefix(
+                #"{"lint":"write-blocked","severity":"warning","evidence":"arguments","subject":"curl[81]","#))
+        #expect(text.contains(#""for_seconds":16.3,"#) && text.contains(#""processes":[81,77,78]"#))
+        #expect(text.contains(#""next":"eu-stack -p 81""#))
+    }
+
+    @Test(
+        "the next step is that of what runs the program",
+        arguments: [
+            ("python3.12", false, "py-spy dump --pid 77"), ("java", false, "jcmd 77 Thread.print  # nid=0x126b"),
+            ("node", false, "node inspect -p 77"), ("caddy", true, "dlv attach 77  # then: goroutines"),
+            ("nginx", false, "eu-stack -p 77"),
+        ])
+    func next(_ executable: String, _ isGo: Bool, _ command: String) {
+        var process = HostProcess(
+            id: HostProcess.ID(number: 77, start: 1), name: "x", command: "x", state: 83, parent: 1)
+        (process.executable, process.isGo) = (executable, isGo)
+        #expect(process.stackCommand(thread: 0x126B) == command)
+    }
+}
