@@ -46,7 +46,7 @@ enum Program {
             let place = ConfigFile.place(invocation)
             return show("# \(place.sentence)\n" + configuration.text { Palette.standard($0, isLight: isLight) })
         case .script(let path):
-            return with(configuration) { ScriptRun.run(path, invocation, configuration, sources: $0) }
+            return with(configuration, invocation) { ScriptRun.run(path, invocation, configuration, sources: $0) }
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
@@ -78,7 +78,8 @@ enum Program {
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
         let sources = SourceList(
-            asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)))
+            asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
+            looking: invocation.host, lints: invocation.lints)
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
             received: received)
@@ -90,8 +91,11 @@ enum Program {
         }
     }
 
-    private static func with(_ configuration: Configuration, _ run: (SourceList) -> Int32) -> Int32 {
-        let sources = SourceList(keeping: TrafficLimits(configuration))
+    private static func with(
+        _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Int32
+    ) -> Int32 {
+        let sources = SourceList(
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
         defer { sources.close() }
         return run(sources)
     }

@@ -37,7 +37,8 @@ enum TerminalRun {
     ) -> Int32 {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
-        let sources = SourceList(keeping: TrafficLimits(configuration))
+        let sources = SourceList(
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)

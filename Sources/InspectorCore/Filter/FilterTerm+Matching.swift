@@ -19,6 +19,11 @@ extension FilterTerm {
         case .read(let word): Self.readWords(socket).contains { $0.hasPrefix(word) }
         case .tls(let word): TLSWords.matches(word, socket.tls)
         case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
+        case .program(let name): socket.host?.programText.lowercased().contains(name) ?? false
+        case .process(let number): socket.host?.owners.contains(number) ?? false
+        case .user(let number): socket.host?.user == number
+        case .descriptor(let number): socket.descriptor == number
+        case .asks(let asks): socket.host?.asks.map { asks.matches($0) } ?? false
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
@@ -39,7 +44,8 @@ extension FilterTerm {
             words.lowercased().contains(text) || socket.map { $0.peerText.lowercased().contains(text) } ?? false
         case .pattern(let pattern):
             pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
-        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .compare:
+        case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
+            .user, .descriptor, .asks, .compare:
             socket.map { matches($0, event.time, findings) } ?? false
         }
     }
@@ -50,7 +56,9 @@ extension FilterTerm {
         case .text(let text): words.lowercased().contains(text)
         case .pattern(let pattern): pattern.matches(words)
         case .unfinished: true
-        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare:
+        case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
+            .process,
+            .user, .descriptor, .asks, .compare:
             false
         }
     }
@@ -63,6 +71,7 @@ extension FilterTerm {
     private static func names(_ socket: SocketSnapshot) -> [String] {
         var names = [socket.peerText, socket.target, socket.name]
         if let peer = socket.peer { names.append(peer.description) }
+        if let host = socket.host { names += [host.programText, host.peerProgram ?? ""] }
         if let error = socket.closed?.error { names.append(error.detail) }
         return names.filter { !$0.isEmpty }
     }
@@ -98,6 +107,18 @@ extension FilterTerm {
         case .atLeast: left >= right
         case .atMost: left <= right
         case .equal: left == right
+        }
+    }
+}
+
+extension FilterTerm.Asks {
+    /// Whether this is what the column says: `recv 4.0K`, `send 47.7M`, `nobody`.
+    func matches(_ text: String) -> Bool {
+        let isWrite = ["send", "write"].contains { text.hasPrefix($0) }
+        switch self {
+        case .none: return text == "nobody"
+        case .write: return isWrite
+        case .read: return !isWrite && text != "nobody"
         }
     }
 }

@@ -26,6 +26,11 @@ enum FilterTerm: Hashable, Sendable {
         case reads, writes
     }
 
+    /// What a program asks of its socket.
+    enum Asks: String, Hashable, Sendable, CaseIterable {
+        case read, write, none
+    }
+
     case id(UInt64)
     case state(String)
     case port(UInt16)
@@ -38,6 +43,12 @@ enum FilterTerm: Hashable, Sendable {
     case read(String)
     case tls(String)
     case webSocket(String)
+    /// Of sockets that are looked at from outside.
+    case program(String)
+    case process(Int32)
+    case user(UInt32)
+    case descriptor(Int32)
+    case asks(Asks)
     case compare(Quantity, Relation, Double)
     case pattern(Pattern)
     case text(String)
@@ -48,7 +59,7 @@ enum FilterTerm: Hashable, Sendable {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
-            .pattern, .text, .unfinished:
+            .program, .process, .user, .descriptor, .asks, .pattern, .text, .unfinished:
             false
         }
     }
@@ -57,7 +68,7 @@ enum FilterTerm: Hashable, Sendable {
 
     /// What can stand before a colon.
     private enum Key: String, CaseIterable {
-        case id, state, port, peer, role, kind, tag, flag, lint, read, tls
+        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks
         case webSocket = "ws"
     }
 
@@ -92,7 +103,17 @@ enum FilterTerm: Hashable, Sendable {
             return .webSocket(
                 try one(of: WebSocketWords.filterWords, value, "yes, no, opening, open, closed, compressed or 1006"))
         case .flag: return .flag(try flag(value))
-        case .lint:
+        case .program: return .program(try some(value, "a program's name, as in program:nginx"))
+        case .pid: return .process(try number(value, "a process number, as in pid:4711"))
+        case .user: return .user(try number(value, "a user's number, as in user:1000"))
+        case .fd: return .descriptor(try number(value, "a descriptor, as in fd:4"))
+        case .asks:
+            guard let asks = Asks(rawValue: value) else {
+                throw Problem(
+                    message: "what its program asks for: \(Spelling.alternatives(Asks.allCases.map(\.rawValue)))")
+            }
+            return .asks(asks)
+        case .lint, .warn:
             let names = ["any"] + Lint.all.map(\.name)
             return .lint(
                 try one(
@@ -135,6 +156,11 @@ enum FilterTerm: Hashable, Sendable {
     ) throws(Problem) -> Number {
         guard let number = Number(text) else { throw Problem(message: problem) }
         return number
+    }
+
+    private static func some(_ text: String, _ problem: String) throws(Problem) -> String {
+        if text.isEmpty { throw Problem(message: problem) }
+        return text
     }
 
     private static func one(of names: [String], _ value: String, _ problem: String) throws(Problem) -> String {

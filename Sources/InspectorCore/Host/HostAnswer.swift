@@ -52,7 +52,8 @@ package struct HostAnswer: Sendable {
         lines += stories
         if lines.isEmpty { lines = ["Nothing is wrong with \(Format.count(sockets.count, "socket"))."] }
         if hidden.calls > 0, let reason = hidden.reason {
-            lines.append("Not seen: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")
+            lines.append(
+                "Not seen: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")
         }
         return lines
     }

@@ -37,6 +37,9 @@ extension HostJudge {
     /// The other end, where it is on this host.
     package func peer(of id: UInt64) -> HostSocket? { scene[id].flatMap(scene.peer) }
 
+    /// The processes that have it open, as far as they are known.
+    package func owners(of id: UInt64) -> [Int32] { scene[id].map { scene.owners(of: $0).map(\.process) } ?? [] }
+
     /// Whether it is the end that was connected to.
     package func isServerSide(_ id: UInt64) -> Bool { scene[id].map(scene.isServerSide) ?? false }
 

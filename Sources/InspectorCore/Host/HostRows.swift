@@ -61,7 +61,8 @@ package struct HostRows: Sendable {
     private func row(_ socket: HostSocket, _ judge: HostJudge) -> SocketSnapshot? {
         guard let former = known[socket.id] else { return nil }
         var facts = SocketSnapshot.Facts(
-            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket.id)), phase: socket.phase, target: "",
+            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket.id)), phase: socket.phase,
+            target: "",
             opened: former.seen)
         (facts.local, facts.peer) = (socket.local, socket.peer)
         if socket.transport.isUnix, facts.peer == nil, socket.peerInode != 0 { facts.peer = .unnamed }
@@ -76,6 +77,7 @@ package struct HostRows: Sendable {
             facts.descriptor = asking.descriptor
             (host.process, host.others) = (asking.process?.number, asking.others)
             host.program = judge.owner(of: socket.id)?.title
+            host.owners = judge.owners(of: socket.id)
             let asks = judge.asks(of: socket.id)
             (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)
             host.asksWords = asking.words.isEmpty ? nil : asking.words

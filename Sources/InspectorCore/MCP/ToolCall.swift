@@ -128,7 +128,8 @@ package enum ToolCall: Hashable, Sendable {
         func number(_ name: String, _ otherwise: Int64, _ range: ClosedRange<Int64>) throws(Problem) -> Int64 {
             guard let value = given[name] else { return otherwise }
             guard let number = value.integer, range.contains(number) else {
-                let upTo = range.upperBound == .max ? "from \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+                let upTo =
+                    range.upperBound == .max ? "from \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
                 throw Problem(sentence: "\(name): \(value.text) is not a number \(upTo)")
             }
             return number

@@ -55,6 +55,8 @@ package enum Effect: Hashable, Sendable {
     case startDemo
     /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
     case attach(String)
+    /// Look at the sockets of every program of this host.
+    case showHost
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.

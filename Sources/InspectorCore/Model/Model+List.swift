@@ -97,9 +97,13 @@ extension Model {
         dialogs.openColumns(list.columns, selected: ListColumn.optional.firstIndex { $0.name == name } ?? 0)
     }
 
-    /// Goes to the other leg of the relayed pair.
+    /// Goes to the other leg of the relayed pair, or to the other end of a connection that is looked at from outside.
     mutating func goToOtherLeg() {
-        guard let linked = selected?.linked, shared.shown?.socket(linked) != nil else {
+        if selected?.host != nil, selected?.host?.peer == nil {
+            notice = hint("the other end is not on this host, or cannot be seen")
+            return
+        }
+        guard let linked = selected?.linked ?? selected?.host?.peer, shared.shown?.socket(linked) != nil else {
             notice = hint("only a relayed connection has another leg")
             return
         }

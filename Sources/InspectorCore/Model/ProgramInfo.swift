@@ -23,6 +23,8 @@ package struct ProgramInfo: Hashable, Sendable {
     package var abilities: SourceAbilities
     /// Whether it is this program, whose sockets end with it.
     package var isOurs: Bool
+    /// Whether the kernel tells of its sockets, and not the program itself; without a process: those of the whole host.
+    package var isOutside = false
 
     package init(
         ordinal: Int, name: String, process: Int, rights: InspectionRights = .watch, state: State = .live,
@@ -37,11 +39,17 @@ package struct ProgramInfo: Hashable, Sendable {
         self.state = state
     }
 
+    /// A program, or the whole host, as the kernel tells of it.
+    package init(outside name: String, process: Int, ordinal: Int, state: State = .live) {
+        self.init(ordinal: ordinal, name: name, process: process, state: state)
+        (isOutside, abilities) = (true, [])
+    }
+
     /// Whether it will tell nothing more.
     package var hasEnded: Bool { if case .ended = state { true } else { false } }
 
     /// `chatd[4242]`. Not sanitized yet.
-    package var title: String { "\(name)[\(process)]" }
+    package var title: String { process > 0 ? "\(name)[\(process)]" : name }
 }
 
 /// What a viewer hears beside snapshots.

@@ -48,6 +48,7 @@ extension ProgramInfo {
     package func refusal(needing needs: SourceAbilities) -> String? {
         if needs.isEmpty { return nil }
         if hasEnded { return "\(title) has ended" }
+        if isOutside { return "\(title) is looked at from outside: its sockets cannot be changed from here" }
         if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
     }
@@ -72,7 +73,7 @@ extension Effect {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .startDemo, .stopTransmission, .examine, .completePath, .save, .copy,
+        case .connect, .listen, .relay, .attach, .showHost, .startDemo, .stopTransmission, .examine, .completePath, .save, .copy,
             .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind,
             .saveTraffic:
             nil

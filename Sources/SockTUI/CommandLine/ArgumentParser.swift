@@ -55,8 +55,9 @@ struct ArgumentParser {
         default: break
         }
         if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
-            request.invocation.mode = try printer.mode(Array(words.dropFirst()), &request)
+            let fixed = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()
+            request.invocation.mode = try fixed ?? mode()
             return request.invocation
         }
         if let name = words.first { try open(name, Array(words.dropFirst())) }

@@ -23,7 +23,9 @@ extension CommandTable {
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
-            return .hostCheck
+            if request.checksHost { return .hostCheck }
+            request.invocation.opening = [.showHost]
+            return nil
         },
     ]
 

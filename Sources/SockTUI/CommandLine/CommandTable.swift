@@ -107,31 +107,34 @@ enum CommandTable {
         var name: String
         var operands = ""
         var help: String
-        var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode
+        /// `nil`: the mode that the options ask for.
+        var mode: @Sendable (_ operands: [String], _ request: inout Request) throws(UsageError) -> Invocation.Mode?
     }
 
-    static let printers: [Printer] = hostCommands + [
-        Printer(name: "config", help: "where the configuration is, or --print it") {
-            (words, request) throws(UsageError) in
-            if let extra = words.first {
-                throw UsageError(extra, "config takes no operand; write --print or --config FILE")
-            }
-            return request.printsConfiguration ? .configuration : .configurationPlace
-        },
-        Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
-            (words, _) throws(UsageError) in
-            guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
-                throw UsageError("completions", "needs a shell: bash, zsh or fish")
-            }
-            return .document(document)
-        },
-        Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
-            guard let extra = words.first else { return .document(.man) }
-            throw UsageError(extra, "man takes nothing more")
-        },
-    ]
+    static let printers: [Printer] =
+        hostCommands + [
+            Printer(name: "config", help: "where the configuration is, or --print it") {
+                (words, request) throws(UsageError) in
+                if let extra = words.first {
+                    throw UsageError(extra, "config takes no operand; write --print or --config FILE")
+                }
+                return request.printsConfiguration ? .configuration : .configurationPlace
+            },
+            Printer(name: "completions", operands: "SHELL", help: "completions for bash, zsh or fish") {
+                (words, _) throws(UsageError) in
+                guard words.count == 1, let document = Document(rawValue: words[0]), document != .man else {
+                    throw UsageError("completions", "needs a shell: bash, zsh or fish")
+                }
+                return .document(document)
+            },
+            Printer(name: "man", help: "the manual; socktui man | man -l -") { (words, _) throws(UsageError) in
+                guard let extra = words.first else { return .document(.man) }
+                throw UsageError(extra, "man takes nothing more")
+            },
+        ]
 
-    static let options: [Option] = openingOptions + hostOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
+    static let options: [Option] =
+        openingOptions + hostOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {

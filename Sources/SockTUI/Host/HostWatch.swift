@@ -17,11 +17,16 @@ struct HostWatch {
 
     /// One look. `readsPrograms`: what the programs of suspects, of `inodes` and `processes` wait for, too.
     mutating func see(
-        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = []
+        readsPrograms: Bool, inodes: Set<UInt64> = [], processes: [Int32] = [], ownersBudget: Duration? = nil
     ) throws(HostObserver.Problem) {
         var now = try observer.look()
         let suspects = judge.take(now)
         guard readsPrograms else { return look = now }
+        if let ownersBudget {
+            let known = observer.ownersOfAll(budget: ownersBudget)
+            now.owners = known.owners.mapValues(Array.init)
+            now.processes = known.programs
+        }
         observer.examine(&now, inodes: suspects.union(inodes), reads: true)
         for process in processes { observer.examine(&now, process: process) }
         judge.takeExamined(now)
@@ -34,7 +39,8 @@ struct HostWatch {
     /// Looks for a second, and then until what stands is proven or cleared, `span` at most; as `--check` does.
     /// `about`: the sockets whose programs are looked at even if nothing speaks against them.
     mutating func settle(
-        span: Duration?, isOnce: Bool = false, processes: [Int32] = [], about isMeant: (HostSocket) -> Bool = { _ in false }
+        span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
+        about isMeant: (HostSocket) -> Bool = { _ in false }
     ) throws(HostObserver.Problem) {
         let began = ContinuousClock.now
         func inodes(_ look: HostLook) -> Set<UInt64> {

@@ -71,6 +71,7 @@ struct EffectRunner: Sendable {
             sources.attach(name) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(name): \(error.detail)")) }
             }
+        case .showHost: sources.showHost()
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }

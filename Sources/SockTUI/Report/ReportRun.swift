@@ -71,7 +71,7 @@ final class ReportRun {
         CrashGuard.listen(inbox.writeEnd)
         for effect in opening {
             switch effect {
-            case .startDemo: endsByItself = false
+            case .startDemo, .showHost: endsByItself = false
             case .attach: programs = []
             case .connect: (connects, unanswered) = (true, unanswered + 1)
             default: unanswered += 1

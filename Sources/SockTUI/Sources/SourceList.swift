@@ -7,6 +7,8 @@ import SocketKit
 /// the programs that it is attached to. The first keeps its own names for its sockets; an ordinal tells the others apart.
 final class SourceList: Sendable {
     private let state: Lock<State>
+    private let looking: HostOptions
+    private let lints: LintSettings
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
 
@@ -36,8 +38,12 @@ final class SourceList: Sendable {
     }
 
     /// `asks`: a person is there who can judge a certificate. `received` gets what the program's own sockets receive.
-    /// `limits`: how much traffic the own engine keeps.
-    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
+    /// `limits`: how much traffic the own engine keeps. `looking`: how sockets of other programs are looked at.
+    init(
+        asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
+        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings()
+    ) {
+        (self.looking, self.lints) = (looking, lints)
         state = Lock(State())
         makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
@@ -46,6 +52,7 @@ final class SourceList: Sendable {
     init(own: any OpeningSource) {
         var first = State()
         first.setOwn(own)
+        (looking, lints) = (HostOptions(), LintSettings())
         state = Lock(first)
         makeOwn = { own }
     }
@@ -64,7 +71,7 @@ final class SourceList: Sendable {
 
     // MARK: Attaching
 
-    /// Attaches to every inspectable program of that name; answers with why it could not, once for each that failed, and
+    /// Attaches to every inspectable program of that name, or looks at all programs of that name from outside; answers with why it could not, once for each that failed, and
     /// with nil in the end.
     func attach(_ name: String, then: @escaping @Sendable (SocketError?) -> Void) {
         state.withLock { $0.attaching += 1 }
@@ -75,7 +82,15 @@ final class SourceList: Sendable {
                 }
             }
             var paths: [String] = []
-            attempt { () throws(AttachError) in paths = try AttachablePrograms.paths(for: name) }
+            attempt { () throws(AttachError) in
+                do throws(AttachError) {
+                    paths = try AttachablePrograms.paths(for: name)
+                } catch {
+                    // What does not let itself be inspected is looked at from outside.
+                    guard let scope = try HostSource.Scope(named: name, looking) else { throw error }
+                    addOutside(scope)
+                }
+            }
             for path in paths {
                 attempt { () throws(AttachError) in
                     guard attached.count < Self.limit else { throw Self.tooMany }
@@ -84,6 +99,16 @@ final class SourceList: Sendable {
             }
             state.withLock { $0.attaching -= 1 }
             then(nil)
+        }
+    }
+
+    /// Adds the sockets of all programs of this host, once.
+    func showHost() { addOutside(.host) }
+
+    private func addOutside(_ scope: HostSource.Scope) {
+        state.withLock { state in
+            guard !state.entries.contains(where: { ($0.source as? HostSource)?.scope == scope }) else { return }
+            _ = state.add(HostSource(scope, looking, lints))
         }
     }
 

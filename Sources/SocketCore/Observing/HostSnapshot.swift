@@ -12,6 +12,8 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     package var process: Int32?
     /// How many further processes have it open.
     package var others = 0
+    /// All processes that are known to have it open.
+    package var owners: [Int32] = []
     /// Bytes its program has not read, and bytes the peer has not acknowledged.
     package var unread: Int64?
     package var unsent: Int64?

@@ -18,6 +18,10 @@ package struct DetailDocument {
             return
         }
         let builder = DetailBuilder(model: model, socket: socket, width: width)
+        if let host = socket.host {
+            rows = builder.host(host)
+            return
+        }
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
         let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock

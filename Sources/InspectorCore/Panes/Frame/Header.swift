@@ -33,12 +33,23 @@ package enum Header {
             line.append("LIVE", Style(.lit))
             if let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
         }
+        if model.shared.showsHost { return host(model, line) }
         line.append("  live \(model.summary.live)")
         line.append("  closed \(model.summary.closed)", Style(.closed))
         line.append(isNarrow ? "  " : "    ")
         line.append("rx \(perSecond(model.summary.receiveRate))", Style(.received))
         line.append(" ")
         line.append("tx \(perSecond(model.summary.sendRate))", Style(.sent))
+        return line
+    }
+
+    /// How many sockets there are, and what of them is hidden.
+    private static func host(_ model: Model, _ start: Line) -> Line {
+        var line = start
+        let sockets = model.shown?.sockets ?? []
+        line.append("  sockets \(sockets.count)  listening \(sockets.count { $0.role == .listener })")
+        let hidden = sockets.count { $0.host?.inode != 0 && $0.host?.program == nil }
+        if hidden > 0 { line.append("  owners of \(hidden) not known", Style(.dim)) }
         return line
     }
 

@@ -1,0 +1,157 @@
+import SocketCore
+
+/// Where the columns stand while all rows are sockets of other programs, looked at from outside. The program comes first;
+/// what matters least is left out first: how long, state, descriptor.
+struct HostColumns {
+    typealias Column = ListColumns.Column
+
+    var program: Column
+    var descriptor: Column?
+    var state: Column?
+    var peer: Column
+    var unread: Column
+    var unsent: Column
+    var asks: Column
+    var lasting: Column?
+    var warnings: Column
+
+    init(width: Int) {
+        // The amounts, what is asked for and the warnings are always there.
+        var room = width - 1 - 15 - 12 - 7 - 7 - 12 - 2
+        func take(_ columns: Int) -> Bool {
+            guard room >= columns else { return false }
+            room -= columns
+            return true
+        }
+        let hasState = take(7)
+        let hasLasting = take(6)
+        let hasDescriptor = take(5)
+        let more = max(0, room)
+        var x = 1
+        func place(_ columns: Int) -> Column {
+            defer { x += columns + 1 }
+            return Column(x: x, width: columns)
+        }
+        program = place(14 + more / 3)
+        if hasDescriptor { descriptor = place(4) }
+        if hasState { state = place(6) }
+        peer = place(11 + more / 2)
+        unread = place(6)
+        unsent = place(6)
+        asks = place(11 + more - more / 3 - more / 2)
+        if hasLasting { lasting = place(5) }
+        warnings = Column(x: width - 2, width: 2)
+    }
+}
+
+extension ListView {
+    /// The heading and the rows of sockets that are looked at from outside.
+    static func drawHost(_ model: Model, _ snapshot: EngineSnapshot, _ rect: Rect, on canvas: inout Canvas) {
+        let columns = HostColumns(width: rect.width)
+        let heading = Style(.heading)
+        func put(_ column: HostColumns.Column?, _ title: String, right: Bool = false) {
+            guard let column else { return }
+            canvas.draw(
+                Line(Format.padded(title, to: column.width, right: right), heading), x: rect.x + column.x, y: rect.y,
+                width: column.width, model.glyphs)
+        }
+        put(columns.program, "PROGRAM")
+        put(columns.descriptor, "FD", right: true)
+        put(columns.state, "STATE")
+        put(columns.peer, "PEER")
+        put(columns.unread, "UNREAD", right: true)
+        put(columns.unsent, "UNSENT", right: true)
+        put(columns.asks, "ASKS")
+        put(columns.lasting, "FOR", right: true)
+        put(columns.warnings, "!")
+        let body = rect.trimmed(top: 1)
+        for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
+            guard let socket = snapshot.socket(id), let host = socket.host else { continue }
+            HostRow(model: model, socket: socket, host: host, columns: columns).draw(index, in: body, on: &canvas)
+        }
+        guard model.list.rows.isEmpty else { return }
+        canvas.draw(Line("  no socket matches the filter", Style(.dim)), row: 1, in: body, model.glyphs)
+    }
+}
+
+/// One socket that is looked at from outside.
+struct HostRow {
+    let model: Model
+    let socket: SocketSnapshot
+    let host: HostSnapshot
+    let columns: HostColumns
+
+    func draw(_ row: Int, in rect: Rect, on canvas: inout Canvas) {
+        let isSelected = model.list.selected == socket.id
+        func put(_ column: HostColumns.Column?, _ line: Line) {
+            guard let column else { return }
+            canvas.draw(line, x: rect.x + column.x, y: rect.y + row, width: column.width, model.glyphs)
+        }
+        func right(_ column: HostColumns.Column?, _ text: String?, _ role: Role = .plain) {
+            guard let column else { return }
+            put(
+                column,
+                Line(Format.padded(text ?? "-", to: column.width, right: true), Style(text == nil ? .dim : role)))
+        }
+        canvas.draw(
+            Line(isSelected ? ">" : " ", Style(isSelected ? .cursor : .plain)), row: row, in: rect, model.glyphs)
+        let searched = Style(.plain, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
+        put(columns.program, safe(host.programText, host.program == nil ? Style(.dim) : searched))
+        right(columns.descriptor, socket.descriptor.map(String.init), .dim)
+        put(columns.state, Line(String(socket.stateWord.filter { $0 != "-" }.prefix(6)), Style(.plain)))
+        put(columns.peer, peer)
+        right(columns.unread, host.unreadText, host.isCrowded ? .warn : .received)
+        right(columns.unsent, host.unsentText, .sent)
+        put(columns.asks, safe(host.asks ?? "-", Style(host.asks == nil ? .dim : .plain)))
+        right(columns.lasting, host.asksFor.map { Format.duration($0) }, .dim)
+        let found = model.findings[socket.id].filter { $0.severity > .note }
+        if found.contains(where: { $0.severity == .critical }) {
+            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
+        } else if !found.isEmpty {
+            put(columns.warnings, Line("!\(min(9, found.count))", Style(.warn, [.bold])))
+        }
+        guard isSelected else { return }
+        canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+    }
+
+    /// The program at the other end where it is on this host, else the address.
+    private var peer: Line {
+        if let program = host.peerProgram { return safe(program, Style(.plain)) }
+        return Shorten.address(socket.peerText, to: columns.peer.width, Style(.plain), model)
+    }
+
+    private func safe(_ text: String, _ style: Style) -> Line {
+        var line = Line()
+        model.sanitizer.append(text, style, to: &line)
+        return line
+    }
+}
+
+extension HostSnapshot {
+    /// `nginx[812]+3`; of a program that cannot be seen, whose it is.
+    package var programText: String {
+        guard let program else { return inode == 0 ? "-" : "user \(user)" }
+        return program + (others > 0 ? "+\(others)" : "")
+    }
+
+    /// Bytes; of a listener how many connections wait, and may: `129/128`.
+    package var unreadText: String? {
+        guard state == .listening else { return unread.map { Format.bytes(Int($0)) } }
+        guard let waiting else { return nil }
+        return "\(waiting)" + (waitingLimit.map { "/\($0)" } ?? "")
+    }
+
+    /// `nil`: it is not known, as of a Unix-domain socket, where the kernel counts memory.
+    package var unsentText: String? { transport.isUnix ? nil : unsent.map { Format.bytes(Int($0)) } }
+
+    /// Whether as many connections wait as may.
+    var isCrowded: Bool {
+        guard let waiting, let waitingLimit else { return false }
+        return waiting > 0 && waiting >= waitingLimit
+    }
+}
+
+extension Shared {
+    /// Whether all that is listed belongs to other programs and is looked at from outside.
+    package var showsHost: Bool { !programs.isEmpty && programs.allSatisfy(\.isOutside) }
+}

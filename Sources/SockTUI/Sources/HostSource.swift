@@ -1,0 +1,146 @@
+import Dispatch
+import Glibc
+import HostSockets
+import InspectorCore
+import SocketCore
+
+/// The sockets of every program of this host, or of some of its programs, looked at from outside about once a second.
+final class HostSource: SocketSource {
+    /// Which sockets it has.
+    enum Scope: Equatable {
+        case host
+        /// Those of these processes; `name`: how the user called them.
+        case processes([Int32], name: String)
+    }
+
+    let scope: Scope
+    private let queue = DispatchQueue(label: "host", qos: .utility)
+    /// Used on `queue` alone.
+    private let looker: Lock<Looker>
+    private let told = Lock(Told())
+
+    private struct Told {
+        var ending: String?
+        var hasAnswered = false
+    }
+
+    /// Between two looks, and how much of a look may go into finding out whose sockets those are.
+    private static let pause = Duration.milliseconds(950)
+    fileprivate static let ownersBudget = Duration.milliseconds(20)
+
+    init(_ scope: Scope, _ options: HostOptions, _ lints: LintSettings) {
+        self.scope = scope
+        looker = Lock(Looker(scope, options, lints))
+    }
+
+    func info(ordinal: Int) -> ProgramInfo {
+        let ending = told.withLock { $0.ending }
+        let state = ending.map { ProgramInfo.State.ended($0) } ?? .live
+        switch scope {
+        case .host:
+            return ProgramInfo(outside: HostName.own, process: 0, ordinal: ordinal, state: state)
+        case .processes(let numbers, let name):
+            let process = numbers.count == 1 ? Int(numbers[0]) : 0
+            return ProgramInfo(outside: name, process: process, ordinal: ordinal, state: state)
+        }
+    }
+
+    func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        queue.async { @Sendable [self] in
+            let (snapshot, ending) = looker.withLock { $0.snapshot(request, after: Self.pause) }
+            told.withLock { ($0.hasAnswered, $0.ending) = (true, ending) }
+            then(snapshot)
+        }
+    }
+
+    var isAwaited: Bool { told.withLock { !$0.hasAnswered } }
+    var hasAnswered: Bool { told.withLock { $0.hasAnswered } }
+
+    func perform(_ command: SocketCommand) {}
+    func takeNotices() -> [String] { [] }
+    func close() {}
+}
+
+extension HostSource.Scope {
+    /// Programs of one name that are looked at as one source, at most.
+    private static let most = 64
+
+    /// The processes that a number or a name means; `nil`: there is none.
+    init?(named name: String, _ options: HostOptions) throws(AttachError) {
+        if let number = Int32(name) {
+            guard kill(number, 0) == 0 || errno == EPERM else { return nil }
+            self = .processes([number], name: name)
+            return
+        }
+        let found = HostWatch(options, LintSettings()).processes(named: name)
+        if found.isEmpty { return nil }
+        guard found.count <= Self.most else {
+            let numbers = found.map(String.init).joined(separator: " ")
+            throw AttachError(sentence: "\(found.count) processes are called \(name); attach to one of \(numbers)")
+        }
+        self = .processes(found, name: name)
+    }
+}
+
+/// What looks, and remembers what it saw last.
+private struct Looker {
+    private let scope: HostSource.Scope
+    private var watch: HostWatch
+    private var rows = HostRows()
+    private var last: EngineSnapshot?
+    private var looked: ContinuousClock.Instant?
+    private var ending: String?
+
+    init(_ scope: HostSource.Scope, _ options: HostOptions, _ lints: LintSettings) {
+        self.scope = scope
+        watch = HostWatch(options, lints)
+    }
+
+    /// The last snapshot, or a new one if that is older than `pause`; and why there will be no more.
+    mutating func snapshot(_ request: SnapshotRequest, after pause: Duration) -> (EngineSnapshot?, ending: String?) {
+        if let looked, .now - looked < pause || ending != nil { return (last, ending) }
+        looked = .now
+        do throws(HostObserver.Problem) {
+            try watch.see(
+                readsPrograms: true, inodes: inSight(request), processes: processes,
+                ownersBudget: HostSource.ownersBudget)
+        } catch {
+            ending = error.sentence
+            return (last, ending)
+        }
+        var snapshot = rows.snapshot(
+            of: watch.look, by: watch.judge, watch.judge.verdicts().found,
+            wallNanoseconds: SystemClock().wallNanoseconds)
+        if case .processes(let numbers, let name) = scope {
+            snapshot.sockets.removeAll { !($0.host?.owners.contains { numbers.contains($0) } ?? false) }
+            if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = "\(name) has ended" }
+        }
+        last = snapshot
+        return (snapshot, ending)
+    }
+
+    private var processes: [Int32] {
+        if case .processes(let numbers, _) = scope { numbers } else { [] }
+    }
+
+    /// The sockets whose rows are in sight, and the other ends of their connections.
+    private func inSight(_ request: SnapshotRequest) -> Set<UInt64> {
+        guard case .only(let ids) = request.kernel else { return [] }
+        var inodes: Set<UInt64> = []
+        for id in ids {
+            guard let host = last?.socket(id)?.host else { continue }
+            inodes.insert(host.inode)
+            if let peer = watch.judge.peer(of: host.cookie) { inodes.insert(peer.inode) }
+        }
+        return inodes.subtracting([0])
+    }
+}
+
+/// The name of this host.
+enum HostName {
+    static let own: String = {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "host" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }()
+}
