@@ -3,10 +3,10 @@ import SocketCore
 extension Model {
     /// What of it the programs can do; why one cannot is told.
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
-        guard !programs.isEmpty else { return effects }
+        guard !shared.programs.isEmpty else { return effects }
         return effects.filter { effect in
             guard let ordinal = effect.socket?.ordinal,
-                let refusal = programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
+                let refusal = shared.programs.first(where: { $0.ordinal == ordinal })?.refusal(of: effect)
             else { return true }
             notice = error(refusal)
             return false

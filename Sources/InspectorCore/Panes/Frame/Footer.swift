@@ -11,10 +11,10 @@ package enum Footer {
     private static func keys(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let context = model.context
         if context == .field, model.field.open?.purpose == .command { return palette(model, rect, on: &canvas) }
-        let right = Line(reserved(context, model.options.keys), Style(.key))
+        let right = Line(reserved(context, model.shared.options.keys), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
-        for binding in model.options.keys.bindings(in: context) {
+        for binding in model.shared.options.keys.bindings(in: context) {
             guard let label = binding.action?.use(in: context)?.hint(model), let key = binding.keys.first?.label else {
                 continue
             }
@@ -66,7 +66,7 @@ package enum Footer {
             let all = model.list.total
             let counts =
                 model.list.filter.isEmpty
-                ? "\(model.summary.live) live, \(model.summary.closed) closed"
+                ? "\(model.shared.summary.live) live, \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             return counts + ", sorted by \(name)" + inSight(model)
@@ -74,7 +74,7 @@ package enum Footer {
             if let detail = cutDetail(model) { return detail }
             let shown = model.events.shown(in: model.shared).count
             let kept = model.shared.eventsEnd - model.log.first
-            let all = model.frozen?.nextEvent ?? model.log.next
+            let all = model.shared.frozen?.nextEvent ?? model.log.next
             var text = model.events.matching == nil ? "\(all) events" : "\(shown) of \(kept) rows"
             if model.events.matching == nil, model.log.first > 0 { text += ", the latest \(kept) rows are kept" }
             if model.events.matching == nil, kept > Int(all) { text += ", \(Format.count(kept - Int(all), "note"))" }
