@@ -129,7 +129,7 @@ struct ComposerTests {
     func failed(hasBegun: Bool) {
         var model = refused(typing: hasBegun ? "GE" : "", then: hasBegun ? "T v" : "GET v")
         #expect(model.context == .composer && model.composer.editor.text == "GET v")
-        #expect(model.frozen == nil && model.traffic.viewMode == .auto)
+        #expect(model.shared.frozen == nil && model.traffic.viewMode == .auto)
         #expect(text(model).contains(" CLOSED ") && text(model).contains(">GET v"))
         #expect(text(model).contains("Connection refused") && text(model).contains("Esc c connects again"))
         #expect(!lastRow(model).contains("send"))
@@ -137,7 +137,7 @@ struct ComposerTests {
         model.press(.escape)
         #expect(model.context == .talk && text(model).contains("c connects again, with what was typed: GET v"))
         model.press(.character(" "))
-        #expect(model.frozen != nil, "letters are commands again")
+        #expect(model.shared.frozen != nil, "letters are commands again")
     }
 
     @Test("A connection to the same address takes the line over")
@@ -156,7 +156,7 @@ struct ComposerTests {
         model.press(.escape, .character("R"))
         #expect(text(model).contains("auto-reply needs a listener or an open connection"))
         model.type("^e v q/")
-        #expect(model.context == .form && model.frozen == nil && model.field.open == nil)
+        #expect(model.context == .form && model.shared.frozen == nil && model.field.open == nil)
     }
 
     @Test("A listener has no line to type into")

@@ -182,7 +182,7 @@ struct KeptTrafficTests {
         model.type("/tmp/big.bin")
         _ = model.update(.examined(FileFacts(path: "/tmp/big.bin", size: 200_000_000)))
         model.press(.enter)
-        guard var progress = model.transmissions[Conversation.id] else {
+        guard var progress = model.shared.transmissions[Conversation.id] else {
             Issue.record("nothing is being sent")
             return
         }

@@ -27,10 +27,10 @@ struct ManyTests {
         starve(&snapshot, 3)
         starve(&snapshot, 1_500)
         _ = model.update(.snapshot(snapshot))
-        #expect(model.findings.count == 1 && !model.findings[SocketID(4)].isEmpty)
+        #expect(model.shared.findings.count == 1 && !model.shared.findings[SocketID(4)].isEmpty)
         snapshot.time = crowd(1_000).time
         _ = model.update(.snapshot(snapshot))
-        #expect(model.findings.count == 2 && !model.findings[SocketID(1_501)].isEmpty)
+        #expect(model.shared.findings.count == 2 && !model.shared.findings[SocketID(1_501)].isEmpty)
     }
 
     @Test("A session that comes is listed soon, and rows are ordered anew once a second")

@@ -162,7 +162,7 @@ struct ComposingTests {
         #expect(model.press(.enter).isEmpty, "it would land in the middle of the file")
         #expect(model.press(.alt("r")) == [.stopTransmission(Conversation.id)])
         _ = model.update(.transmissionEnded(progress, .stopped))
-        #expect(model.transmissions.isEmpty)
+        #expect(model.shared.transmissions.isEmpty)
         #expect(draw(model, size).text.contains("stopped sending f"))
         #expect(model.press(.enter) == write([0x78, 13, 10], tag: 2))
     }

@@ -236,7 +236,7 @@ struct ReplyRuleTests {
         model.type("+PONG\\r\\n")
         let rule = try ReplyRule(pattern: "^PING", text: "+PONG\\r\\n", reply: [.bytes(Array("+PONG\r\n".utf8))])
         #expect(model.press(.enter) == [.setReplies(SocketID(7), [rule])])
-        #expect(model.replies.isEmpty, "the shell has not said yes")
+        #expect(model.shared.replies.isEmpty, "the shell has not said yes")
         _ = model.update(.replies(SocketID(7), [rule]))
         model.press(.character("2"))
         #expect(draw(model, size).text.contains("auto-reply: when /^PING/ send +PONG\\r\\n"))

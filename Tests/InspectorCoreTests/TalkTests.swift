@@ -238,7 +238,7 @@ struct TalkTests {
         model.type("draft")
         _ = model.update(.snapshot(World.snapshot([World.busy])))
         #expect(model.composers.isEmpty && model.traffic.talks.isEmpty)
-        #expect(model.histories.count <= 1)
+        #expect(model.shared.histories.count <= 1)
         #expect(model.list.selected == Conversation.id)
         #expect(draw(model, size).text.contains("#1 is no longer listed"))
         #expect(model.press(.enter).isEmpty)

@@ -18,7 +18,7 @@ struct UpdateTests {
         var model = World.model()
         #expect(model.list.rows.map(\.number) == [3, 5, 6, 7, 8, 9, 10, 11])
         #expect(model.list.selected == seven)
-        #expect(model.summary.live == 6 && model.summary.closed == 2)
+        #expect(model.shared.summary.live == 6 && model.shared.summary.closed == 2)
         _ = model.update(.command("sort rx"))
         #expect(model.list.rows.map(\.number) == [7, 8, 9, 10, 11, 3, 6, 5])
     }

@@ -42,14 +42,14 @@ final class LintBench {
         let snapshot = engine.snapshot(request)
         _ = model.update(.peers(knowsPeers ? ends(snapshot) : [:]))
         _ = model.update(.snapshot(snapshot))
-        let found = model.findings.ofEngine + (session.map { model.findings[$0] } ?? [])
+        let found = model.shared.findings.ofEngine + (session.map { model.shared.findings[$0] } ?? [])
         return found.first { $0.lint == lint }?.sentence
     }
 
     /// Whether the other end holds bytes that it has not read, as the inspector last saw it.
     var hasUnreadThere: Bool {
         _ = finds("")
-        return session.flatMap { model.peers[$0]?.unread }.map { $0 > 0 } ?? false
+        return session.flatMap { model.shared.peers[$0]?.unread }.map { $0 > 0 } ?? false
     }
 
     private func ends(_ snapshot: EngineSnapshot) -> [SocketID: PeerEnd] {

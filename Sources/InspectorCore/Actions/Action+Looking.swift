@@ -20,7 +20,7 @@ extension Action {
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
                     [" "], in: KeyContext.views, "freeze the screen; the engine runs on",
-                    hint: { $0.frozen == nil ? "freeze" : "resume" })),
+                    hint: { $0.shared.frozen == nil ? "freeze" : "resume" })),
         ]
 
     private static let finding: [Action] = [

@@ -104,7 +104,7 @@ extension Model {
         if case .file(let path) = transmission.source, let facts = composers.fileFacts, facts.path == path {
             progress.total = facts.size
         }
-        progress.began = latest?.time
+        progress.began = shared.latest?.time
         shared.transmissions[transmission.socket] = progress
     }
 
@@ -112,7 +112,7 @@ extension Model {
     mutating func openPace() -> [Effect] {
         guard let id = list.selected else { return [] }
         let target = injection?.id ?? id
-        if transmissions[target] != nil { return [.stopTransmission(target)] }
+        if shared.transmissions[target] != nil { return [.stopTransmission(target)] }
         dialogs.openPace(id, composer.pace)
         return []
     }
@@ -120,7 +120,7 @@ extension Model {
     /// The shell tells how far it is.
     mutating func progressed(_ progress: TransmissionProgress) {
         let id = progress.transmission.socket
-        guard let former = transmissions[id] else { return }
+        guard let former = shared.transmissions[id] else { return }
         shared.transmissions[id] = progress
         shared.transmissions[id]?.began = former.began
         composers.advance(progress)
@@ -129,7 +129,7 @@ extension Model {
     /// The shell is done, was stopped, or could not go on.
     mutating func transmissionEnded(_ progress: TransmissionProgress, _ ending: TransmissionEnding) {
         let known = shared.transmissions.removeValue(forKey: progress.transmission.socket)
-        let time = known?.began.flatMap { began in latest.map { $0.time - began } } ?? .zero
+        let time = known?.began.flatMap { began in shared.latest.map { $0.time - began } } ?? .zero
         traffic.note(progress, ending, after: time)
         switch ending {
         case .failed(let sentence): notice = error(sentence)

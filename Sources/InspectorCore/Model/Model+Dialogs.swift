@@ -90,6 +90,6 @@ extension Model {
 
     /// The rules that hold for a connection: its own, and those of its listener.
     package func replies(for socket: SocketSnapshot) -> [ReplyRule] {
-        (replies[socket.id] ?? []) + (socket.parent.flatMap { replies[$0] } ?? [])
+        (shared.replies[socket.id] ?? []) + (socket.parent.flatMap { shared.replies[$0] } ?? [])
     }
 }

@@ -5,7 +5,7 @@ extension Model {
     /// A hint with the keys of a context, or else of a view. Without a context it is the one that has the cursor. The hint
     /// must not hold text of a peer or of a file.
     package func naming(_ text: String, in place: KeyContext? = nil, of view: KeyContext? = nil) -> String {
-        options.keys.naming(text, in: place ?? paneContext, of: view)
+        shared.options.keys.naming(text, in: place ?? paneContext, of: view)
     }
 
     /// The key that answers what waits for the user.

@@ -10,7 +10,7 @@ extension Model {
         needs.hasSelection = selected != nil
         needs.listRows = max(2, (list.found?.matches.count ?? list.rows.count) + 1)
         needs.isZoomed = isZoomed
-        if findings.count > 0 {
+        if shared.findings.count > 0 {
             let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
             needs.warningRows = 1 + warnings.lines(shared, selected: list.selected, width: width).lines.count
         }

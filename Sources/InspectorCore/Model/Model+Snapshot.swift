@@ -5,11 +5,11 @@ extension Model {
     package func knows(_ message: Message) -> Bool {
         switch message {
         case .snapshot(let snapshot):
-            guard let latest else { return false }
+            guard let latest = shared.latest else { return false }
             return latest.time == snapshot.time && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
-        case .programs(let news): return news.notices.isEmpty && news.programs == programs
-        case .peers(let peers): return peers == self.peers
+        case .programs(let news): return news.notices.isEmpty && news.programs == shared.programs
+        case .peers(let peers): return peers == shared.peers
         default: return false
         }
     }
@@ -22,7 +22,9 @@ extension Model {
         shared.clock.take(snapshot)
         shared.cadence.take(snapshot.time)
         measureLoad(snapshot)
-        if let latest, SessionsMark(latest) != SessionsMark(snapshot) { shared.vanished.take(former: latest, snapshot) }
+        if let latest = shared.latest, SessionsMark(latest) != SessionsMark(snapshot) {
+            shared.vanished.take(former: latest, snapshot)
+        }
         shared.latest = snapshot
         noteTimeouts(snapshot)
         let seen = log.end
@@ -36,7 +38,7 @@ extension Model {
         shared.histories.take(snapshot)
         if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
         forgetVanished(snapshot)
-        if frozen == nil { refreshWhenDue(snapshot) }
+        if shared.frozen == nil { refreshWhenDue(snapshot) }
         if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
         leaveStart(snapshot)
         greetFirst(snapshot)
@@ -65,7 +67,7 @@ extension Model {
 
     /// Drops what is remembered of sessions that are no longer listed anywhere.
     private mutating func forgetVanished(_ snapshot: EngineSnapshot) {
-        let isGone: (SocketID) -> Bool = { [expected, frozen] id in
+        let isGone: (SocketID) -> Bool = { [expected, frozen = shared.frozen] id in
             id != expected && snapshot.socket(id) == nil && frozen?.snapshot.socket(id) == nil
         }
         composers.forget(isGone)
@@ -93,7 +95,7 @@ extension Model {
     }
 
     /// What is known around the sessions.
-    private var surroundings: Surroundings { Surroundings(programs: programs, peers: peers) }
+    private var surroundings: Surroundings { Surroundings(programs: shared.programs, peers: shared.peers) }
 
     /// Computes sums and rows again from the snapshot that is shown.
     mutating func refresh() {
@@ -118,7 +120,7 @@ extension Model {
         guard let listener = awaiting, dialogs.open == nil, field.open == nil, help == nil else { return }
         guard let first = snapshot.sockets.first(where: { $0.parent == listener }) else { return }
         awaiting = nil
-        if frozen != nil { thaw() }
+        if shared.frozen != nil { thaw() }
         select(first.id)
         showTalk(composing: true)
     }
@@ -126,7 +128,7 @@ extension Model {
     /// What a person asked for exists now: show it.
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
-        if frozen != nil { thaw() }
+        if shared.frozen != nil { thaw() }
         composers.inherit(id, target: request.target.sessionTarget, in: shared)
         start.change { $0.commit() }
         notice = nil
@@ -135,7 +137,7 @@ extension Model {
         show(.talk)
         // Also if it has failed already: the user may be typing.
         isComposing = true
-        if let socket = latest?.socket(id) { arrived(socket) }
+        if let socket = shared.latest?.socket(id) { arrived(socket) }
         return []
     }
 
@@ -149,7 +151,7 @@ extension Model {
             // The first connection is more worth a look.
             list.isChosen = false
         }
-        if let socket = latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
+        if let socket = shared.latest?.socket(listener) { warnOfReach(socket) } else { expected = listener }
     }
 
     /// What was opened for this person is in a snapshot: a listener's talk waits for its first connection, any other
@@ -178,10 +180,11 @@ extension Model {
 
     /// Holds the screen still, or lets it go on. The engine runs in either case.
     mutating func toggleFreeze() {
-        if frozen != nil { return thaw() }
-        guard let latest else { return }
+        if shared.frozen != nil { return thaw() }
+        guard let latest = shared.latest else { return }
         shared.frozen = Shared.Frozen(
-            snapshot: latest, clock: clock, nextEvent: log.next, trafficOf: traffic.isKnown ? traffic.socket : nil,
+            snapshot: latest, clock: shared.clock, nextEvent: log.next,
+            trafficOf: traffic.isKnown ? traffic.socket : nil,
             traffic: traffic.snapshot)
     }
 }

@@ -3,7 +3,7 @@ import SocketCore
 extension Model {
     /// What of it the programs can do; why one cannot is told.
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
-        guard !programs.isEmpty else { return effects }
+        guard !shared.programs.isEmpty else { return effects }
         return effects.filter { effect in
             guard let refusal = shared.refusal(of: effect) else { return true }
             notice = error(refusal)

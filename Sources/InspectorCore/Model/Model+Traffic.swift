@@ -65,7 +65,7 @@ extension Model {
                 $0.editor.set(text.split(separator: "\r\n", omittingEmptySubsequences: false).joined(separator: "\n"))
             }
         case .item(let id):
-            guard let socket = latest?.socket(id), TalkWords.whyNoWriting(socket) == nil else {
+            guard let socket = shared.latest?.socket(id), TalkWords.whyNoWriting(socket) == nil else {
                 notice = hint("\(id) takes no more bytes, so what was edited went nowhere")
                 return
             }

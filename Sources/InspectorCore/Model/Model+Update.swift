@@ -4,7 +4,7 @@ extension Model {
     /// Takes one message and says what is to be done about it. `moreKeysFollow`: the next message is there already and
     /// is a key, so what the keys of a line change need not take effect before the last of them.
     package mutating func update(_ message: Message, moreKeysFollow: Bool = false) -> [Effect] {
-        if field.typedFilter != nil, !field.isTypedInFilter(message, options.keys) { applyTypedFilter() }
+        if field.typedFilter != nil, !field.isTypedInFilter(message, shared.options.keys) { applyTypedFilter() }
         defer { if field.typedFilter != nil, !moreKeysFollow { applyTypedFilter() } }
         return take(message)
     }
@@ -81,12 +81,12 @@ extension Model {
     }
 
     private mutating func press(_ key: Key) -> [Effect] {
-        list.keyPressed = latest?.time
+        list.keyPressed = shared.latest?.time
         guard !isTooSmall || key == KeyTable.fixed else { return pressWhenTooSmall(key) }
         notice = nil
         let context = context
         if let effects = pressBeforeTable(key, in: context) { return effects }
-        guard let binding = options.keys.binding(for: key, in: context) else { return type(key) }
+        guard let binding = shared.options.keys.binding(for: key, in: context) else { return type(key) }
         if let use = binding.action?.use(boundIn: context) { return use.perform(&self, key) }
         return binding.line.isEmpty ? [] : run(binding.line)
     }
@@ -139,7 +139,7 @@ extension Model {
         case .list, .talk, .detail, .events: (place, names) = (.list, ["quit"])
         case .start, .composer, .field, .form, .help: return []
         }
-        guard let action = options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
+        guard let action = shared.options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
             return []
         }
         return action.use(in: place)?.perform(&self, key) ?? []
@@ -147,7 +147,7 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let live = latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let live = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
         if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         guard live > 0 else { return [.quit] }
         dialogs.openQuit(live: live)

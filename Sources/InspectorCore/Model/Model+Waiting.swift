@@ -58,7 +58,9 @@ extension Model {
     /// Why nothing will change any more of what was opened here: every connection is closed, or what was to be opened
     /// was refused. `nil` while something can change, or nothing was opened.
     package var whyNothingGoesOn: String? {
-        guard let latest, expected == nil, programs.isEmpty, transmissions.isEmpty, frozen == nil else { return nil }
+        guard let latest = shared.latest, expected == nil, shared.programs.isEmpty, shared.transmissions.isEmpty,
+            shared.frozen == nil
+        else { return nil }
         guard latest.sockets.allSatisfy({ $0.phase == .closed }) else { return nil }
         if let refusal = start.error ?? notice.flatMap({ $0.isError ? $0.text : nil }) { return refusal }
         guard let last = latest.sockets.last else { return nil }

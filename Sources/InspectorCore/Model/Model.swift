@@ -104,7 +104,7 @@ package struct Model: Sendable {
         if let selected = list.selected { asked.insert(selected) }
         // Both legs of a relayed pair are in its row.
         if let shown { asked.formUnion(asked.compactMap { shown.pair(of: $0) }.flatMap { $0.legs.map(\.id) }) }
-        asked = findings.looking(at: asked, in: latest)
+        asked = shared.findings.looking(at: asked, in: shared.latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
         return SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected

@@ -70,18 +70,18 @@ extension Model {
     mutating func take(_ news: ProgramNews) {
         for program in news.programs {
             guard case .ended(let why) = program.state else { continue }
-            let before = programs.first { $0.ordinal == program.ordinal }?.state
+            let before = shared.programs.first { $0.ordinal == program.ordinal }?.state
             if before != program.state { notice = error("\(program.title): \(why)") }
         }
         shared.programs = news.programs
-        if tab == .start, !programs.isEmpty, start.editor.isEmpty, dialogs.open == nil { tab = .list }
+        if tab == .start, !shared.programs.isEmpty, start.editor.isEmpty, dialogs.open == nil { tab = .list }
         if let sentence = news.notices.last { notice = error(sentence) }
     }
 
     /// What stands in place of LIVE where no program tells anything; nil: one does.
     package var silence: String? {
-        let others = programs.filter { !$0.isOurs }
-        guard !others.isEmpty, others.count == programs.count else { return nil }
+        let others = shared.programs.filter { !$0.isOurs }
+        guard !others.isEmpty, others.count == shared.programs.count else { return nil }
         var least: Duration?
         for program in others {
             switch program.state {
@@ -95,6 +95,6 @@ extension Model {
 
     /// The program that a session is of, where several are looked at.
     package func program(of id: SocketID) -> ProgramInfo? {
-        programs.count > 1 ? programs.first { $0.ordinal == id.ordinal } : nil
+        shared.programs.count > 1 ? shared.programs.first { $0.ordinal == id.ordinal } : nil
     }
 }

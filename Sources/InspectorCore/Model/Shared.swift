@@ -106,26 +106,11 @@ package struct Shared: Sendable {
 
 /// The facts by their short names, to be read.
 extension Model {
-    package var options: Options { shared.options }
     package var glyphs: Glyphs { shared.glyphs }
     package var sanitizer: Sanitizer { shared.sanitizer }
     package var size: Size { shared.size }
-    package var latest: EngineSnapshot? { shared.latest }
-    package var frozen: Shared.Frozen? { shared.frozen }
-    package var clock: WallClock { shared.clock }
-    package var cadence: Cadence { shared.cadence }
-    package var loads: [Int: EngineLoad] { shared.loads }
-    package var summary: Shared.Summary { shared.summary }
-    package var findings: Findings { shared.findings }
     package var log: EventLog { shared.log }
-    package var histories: RateHistories { shared.histories }
-    package var timeouts: [SocketID: TimeoutNote] { shared.timeouts }
-    package var peers: [SocketID: PeerEnd] { shared.peers }
-    package var programs: [ProgramInfo] { shared.programs }
-    package var replies: [SocketID: [ReplyRule]] { shared.replies }
-    package var transmissions: [SocketID: TransmissionProgress] { shared.transmissions }
     package var shown: EngineSnapshot? { shared.shown }
     package var now: MonotonicTime { shared.now }
     package var shownClock: WallClock { shared.shownClock }
-    var vanished: VanishedSockets { shared.vanished }
 }

@@ -60,6 +60,20 @@ package enum ReadPart: String, Hashable, Sendable, CaseIterable {
         case .limit: "8K"
         }
     }
+
+    /// Its field in the read dialog: the label, what it begins with, and what stands beside it. A part with one choice is
+    /// a switch, which begins off.
+    package var field: (label: String, value: String, hint: String) {
+        switch self {
+        case .length: ("Length", "", "bytes")
+        case .terminator: ("Until", "\\r\\n", "escapes: \\r \\n \\xHH")
+        case .width: ("Length as", LengthPrefix.Width.u32.word, "")
+        case .order: ("Byte order", "big", "")
+        case .offset: ("After", "0", "bytes of header")
+        case .counting: ("Counts", "", "header and itself too")
+        case .limit: ("At most", "8192", "bytes; empty: no limit")
+        }
+    }
 }
 
 /// The values of the parts of a read's kind. A kind uses those of its own parts only.

@@ -18,7 +18,7 @@ struct ComposerInfo {
             line.append(ComposerView.problem(model))
             return line
         }
-        if let id = model.injection?.id ?? model.list.selected, let running = model.transmissions[id] {
+        if let id = model.injection?.id ?? model.list.selected, let running = model.shared.transmissions[id] {
             var line = Line("   ")
             model.sanitizer.append(words(running), Style(.sent), to: &line)
             line.append(model.naming("   {pace} stops it"), Style(.dim))

@@ -28,7 +28,7 @@ package struct BytesPipeline {
     init(_ model: Model, _ socket: SocketSnapshot) {
         self.model = model
         self.socket = socket
-        end = model.peers[socket.id]
+        end = model.shared.peers[socket.id]
     }
 
     /// The stages on the way to the other program, in order, with an arrow before each but the first.

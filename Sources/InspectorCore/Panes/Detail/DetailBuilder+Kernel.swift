@@ -80,7 +80,7 @@ extension DetailBuilder {
             word("queue lag", Format.duration(times.queueLag)),
             word("mailbox", String(times.mailboxDepth)),
         ]
-        if let load = model.loads[engine.ordinal] {
+        if let load = model.shared.loads[engine.ordinal] {
             words.insert(word("busy", Format.percent(done: Int(load.busy * 1000), total: 1000)), at: 0)
             words.insert(word("turns", Format.rate(load.turns) + "/s"), at: 1)
         }

@@ -60,7 +60,7 @@ extension DetailBuilder {
             if let limit = kind.values.limit { line.append(" max \(SizeText.show(limit))", Style(.dim)) }
         case .write:
             line.append("data \(operation.total.map(String.init) ?? "")")
-            if operation == socket.writing.current, let file = model.transmissions[socket.id]?.file(on: socket) {
+            if operation == socket.writing.current, let file = model.shared.transmissions[socket.id]?.file(on: socket) {
                 line.append(" of ")
                 line.append(safe(file.name))
                 line.append(", \(Format.percent(done: file.done, total: file.total)) of it")
@@ -151,7 +151,7 @@ extension DetailBuilder {
 
     /// The last sixty seconds.
     var minute: [Row] {
-        guard socket.role != .listener, let series = model.histories[socket.id], !series.received.isEmpty else {
+        guard socket.role != .listener, let series = model.shared.histories[socket.id], !series.received.isEmpty else {
             return []
         }
         func peak(_ values: [Float]) -> String { Format.rate(values.max().map(Double.init)) }

@@ -80,7 +80,7 @@ struct DetailBuilder {
             if socket.relay?.isOtherGone == true, socket.isLive { words.append(Line("which is gone", Style(.warn))) }
             if let lost = socket.lossWords, socket.isLive { words.append(Line(lost, Style(.warn))) }
         }
-        if let program = model.peers[socket.id]?.program {
+        if let program = model.shared.peers[socket.id]?.program {
             words.append(safe("peer \(program.title) fd \(program.descriptor)"))
         }
         if let parent = socket.parent { words.append(Line("by \(parent)", Style(.dim))) }
@@ -110,7 +110,7 @@ struct DetailBuilder {
 
     /// Every warning about the session, with what to do about it.
     var warnings: [Row] {
-        let found = model.findings[socket.id]
+        let found = model.shared.findings[socket.id]
         guard !found.isEmpty else { return quiet }
         var rows = [rule("warnings \(found.count)")]
         for finding in found {
@@ -128,7 +128,7 @@ struct DetailBuilder {
     /// That nothing is under way, where that is so: what one wants to know of a connection that seems to hang.
     private var quiet: [Row] {
         guard let snapshot = model.shown else { return [] }
-        let situation = model.findings.situation(socket, in: snapshot, model.peers)
+        let situation = model.shared.findings.situation(socket, in: snapshot, model.shared.peers)
         guard let sentence = situation.quiet(last: model.traffic.shown(in: model.shared).items.last { $0.done > 0 })
         else { return [] }
         return wrapped(sentence.split(separator: " ").map { safe(String($0), .dim) }, separator: " ")

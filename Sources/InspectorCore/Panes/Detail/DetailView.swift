@@ -17,7 +17,7 @@ package enum DetailView {
         let below = rows.count - top - rect.height
         guard below > 0 else { return }
         // The keys scroll it only where it has them.
-        let key = model.context == .detail ? model.options.keys.key(for: "down", in: .detail) : nil
+        let key = model.context == .detail ? model.shared.options.keys.key(for: "down", in: .detail) : nil
         var more = Line("\(below + 1) more lines below" + (key.map { " (\($0))" } ?? ""), Style(.dim))
         more.pad(to: rect.width)
         canvas.draw(more, row: rect.height - 1, in: rect, model.glyphs)

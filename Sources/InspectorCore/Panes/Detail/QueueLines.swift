@@ -158,7 +158,7 @@ package struct QueueLines {
     private func progress(_ operation: OperationSnapshot, after words: Line, room: Int) -> Line {
         let note = note(operation)
         guard let total = operation.total, total > 0 else { return joined(words, note, room: room) }
-        if operation.kind == .write, let file = model.transmissions[socket.id]?.file(on: socket) {
+        if operation.kind == .write, let file = model.shared.transmissions[socket.id]?.file(on: socket) {
             var words = words
             words.append(safe(file.name))
             words.append(" \(Format.size(file.done)) of ")

@@ -113,14 +113,13 @@ extension DialogsState {
 extension FormField {
     /// The field for a part of a read's kind.
     fileprivate static func part(_ part: ReadPart) -> FormField {
-        switch part {
-        case .length: .text(.part(part), "Length", "", hint: "bytes")
-        case .terminator: .text(.part(part), "Until", "\\r\\n", hint: "escapes: \\r \\n \\xHH")
-        case .width: FormField(.part(part), "Length as", .choice(part.choices, 2))
-        case .order: FormField(.part(part), "Byte order", .choice(part.choices, 0))
-        case .offset: .text(.part(part), "After", "0", hint: "bytes of header")
-        case .counting: FormField(.part(part), "Counts", .toggle(false), hint: "header and itself too")
-        case .limit: .text(.part(part), "At most", "8192", hint: "bytes; empty: no limit")
-        }
+        let field = part.field
+        let value: Value =
+            switch part.choices.count {
+            case 0: .text(LineEditor(field.value))
+            case 1: .toggle(false)
+            default: .choice(part.choices, part.choices.firstIndex(of: field.value) ?? 0)
+            }
+        return FormField(.part(part), field.label, value, hint: field.hint)
     }
 }

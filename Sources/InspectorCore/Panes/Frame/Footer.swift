@@ -14,7 +14,7 @@ package enum Footer {
         let right = Line(reserved(context, model), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
-        for binding in model.options.keys.bindings(in: context) {
+        for binding in model.shared.options.keys.bindings(in: context) {
             guard let label = binding.action?.use(in: context)?.hint(model), let key = binding.keys.first?.label else {
                 continue
             }
@@ -39,7 +39,7 @@ package enum Footer {
 
     /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
     private static func reserved(_ context: KeyContext, _ model: Model) -> String {
-        let keys = model.options.keys
+        let keys = model.shared.options.keys
         let leaving = context == .list && !model.showsFound ? "quit" : "back"
         let isView = KeyContext.views.contains(context)
         let help = keys.key(for: "help", in: context).map { "\($0) help" }
@@ -80,14 +80,14 @@ package enum Footer {
             let all = model.list.total
             let counts =
                 model.list.filter.isEmpty
-                ? "\(model.summary.live) live, \(model.summary.closed) closed"
+                ? "\(model.shared.summary.live) live, \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             return counts + ", sorted by \(name)" + inSight(model)
         case .events:
             let shown = model.events.shown(in: model.shared).count
             let kept = model.shared.eventsEnd - model.log.first
-            let all = model.frozen?.nextEvent ?? model.log.next
+            let all = model.shared.frozen?.nextEvent ?? model.log.next
             var text = model.events.matching == nil ? "\(all) events" : "\(shown) of \(kept) rows"
             if model.events.matching == nil, model.log.first > 0 { text += ", the latest \(kept) rows are kept" }
             if model.events.matching == nil, kept > Int(all) { text += ", \(Format.count(kept - Int(all), "note"))" }

@@ -4,7 +4,7 @@ import SocketCore
 package enum Header {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let isNarrow = layout.header.width < 76
-        let (found, critical) = (model.findings.urgent, model.findings.count(.critical))
+        let (found, critical) = (model.shared.findings.urgent, model.shared.findings.count(.critical))
         let style = Style(critical > 0 ? .bad : .warn, [.bold])
         let warnings = found > 0 ? Line("\(critical > 0 ? "!!" : "!")\(found)", style) : Line()
         canvas.draw(
@@ -20,26 +20,26 @@ package enum Header {
 
     private static func first(_ model: Model, isNarrow: Bool) -> Line {
         var line = Line(" socktui", Style(.title))
-        append(model.programs, to: &line, model)
+        append(model.shared.programs, to: &line, model)
         line.pad(to: isNarrow ? 10 : 20)
-        if let frozen = model.frozen {
+        if let frozen = model.shared.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
-        } else if model.latest == nil {
+        } else if model.shared.latest == nil {
             line.append("waiting for the engine", Style(.dim))
             return line
         } else if let silence = model.silence {
             line.append(silence, Style(.warn))
         } else {
             line.append("LIVE", Style(.lit))
-            if let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
+            if let rate = model.shared.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
         }
         if model.shared.showsHost { return host(model, line) }
-        line.append("  live \(model.summary.live)")
-        line.append("  closed \(model.summary.closed)", Style(.closed))
+        line.append("  live \(model.shared.summary.live)")
+        line.append("  closed \(model.shared.summary.closed)", Style(.closed))
         line.append(isNarrow ? "  " : "    ")
-        line.append("rx \(perSecond(model.summary.receiveRate))", Style(.received))
+        line.append("rx \(perSecond(model.shared.summary.receiveRate))", Style(.received))
         line.append(" ")
-        line.append("tx \(perSecond(model.summary.sendRate))", Style(.sent))
+        line.append("tx \(perSecond(model.shared.summary.sendRate))", Style(.sent))
         return line
     }
 

@@ -35,7 +35,7 @@ package enum PreviewView {
     }
 
     private static func sparklines(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
-        guard socket.role != .listener, let series = model.histories[socket.id] else { return Line() }
+        guard socket.role != .listener, let series = model.shared.histories[socket.id] else { return Line() }
         let room = max(0, min(RateHistories.seconds, (width - 12) / 2))
         var line = Line(" rx ", Style(.dim))
         line.append(model.glyphs.sparkline(series.received, width: room), Style(.received))

@@ -33,7 +33,7 @@ package struct HelpContents {
     /// The keys of the help's context come first, then what the others have beyond them. A filter leaves the entries that
     /// hold it.
     package init(_ model: Model, _ help: HelpState) {
-        let keys = model.options.keys
+        let keys = model.shared.options.keys
         var told: Set<Binding> = []
         func tell(_ context: KeyContext, edits: Bool = false, _ title: String) {
             let rows = keys.bindings(in: context).filter { Action.edits.contains($0.line) == edits }

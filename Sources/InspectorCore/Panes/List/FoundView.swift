@@ -4,7 +4,7 @@ import SocketCore
 enum FoundView {
     static func draw(_ found: FoundPane, _ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
-        let columns = Columns(width: width, idWidth: model.summary.idWidth)
+        let columns = Columns(width: width, idWidth: model.shared.summary.idWidth)
         heading(found, columns, model, rect.top(1), on: &canvas)
         let body = rect.trimmed(top: 1)
         for (row, index) in found.matches.indices.dropFirst(found.top).prefix(body.height).enumerated() {

@@ -104,7 +104,7 @@ struct HostRow {
         right(columns.unsent, host.unsentText, .sent)
         put(columns.asks, safe(host.asks ?? "-", Style(host.asks == nil ? .dim : .plain)))
         right(columns.lasting, host.asksFor.map { Format.duration($0) }, .dim)
-        let found = model.findings[socket.id].filter { $0.severity > .note }
+        let found = model.shared.findings[socket.id].filter { $0.severity > .note }
         if found.contains(where: { $0.severity == .critical }) {
             put(columns.warnings, Line("!!", Style(.bad, [.bold])))
         } else if !found.isEmpty {

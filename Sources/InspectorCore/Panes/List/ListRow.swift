@@ -43,13 +43,15 @@ struct ListRow {
         } else {
             if pair == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
-                put(columns.writing, ListWords.writing(socket, file: model.transmissions[socket.id]?.file(on: socket)))
+                put(
+                    columns.writing,
+                    ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
             }
             right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
             right(columns.sendRate, Format.rate(socket.sendRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
-        let findings = legs.flatMap { model.findings[$0] }
+        let findings = legs.flatMap { model.shared.findings[$0] }
         let found = findings.count { $0.severity > .note }
         if findings.contains(where: { $0.severity == .critical }) {
             put(columns.warnings, Line("!!", Style(.bad, [.bold])))
@@ -67,8 +69,8 @@ struct ListRow {
 
     /// How it ended; of a pair, which end closed first, or how the leg ended that was the first to.
     private var ending: String? {
-        guard let pair else { return socket.shortEnding(timeout: model.timeouts[socket.id]) }
-        return pair.ending(timeout: model.timeouts[pair.worst.id])
+        guard let pair else { return socket.shortEnding(timeout: model.shared.timeouts[socket.id]) }
+        return pair.ending(timeout: model.shared.timeouts[pair.worst.id])
     }
 
     /// What the relay has still to forward, in each direction.

@@ -8,7 +8,7 @@ package enum ListView {
         if model.shared.showsHost { return drawHost(model, snapshot, rect, on: &canvas) }
         // A column stays blank before what stands on the right of the list.
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)
-        let columns = ListColumns(width: width, idWidth: model.summary.idWidth, chosen: model.list.columns)
+        let columns = ListColumns(width: width, idWidth: model.shared.summary.idWidth, chosen: model.list.columns)
         heading(model, columns, rect.top(1), on: &canvas)
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {

@@ -43,7 +43,7 @@ struct PairWords {
     private var arrow: String { " \(model.glyphs.arrow) " }
 
     private func end(_ leg: SocketSnapshot) -> End {
-        let program = model.peers[leg.id]?.program ?? model.shared.formerPrograms[leg.id]
+        let program = model.shared.peers[leg.id]?.program ?? model.shared.formerPrograms[leg.id]
         return End(address: leg.peerText, program: program?.title ?? "", name: program?.name ?? "")
     }
 

@@ -5,7 +5,7 @@ package enum StartView {
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
         let glyphs = model.glyphs
         let whole = Rect(layout.size)
-        canvas.draw(Line(" socktui \(model.options.version)", Style(.title)), row: 0, in: whole, glyphs)
+        canvas.draw(Line(" socktui \(model.shared.options.version)", Style(.title)), row: 0, in: whole, glyphs)
         canvas.draw(Line(" Connect to, or listen on", Style(.heading)), row: 2, in: whole, glyphs)
         prompt(model, whole, on: &canvas)
         let problem = problem(model, whole.width)
@@ -34,7 +34,7 @@ package enum StartView {
         } else if !model.start.editor.isEmpty {
             text = " {accept} opens what is typed."
         } else {
-            let hasHelp = model.options.keys.binding(for: "?", in: .start)?.line == "help"
+            let hasHelp = model.shared.options.keys.binding(for: "?", in: .start)?.line == "help"
             let what = rect.width >= 60 ? "a part of a line below." : "part of one."
             text = (hasHelp ? " ? help." : "") + " Type an address or \(what)"
         }

@@ -90,7 +90,7 @@ package struct TrafficDocument {
     /// What happened to the selected connection, with the gaps between.
     private static func notes(_ model: Model) -> [(time: MonotonicTime, block: Block)] {
         guard let socket = model.selected else { return [] }
-        let end = model.frozen?.nextEvent ?? .max
+        let end = model.shared.frozen?.nextEvent ?? .max
         let events = events(model, socket, before: end)
         let files = (model.traffic.sentFiles[socket.id] ?? []).filter { $0.time <= model.now }.map { file in
             (time: file.time, block: Block(key: .sentFile(file.number), content: .sentFile(file)))

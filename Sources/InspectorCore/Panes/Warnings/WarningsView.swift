@@ -5,7 +5,7 @@ package enum WarningsView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         guard rect.height > 0 else { return }
         let warnings = model.warnings.lines(model.shared, selected: model.list.selected, width: rect.width)
-        let count = model.findings.count
+        let count = model.shared.findings.count
         let shown = warnings.count(in: rect.height - 1)
         let right =
             count > shown
@@ -13,7 +13,7 @@ package enum WarningsView {
                 model.naming(
                     "\(count - shown) more: \(model.tab == .list ? "" : "{list} "){filter} lint:any", in: .list),
                 Style(.dim)) : Line()
-        canvas.rule(row: 0, in: rect, title: title(model.findings), right: right, model.glyphs)
+        canvas.rule(row: 0, in: rect, title: title(model.shared.findings), right: right, model.glyphs)
         for (row, line) in warnings.lines.prefix(rect.height - 1).enumerated() {
             canvas.draw(line, row: row + 1, in: rect.left(rect.width - 1), model.glyphs)
         }
