@@ -115,8 +115,7 @@ package final class HostObserver: Sendable {
             table.update(number) { entry in
                 var process = reader.describe(&entry, inodes: inodes)
                 if threads {
-                    let machine =
-                        entry.hasReadExecutable && entry.executable != nil ? entry.executable?.machine : .current
+                    let machine = entry.executable.map(\.machine) ?? .current
                     let reading = ThreadReader(
                         system: system, process: number, rung: process.rung, machine: machine)
                     let outcome = reading.read(&clocks)
@@ -145,7 +144,7 @@ package final class HostObserver: Sendable {
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
             var programs: [Int32: HostProcess] = [:]
             for (number, entry) in table.entries where !entry.sockets.isEmpty {
-                table.update(number) { programs[number] = reader.light(&$0) }
+                programs[number] = reader.light(entry).process
             }
             return (table.owners, programs)
         }
@@ -157,16 +156,12 @@ package final class HostObserver: Sendable {
         table.withLock { table in
             table.refresh()
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
-            var found: [HostProcess] = []
-            for number in table.entries.keys.sorted() where number != getpid() {
-                table.update(number) { entry in
-                    guard !entry.stat.isKernelThread else { return }
-                    let process = reader.light(&entry)
-                    let first = entry.arguments?.first.map(ProgramName.base)
-                    if name == process.command || name == process.name || name == first { found.append(process) }
-                }
-            }
-            return found
+            return table.entries.values.compactMap { entry in
+                guard entry.id.number != getpid(), !entry.stat.isKernelThread else { return nil }
+                let (process, arguments) = reader.light(entry)
+                let names = [process.command, process.name] + arguments.prefix(1).map(ProgramName.base)
+                return names.contains(name) ? process : nil
+            }.sorted { $0.id.number < $1.id.number }
         }
     }
 }
