@@ -63,7 +63,7 @@ private func readTexts(_ bytes: [UInt8]) {
     if let ran = ThreadSchedule(bytes).lastRun { require(ran >= 0, "\(ran)") }
     let facts = DescriptorFacts(bytes)
     require(facts.entries.count <= bytes.count / 8, "\(facts)")
-    for file in ProcessCgroup(bytes).freezeFiles { require(file.hasPrefix("/sys/fs/cgroup"), file) }
+    for file in ProcessCgroup(bytes).freezeFiles { require(file.utf8.starts(with: "/sys/fs/cgroup/".utf8), file) }
     _ = ProcessCgroup.isFrozen(bytes)
     _ = (NetworkText.listenOverflows(bytes), NetworkText.portRange(bytes), NetworkText.socketInode(bytes))
     require(WaitChannel.name(bytes).utf8.count <= 3 * 64, "a long wait channel")
