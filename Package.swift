@@ -66,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "InspectorCoreTests", dependencies: ["InspectorCore"], exclude: ["Screens"], swiftSettings: strict),
         .testTarget(
-            name: "HostSocketsTests", dependencies: ["HostSockets", "SocketTestSupport"], swiftSettings: strict),
+            name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(

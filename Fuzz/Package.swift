@@ -27,6 +27,7 @@ let package = Package(
         .executableTarget(name: "FuzzWebSocket", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzInflate", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzHandshake", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzHost", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),

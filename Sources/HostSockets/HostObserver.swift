@@ -13,9 +13,9 @@ package final class HostObserver: Sendable {
         package var sentence: String
     }
 
-    private let system: HostSystem
+    let system: HostSystem
     private let readsCalls: Bool
-    private let namespace: Int32?
+    let namespace: Int32?
     private let table: Mutex<ProcessTable>
 
     /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
@@ -48,9 +48,10 @@ package final class HostObserver: Sendable {
             }
         }
         namePeers(&look.sockets)
-        let net = namespace.map { "/proc/\($0)/net/netstat" } ?? "/proc/self/net/netstat"
-        look.listenOverflows = system.text(net).flatMap(NetworkText.listenOverflows)
-        look.localPorts = system.text("/proc/sys/net/ipv4/ip_local_port_range").flatMap(NetworkText.portRange)
+        let texts = system.networkTexts(
+            ["/proc/thread-self/net/netstat", "/proc/sys/net/ipv4/ip_local_port_range"], namespace)
+        look.listenOverflows = texts.first.flatMap { $0.flatMap(NetworkText.listenOverflows) }
+        look.localPorts = texts.last.flatMap { $0.flatMap(NetworkText.portRange) }
         return look
     }
 
@@ -115,8 +116,7 @@ package final class HostObserver: Sendable {
             table.update(number) { entry in
                 var process = reader.describe(&entry, inodes: inodes)
                 if threads {
-                    let machine =
-                        entry.hasReadExecutable && entry.executable != nil ? entry.executable?.machine : .current
+                    let machine = entry.executable.map(\.machine) ?? .current
                     let reading = ThreadReader(
                         system: system, process: number, rung: process.rung, machine: machine)
                     let outcome = reading.read(&clocks)
@@ -133,6 +133,22 @@ package final class HostObserver: Sendable {
         look.hidden.processes = table.refused
     }
 
+    /// Whether a process may be looked into is asked once; an answer of no is remembered.
+    func checkPeek(_ process: Int32) throws(Problem) {
+        let reason = table.withLock { table -> String? in
+            table.refresh()
+            let user = ProcessStatus(system.text("/proc/\(process)/status") ?? []).user
+            let reader = ProcessReader(system, readsCalls: true, table.privilege)
+            guard let entry = table.entries[process] else { return "it is gone" }
+            return process == getpid() ? nil : reader.mayReadCalls(entry, user)
+        }
+        if let reason { throw Problem(sentence: "process \(process) may not be looked into: \(reason)") }
+    }
+
+    func refuse(_ process: Int32) {
+        table.withLock { table in table.update(process) { $0.allowsCalls = false } }
+    }
+
     /// Who has which socket open, of all sockets of the host, as far as it is known by now. Each call goes on where the
     /// one before it stopped.
     /// - Parameter budget: how long to look at most, but for one process.
@@ -145,7 +161,7 @@ package final class HostObserver: Sendable {
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
             var programs: [Int32: HostProcess] = [:]
             for (number, entry) in table.entries where !entry.sockets.isEmpty {
-                table.update(number) { programs[number] = reader.light(&$0) }
+                programs[number] = reader.light(entry).process
             }
             return (table.owners, programs)
         }
@@ -157,16 +173,12 @@ package final class HostObserver: Sendable {
         table.withLock { table in
             table.refresh()
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
-            var found: [HostProcess] = []
-            for number in table.entries.keys.sorted() where number != getpid() {
-                table.update(number) { entry in
-                    guard !entry.stat.isKernelThread else { return }
-                    let process = reader.light(&entry)
-                    let first = entry.arguments?.first.map(ProgramName.base)
-                    if name == process.command || name == process.name || name == first { found.append(process) }
-                }
-            }
-            return found
+            return table.entries.values.compactMap { entry in
+                guard entry.id.number != getpid(), !entry.stat.isKernelThread else { return nil }
+                let (process, arguments) = reader.light(entry)
+                let names = [process.command, process.name] + arguments.prefix(1).map(ProgramName.base)
+                return names.contains(name) ? process : nil
+            }.sorted { $0.id.number < $1.id.number }
         }
     }
 }

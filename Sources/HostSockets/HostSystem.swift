@@ -123,7 +123,6 @@ package struct HostSystem: Sendable {
         let place = open("/proc/\(namespace)/ns/net", O_RDONLY | O_CLOEXEC)
         guard place >= 0 else { throw Failure(errno) }
         defer { close(place) }
-        // A thread never leaves the namespace again, so it is one that ends.
         let (descriptor, problem) =
             OwnThread.run { () -> (Int32, Int32) in
                 guard csystem_enter_network(place) == 0 else { return (-1, errno) }
@@ -138,6 +137,15 @@ package struct HostSystem: Sendable {
 extension HostSystem {
     /// A small file below /proc; `nil` if it is not there or may not be read.
     func text(_ path: String, limit: Int = 65_536) -> [UInt8]? { try? read(path, 0, limit) }
+
+    /// Files whose text depends on the network namespace of the thread that reads them.
+    func networkTexts(_ paths: [String], _ namespace: Int32?) -> [[UInt8]?] {
+        guard let namespace else { return paths.map { text($0) } }
+        let place = open("/proc/\(namespace)/ns/net", O_RDONLY | O_CLOEXEC)
+        guard place >= 0 else { return [] }
+        defer { close(place) }
+        return OwnThread.run { csystem_enter_network(place) == 0 ? paths.map { text($0) } : [] } ?? []
+    }
 
     /// The text of a link's target; `nil` if it is not there or may not be read.
     func target(_ path: String) -> String? { (try? link(path)).map { String(decoding: $0, as: UTF8.self) } }

@@ -22,16 +22,18 @@ struct ProcessReader {
     /// All but its threads. `inodes` are those of its sockets that matter.
     func describe(_ entry: inout ProcessTable.Entry, inodes: Set<UInt64>) -> HostProcess {
         let (folder, stat) = ("/proc/\(entry.id.number)", entry.stat)
-        var process = light(&entry)
-        process.executable = executableName(folder)
-        if !entry.hasReadExecutable {
+        var process = light(entry).process
+        let path = system.target(folder + "/exe")
+        process.executable = path.map(Self.executableName)
+        if path != entry.executablePath {
+            entry.executablePath = path
             entry.executable = ExecutableFacts { offset, limit in
                 (try? system.read(folder + "/exe", offset, limit)) ?? []
             }
-            entry.hasReadExecutable = true
         }
         process.isGo = entry.executable?.isGo ?? false
-        process.parentExecutable = stat.parent > 1 ? executableName("/proc/\(stat.parent)") : nil
+        process.parentExecutable =
+            stat.parent > 1 ? system.target("/proc/\(stat.parent)/exe").map(Self.executableName) : nil
         process.user = ProcessStatus(system.text(folder + "/status") ?? []).user
         process.age = max(.zero, system.uptime() - .seconds(1) * Double(stat.start) / Self.ticks)
         let cgroup = ProcessCgroup(system.text(folder + "/cgroup") ?? [])
@@ -52,19 +54,17 @@ struct ProcessReader {
         return process
     }
 
-    /// What is known without looking any further.
-    func light(_ entry: inout ProcessTable.Entry) -> HostProcess {
+    /// What is known without looking any further, and the program's arguments.
+    func light(_ entry: ProcessTable.Entry) -> (process: HostProcess, arguments: [String]) {
         let stat = entry.stat
         var process = HostProcess(
             id: entry.id, name: "", command: stat.command, state: stat.state, parent: stat.parent)
-        if entry.arguments == nil {
-            entry.arguments = ProgramName.arguments(system.text("/proc/\(entry.id.number)/cmdline") ?? [])
-        }
-        process.name = ProgramName.helpful(entry.arguments ?? [], command: stat.command)
+        let arguments = ProgramName.arguments(system.text("/proc/\(entry.id.number)/cmdline") ?? [])
+        process.name = ProgramName.helpful(arguments, command: stat.command)
         process.sockets = entry.sockets
         process.hasRing = entry.hasRing
         process.rung = entry.isOpen ? .waitChannel : .queues
-        return process
+        return (process, arguments)
     }
 
     /// Why its calls must not be read, in words; `nil` if they may be.
@@ -78,8 +78,7 @@ struct ProcessReader {
 
     private static let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
 
-    private func executableName(_ folder: String) -> String? {
-        guard let target = system.target(folder + "/exe") else { return nil }
+    private static func executableName(_ target: String) -> String {
         let gone = " (deleted)"
         return ProgramName.base(target.hasSuffix(gone) ? String(target.dropLast(gone.count)) : target)
     }

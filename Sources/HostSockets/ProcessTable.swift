@@ -17,9 +17,9 @@ struct ProcessTable {
         var hasRing = false
         /// What was read of its epoll sets, and when.
         var sets: [Int32: (entries: [HostProcess.PollEntry], time: MonotonicTime)] = [:]
+        /// What its executable is, and the link to it when that was read.
         var executable: ExecutableFacts?
-        var hasReadExecutable = false
-        var arguments: [String]?
+        var executablePath: String?
 
         /// Whether it is still the same program.
         func isSame(as stat: ProcessStat) -> Bool { id.start == stat.start && self.stat.command == stat.command }
@@ -88,10 +88,12 @@ struct ProcessTable {
     /// Those who have a socket open at this moment.
     mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
         (owners[inode] ?? []).sorted { ($0.process, $0.descriptor) < ($1.process, $1.descriptor) }.filter { owner in
-            let link = try? system.link("/proc/\(owner.process)/fd/\(owner.descriptor)")
-            if link.flatMap(NetworkText.socketInode) == inode, isAlive(owner.process) { return true }
-            owners[inode]?.remove(owner)
-            if owners[inode]?.isEmpty == true { owners[inode] = nil }
+            let (number, descriptor) = (owner.process, owner.descriptor)
+            let link = try? system.link("/proc/\(number)/fd/\(descriptor)")
+            let isThere = link.flatMap(NetworkText.socketInode) == inode && isCurrent(number)
+            if isThere, entries[number]?.sockets[descriptor] == inode { return true }
+            if entries[number]?.sockets[descriptor] == inode { entries[number]?.sockets[descriptor] = nil }
+            remove(owner, of: inode)
             return false
         }
     }
@@ -151,36 +153,41 @@ struct ProcessTable {
         return user == nil || user == privilege.user
     }
 
-    private mutating func isAlive(_ number: Int32) -> Bool {
+    /// Makes sure that an entry is that of the process that has its number now. Returns whether there is one.
+    private mutating func isCurrent(_ number: Int32) -> Bool {
         if let known = checked[number] { return known }
         let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init)
-        let isAlive = stat.map { stat in entries[number]?.isSame(as: stat) == true } ?? false
-        if isAlive, let stat { entries[number]?.stat = stat } else { scan(number) }
-        checked[number] = isAlive
-        return isAlive
+        if let stat, entries[number]?.isSame(as: stat) == true {
+            entries[number]?.stat = stat
+            checked[number] = true
+        } else {
+            scan(number)
+        }
+        return checked[number] ?? false
     }
 
     private mutating func replace(_ entry: Entry) {
         let number = entry.id.number
-        if let former = entries[number] {
-            for (descriptor, inode) in former.sockets where entry.sockets[descriptor] != inode {
-                owners[inode]?.remove(HostLook.Owner(process: number, descriptor: descriptor))
-                if owners[inode]?.isEmpty == true { owners[inode] = nil }
-            }
+        for (descriptor, inode) in entries[number]?.sockets ?? [:] where entry.sockets[descriptor] != inode {
+            remove(HostLook.Owner(process: number, descriptor: descriptor), of: inode)
         }
-        for (descriptor, inode) in entry.sockets {
+        for (descriptor, inode) in entry.sockets where entries[number]?.sockets[descriptor] != inode {
             owners[inode, default: []].insert(HostLook.Owner(process: number, descriptor: descriptor))
         }
         entries[number] = entry
     }
 
     private mutating func forget(_ number: Int32) {
-        guard let entry = entries.removeValue(forKey: number) else { return }
         checked[number] = false
+        guard let entry = entries.removeValue(forKey: number) else { return }
         for (descriptor, inode) in entry.sockets {
-            owners[inode]?.remove(HostLook.Owner(process: number, descriptor: descriptor))
-            if owners[inode]?.isEmpty == true { owners[inode] = nil }
+            remove(HostLook.Owner(process: number, descriptor: descriptor), of: inode)
         }
+    }
+
+    private mutating func remove(_ owner: HostLook.Owner, of inode: UInt64) {
+        owners[inode]?.remove(owner)
+        if owners[inode]?.isEmpty == true { owners[inode] = nil }
     }
 
     /// Changes what is remembered of a process.

@@ -18,13 +18,17 @@ struct SocketDump {
     private static let room = 64 << 10
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// All sockets of a table. What a disturbed dump held is returned when all tries were disturbed.
-    func sockets(of table: SocketTable) throws(HostSystem.Failure) -> [HostSocket] {
+    /// All sockets of a table, or those at these ports. What a disturbed dump held is returned when all tries were
+    /// disturbed.
+    func sockets(
+        of table: SocketTable, localPort: UInt16? = nil, peerPort: UInt16? = nil
+    ) throws(HostSystem.Failure) -> [HostSocket] {
         var found: [HostSocket] = []
         for sequence in 1...UInt32(Self.tries) {
             do throws(Problem) {
                 found.removeAll(keepingCapacity: true)
-                try dump(table, sequence, into: &found)
+                let request = table.request(sequence: sequence, localPort: localPort, peerPort: peerPort)
+                try dump(table, request, sequence, into: &found)
                 return found
             } catch {
                 if case .system(let failure) = error { throw failure }
@@ -34,13 +38,14 @@ struct SocketDump {
     }
 
     /// With a socket of its own, so that nothing of an earlier dump is left in it.
-    private func dump(_ table: SocketTable, _ sequence: UInt32, into found: inout [HostSocket]) throws(Problem) {
+    private func dump(
+        _ table: SocketTable, _ request: [UInt8], _ sequence: UInt32, into found: inout [HostSocket]
+    ) throws(Problem) {
         let descriptor: Int32
         do { descriptor = try system.openDiagnosis(namespace) } catch { throw .system(error) }
         defer { close(descriptor) }
         var size = Self.receiveBuffer
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
-        let request = table.request(sequence: sequence)
         guard send(descriptor, request, request.count, 0) == request.count else { throw .system(.init(errno)) }
         var buffer = [UInt8](repeating: 0, count: Self.room)
         var wasInterrupted = false

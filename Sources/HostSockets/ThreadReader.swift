@@ -37,7 +37,8 @@ struct ThreadReader {
             }
             if asksForCalls {
                 do throws(HostSystem.Failure) { thread.call = try call(folder, thread.waitChannel) } catch {
-                    if error.isRefusal { (asksForCalls, outcome.isRefused) = (false, true) }
+                    guard error.isRefusal else { continue }
+                    (asksForCalls, outcome.isRefused) = (false, true)
                 }
             }
             outcome.threads.append(thread)

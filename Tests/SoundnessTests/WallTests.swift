@@ -9,8 +9,8 @@ struct WallTests {
         "SocketKit": ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch", "Synchronization"],
         "HostSockets": ["SocketCore", "CSocketKitSystem", "Glibc", "Synchronization"],
         "SockTUI": [
-            "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc", "Dispatch",
-            "Synchronization",
+            "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc",
+            "Dispatch", "Synchronization",
         ],
         "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
         "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],

@@ -8,8 +8,7 @@ extension HostCall {
 
     /// What /proc/PID/task/TID/syscall says (proc_pid_syscall(5)), with what the arguments point to.
     ///
-    /// Returns `nil` if the text is cut, and if the descriptors of a poll(2) or select(2) cannot be read, since then it is
-    /// not known what the thread waits for.
+    /// Returns `nil` if the text is cut.
     /// - Parameter machine: whose numbers they are; `nil` if they cannot be told, as those of a 32-bit program.
     /// - Parameter memory: reads the thread's memory at an address, up to so many bytes. Fewer come where less can be read.
     package init?(
@@ -36,7 +35,7 @@ extension HostCall {
         }
         let isTimer = row.kind == .restarted && WaitChannel.isTimer(waitChannel)
         self.init(isTimer ? .other : row.kind, row.name)
-        guard read(arguments, row, memory) else { return nil }
+        if !read(arguments, row, memory) { kind = .restarted }
     }
 
     /// Whether it was possible.

@@ -106,7 +106,8 @@ package struct HostCall: Hashable, Sendable {
         case read, write, accept, connect, poll, pollSet
         /// A call that waits for something else.
         case other
-        /// A call that was restarted after a signal and cannot be told (restart_syscall(2)).
+        /// A call of which it cannot be told what it waits for: it was restarted after a signal (restart_syscall(2)), or what
+        /// its arguments point to could not be read.
         case restarted
         /// On a CPU.
         case running

@@ -160,7 +160,7 @@ package struct ProcessCgroup: Hashable, Sendable {
         var named: String?
         for line in text[...].lines {
             let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-            guard fields.count == 3, !fields[2].isEmpty else { continue }
+            guard fields.count == 3, fields[2].first == UInt8(ascii: "/") else { continue }
             let controllers = fields[1].split(separator: UInt8(ascii: ",")).map { Array($0) }
             let path = fields[2].asText
             if fields[1].isEmpty {

@@ -5,6 +5,11 @@ package enum SocketTable: Hashable, Sendable, CaseIterable {
     package var isUnix: Bool { self == .unix }
     package var isTCP: Bool { self == .tcp4 || self == .tcp6 }
 
+    /// What its sockets speak.
+    package var transports: Set<HostTransport> {
+        isTCP ? [.tcp] : isUnix ? [.unixStream, .unixDatagram, .unixPacket] : [.udp]
+    }
+
     /// As a user calls it.
     package var title: String {
         switch self {

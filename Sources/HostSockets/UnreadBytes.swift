@@ -1,0 +1,110 @@
+import CSocketKitSystem
+import Glibc
+import SocketCore
+
+/// What a program has not read yet, looked at without reading it, and the options that only a descriptor tells.
+package struct UnreadBytes: Hashable, Sendable {
+    /// The first of them; of datagrams, those of the first one.
+    package var bytes: [UInt8] = []
+    /// Why no bytes were looked at, in words; `nil` if they were.
+    package var reason: String?
+    package var options = Options()
+
+    /// `nil`: the socket has no such option.
+    package struct Options: Hashable, Sendable {
+        package var noDelay: Bool?
+        package var keepAlive: Bool?
+        /// SO_RCVLOWAT, in bytes.
+        package var lowWater: Int?
+        /// SO_LINGER, in seconds; `nil` also if it is off.
+        package var linger: Int?
+        /// TCP_USER_TIMEOUT; zero: the system's.
+        package var userTimeout: Duration?
+
+        init() {}
+
+        init(_ descriptor: Int32, _ transport: HostTransport) {
+            func number(_ level: Int32, _ name: Int32) -> Int? {
+                var value: Int32 = 0
+                var size = socklen_t(MemoryLayout.size(ofValue: value))
+                return getsockopt(descriptor, level, name, &value, &size) == 0 ? Int(value) : nil
+            }
+            keepAlive = number(SOL_SOCKET, SO_KEEPALIVE).map { $0 != 0 }
+            lowWater = number(SOL_SOCKET, SO_RCVLOWAT)
+            var value = Glibc.linger()
+            var size = socklen_t(MemoryLayout.size(ofValue: value))
+            if getsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, &size) == 0, value.l_onoff != 0 {
+                linger = Int(value.l_linger)
+            }
+            guard transport == .tcp else { return }
+            noDelay = number(Int32(IPPROTO_TCP), TCP_NODELAY).map { $0 != 0 }
+            userTimeout = number(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT).map { .milliseconds($0) }
+        }
+    }
+}
+
+extension HostObserver {
+    /// At most so many bytes are looked at.
+    package static let peekLimit = 4_096
+
+    /// Looks at the bytes that a program has not read, by a duplicate of its descriptor that is closed again at once: one
+    /// that is kept would keep the connection open after its program closed it.
+    ///
+    /// A look takes the socket's lock, and may make the kernel announce a larger window. It would take away an error that
+    /// waits for the program, so it is made only where bytes wait and no error does; between these two questions and the
+    /// look one may still come.
+    ///
+    /// Throws `Problem` if the program does not have this socket any more, or may not be looked into.
+    /// - Parameter socket: as a look listed it.
+    package func peek(
+        _ socket: HostSocket, process: Int32, descriptor: Int32, most: Int = peekLimit
+    ) throws(Problem) -> UnreadBytes {
+        try checkPeek(process)
+        guard let now = current(socket), now.inode == socket.inode, now.inode != 0 else {
+            throw Problem(sentence: "the socket is closed")
+        }
+        let copy: Int32
+        do throws(HostSystem.Failure) { copy = try system.duplicate(process, descriptor) } catch {
+            if error.isRefusal { refuse(process) }
+            throw Problem(
+                sentence: "process \(process) may not be looked into: " + String(cString: strerror(error.number)))
+        }
+        defer { close(copy) }
+        var facts = stat()
+        guard fstat(copy, &facts) == 0, UInt64(facts.st_ino) == socket.inode else {
+            throw Problem(sentence: "descriptor \(descriptor) of process \(process) is another one by now")
+        }
+        var found = UnreadBytes()
+        found.options = UnreadBytes.Options(copy, socket.transport)
+        found.reason = Self.objection(now, copy)
+        guard found.reason == nil else { return found }
+        let limit = min(max(0, most), Self.peekLimit)
+        found.bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
+            filled = max(0, recv(copy, buffer.baseAddress, limit, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
+        }
+        return found
+    }
+
+    /// Why the bytes of a socket are not looked at; `nil` if they can be.
+    private static func objection(_ socket: HostSocket, _ copy: Int32) -> String? {
+        if socket.isListening { return "it listens" }
+        guard socket.unread ?? 0 > 0 else { return "nothing is unread" }
+        if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which a look would move" }
+        if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and a look would decrypt" }
+        var entry = pollfd(fd: copy, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, 0) >= 0, Int32(entry.revents) & (POLLERR | POLLHUP | POLLNVAL) == 0 else {
+            return "an error waits for its program, which a look would take away"
+        }
+        return nil
+    }
+
+    /// What the kernel says of a socket now.
+    private func current(_ socket: HostSocket) -> HostSocket? {
+        let dump = SocketDump(system: system, namespace: namespace)
+        let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) }
+        return tables.lazy.compactMap { table in
+            try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
+                .first { $0.id == socket.id }
+        }.first
+    }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import HostSockets
+import SocketCore
+import SocketTestSupport
+import Synchronization
+import Testing
+
+@Suite("Who has a socket", .serialized, .timeLimit(.minutes(2)))
+struct OwnerTests {
+    /// A pair of connected sockets of this process.
+    private struct Pair {
+        var near: Int32
+        var far: Int32
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+            (near, far) = (ends[0], ends[1])
+        }
+    }
+
+    private static func inode(_ descriptor: Int32) -> UInt64 {
+        var facts = stat()
+        return fstat(descriptor, &facts) == 0 ? UInt64(facts.st_ino) : 0
+    }
+
+    private func owners(_ observer: HostObserver, _ inode: UInt64, onlyOurs: Bool = true) throws -> [HostLook.Owner] {
+        var look = try observer.look()
+        observer.examine(&look, inodes: [inode], reads: false)
+        // Programs that other tests start may inherit what has no O_CLOEXEC.
+        return (look.owners[inode] ?? []).filter { !onlyOurs || $0.process == getpid() }
+    }
+
+    @Test("a descriptor that is reused is never taken for the socket that it was")
+    func descriptorReuse() throws {
+        let observer = HostObserver()
+        let (first, second) = try (Pair(), Pair())
+        let (old, new) = (Self.inode(first.near), Self.inode(second.near))
+        let owner = HostLook.Owner(process: getpid(), descriptor: first.near)
+        #expect(try owners(observer, old) == [owner])
+        dup2(second.near, first.near)
+        #expect(try owners(observer, old) == [])
+        #expect(try eventually(within: .seconds(20)) { try owners(observer, new).contains(owner) })
+        for descriptor in [first.near, first.far, second.near, second.far] { close(descriptor) }
+        #expect(try owners(observer, new) == [])
+    }
+
+    @Test("a child that inherits a socket is found though its owner was known")
+    func inheritance() throws {
+        let observer = HostObserver()
+        let pair = try Pair()
+        let inode = Self.inode(pair.near)
+        #expect(try owners(observer, inode).count == 1)
+        let child = try HoldingProcess(pair.near)
+        defer { child.kill() }
+        #expect(
+            try eventually {
+                try owners(observer, inode, onlyOurs: false).contains { $0.process != getpid() && $0.descriptor == 0 }
+            })
+        var look = try observer.look()
+        observer.examine(&look, inodes: [inode], reads: true)
+        let holder = try #require(look.processes.values.first { $0.id.number != getpid() })
+        #expect(holder.name == "sleep" && holder.keptOverExec == [0] && holder.parent == getpid())
+        #expect(holder.threads.map(\.call?.name) == ["clock_nanosleep"])
+        #expect(look.processes[getpid()]?.keptOverExec == [])
+        close(pair.near)
+        close(pair.far)
+    }
+
+    @Test("a process number that is reused is never taken for the process that it was")
+    func processReuse() throws {
+        let isOther = Mutex(false)
+        let (program, lines) = try Asking.start()
+        let path = "/proc/\(program.process)/stat"
+        var system = HostSystem.live
+        // As if it had begun one tick later.
+        system.read = { name, offset, limit throws(HostSystem.Failure) in
+            let text = try HostSystem.live.read(name, offset, limit)
+            guard name == path, isOther.withLock({ $0 }), let end = text.lastIndex(of: UInt8(ascii: ")")) else {
+                return text
+            }
+            var fields = text[(end + 2)...].split(separator: UInt8(ascii: " ")).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            fields[19] = "\((UInt64(fields[19]) ?? 0) + 1)"
+            return text[...(end + 1)] + Array(fields.joined(separator: " ").utf8)
+        }
+        let observer = HostObserver(system)
+        var look = try observer.look()
+        observer.examine(&look, process: program.process)
+        let first = try #require(look.processes[program.process])
+        let inode = try #require(first.sockets[lines[0].descriptor])
+        isOther.withLock { $0 = true }
+        look = try observer.look()
+        observer.examine(&look, inodes: [inode], reads: false)
+        #expect(look.owners[inode]?.map(\.process) == [program.process])
+        #expect(look.processes[program.process]?.id.start == first.id.start + 1)
+        program.stop()
+        look = try observer.look()
+        observer.examine(&look, inodes: [inode], reads: false)
+        #expect(look.owners[inode] == nil && look.processes.isEmpty && look.hidden.sockets == 1)
+        #expect(!observer.examine(&look, process: program.process))
+    }
+
+    @Test("all owners are found bit by bit")
+    func bitByBit() throws {
+        let observer = HostObserver()
+        let pair = try Pair()
+        let inode = Self.inode(pair.far)
+        let owner = HostLook.Owner(process: getpid(), descriptor: pair.far)
+        #expect(eventually { observer.ownersOfAll(budget: .zero).owners[inode] == [owner] })
+        #expect(observer.ownersOfAll(budget: .zero).programs[getpid()]?.sockets[pair.far] == inode)
+        close(pair.near)
+        close(pair.far)
+    }
+
+    @Test("a process is found by the name that it is shown under")
+    func names() throws {
+        let folder = try TemporaryFolder()
+        folder.write("import time\ntime.sleep(1000)\n", to: "quiet-program-\(getpid()).py")
+        let name = "quiet-program-\(getpid()).py"
+        let program = try RunningProgram(["python3", folder.path + "/" + name, "--password", "secret"])
+        let observer = HostObserver()
+        var found: [HostProcess] = []
+        #expect(
+            eventually {
+                found = observer.processes(named: name)
+                return found.map(\.id.number) == [program.process]
+            })
+        #expect(found.first?.title == "\(name)[\(program.process)]")
+        #expect(observer.processes(named: "no-such-program-\(getpid())").isEmpty)
+    }
+}

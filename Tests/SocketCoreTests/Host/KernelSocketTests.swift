@@ -1,0 +1,159 @@
+import SocketCore
+import Testing
+
+@Suite("Sockets as the kernel tells them")
+struct KernelSocketTests {
+    private func numbers<N: FixedWidthInteger>(_ numbers: [N]) -> [UInt8] {
+        numbers.flatMap { number in withUnsafeBytes(of: number) { Array($0) } }
+    }
+
+    private func message(_ type: UInt16, flags: UInt16 = 2, sequence: UInt32 = 7, _ content: [UInt8]) -> [UInt8] {
+        numbers([UInt32(16 + content.count)]) + numbers([type, flags]) + numbers([sequence, 0]) + content
+    }
+
+    private func attribute(_ type: UInt16, _ content: [UInt8]) -> [UInt8] {
+        let bytes = numbers([UInt16(4 + content.count), type]) + content
+        return bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
+    }
+
+    /// `struct inet_diag_msg`
+    private func connection(
+        family: UInt8 = 2, state: UInt8 = 1, local: [UInt8] = [127, 0, 0, 1], peer: [UInt8] = [10, 0, 0, 2]
+    ) -> [UInt8] {
+        let zeros = [UInt8](repeating: 0, count: 16)
+        let head: [UInt8] = [family, state, 4, 3] + numbers([UInt16(9_000).bigEndian, UInt16(51_022).bigEndian])
+        let hosts = Array((local + zeros).prefix(16)) + Array((peer + zeros).prefix(16))
+        return head + hosts + numbers([UInt32(5), 0x11, 0x22, 1_500, 101, 202, 33, 4_242])
+    }
+
+    private func socket(_ content: [UInt8], of table: SocketTable = .tcp4) -> HostSocket? {
+        HostSocket(content.span.bytes, 0..<content.count, of: table, time: .zero)
+    }
+
+    @Test("a TCP connection with all that was asked for")
+    func tcp() throws {
+        var info = [UInt8](repeating: 0, count: 248)
+        func set(_ offset: Int, _ bytes: [UInt8]) { info.replaceSubrange(offset..<(offset + bytes.count), with: bytes) }
+        set(2, [1, 2, 3])
+        set(44, numbers([UInt32(10), 0, 20, 30]))
+        set(68, numbers([UInt32(70)]))
+        set(80, numbers([UInt32(80)]))
+        set(100, numbers([UInt32(100)]))
+        set(120, numbers([UInt64(120), 1_128]))
+        set(144, numbers([UInt32(144)]))
+        set(176, numbers([UInt64(176), 184]))
+        set(200, numbers([UInt64(200)]))
+        set(228, numbers([UInt32(228), 232]))
+        let memory = numbers([UInt32(1), 2, 3, 4, 5, 6, 7, 8, 9])
+        let content =
+            connection() + attribute(2, info) + attribute(4, Array("cubic\0".utf8)) + attribute(7, memory)
+            + attribute(8, [2]) + attribute(21, numbers([UInt64(77)])) + attribute(0x7FFF, [1]) + attribute(9_999, [])
+        let socket = try #require(self.socket(content))
+        #expect(socket.id == 0x22_0000_0011 && socket.inode == 4_242 && socket.user == 33 && socket.interface == 5)
+        #expect(
+            socket.local == .v4(host: "127.0.0.1", port: 9_000) && socket.peer == .v4(host: "10.0.0.2", port: 51_022))
+        #expect(socket.receiveQueue == 101 && socket.sendQueue == 202 && socket.consumed == 1_027)
+        #expect(socket.timer == 4 && socket.retransmits == 3 && socket.timerExpires == .milliseconds(1_500))
+        #expect(socket.congestion == "cubic" && socket.shutdown == 2 && socket.cgroup == 77)
+        #expect(socket.memory == HostMemory(received: 1, receiveBuffer: 2, sent: 3, sendBuffer: 4, drops: 9))
+        let tcp = try #require(socket.tcp)
+        #expect(tcp.tries == 1 && tcp.probes == 2 && tcp.backoff == 3)
+        #expect(tcp.lastSent == .milliseconds(10) && tcp.lastReceived == .milliseconds(20))
+        #expect(tcp.lastAcknowledged == .milliseconds(30) && tcp.roundTrip == .microseconds(70))
+        #expect(tcp.congestionWindow == 80 && tcp.retransmitted == 100 && tcp.acknowledged == 120)
+        #expect(tcp.received == 1_128 && tcp.notSent == 144 && tcp.windowLimited == .microseconds(176))
+        #expect(tcp.bufferLimited == .microseconds(184) && tcp.sent == 200 && tcp.sendWindow == 228)
+        #expect(tcp.receiveWindow == 232)
+    }
+
+    @Test("what an older kernel does not fill is not known", arguments: 0...248)
+    func shortInfo(length: Int) {
+        let tcp = socket(connection() + attribute(2, [UInt8](repeating: 1, count: length)))?.tcp
+        #expect((tcp?.lastReceived != nil) == (length >= 56))
+        #expect((tcp?.received != nil) == (length >= 136))
+        #expect((tcp?.sent != nil) == (length >= 208))
+        #expect((tcp?.receiveWindow != nil) == (length >= 236))
+    }
+
+    @Test("a listener has no connection's numbers")
+    func listener() {
+        let socket = socket(connection(state: 10, peer: []) + attribute(2, [UInt8](repeating: 1, count: 248)))
+        #expect(socket?.isListening == true && socket?.tcp == nil && socket?.unread == nil)
+    }
+
+    @Test("addresses: IPv6, IPv4 in IPv6 form, and none")
+    func addresses() {
+        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1]
+        let own = [UInt8](repeating: 0, count: 15) + [1]
+        let socket = self.socket(connection(family: 10, local: own, peer: mapped), of: .tcp6)
+        #expect(socket?.local == .v6(host: "::1", port: 9_000))
+        #expect(socket?.peer == .v4(host: "192.0.2.1", port: 51_022))
+        var alone = connection(state: 7, peer: [])
+        alone.replaceSubrange(6..<8, with: [0, 0])
+        #expect(self.socket(alone, of: .udp4)?.peer == nil && self.socket(alone, of: .udp4)?.transport == .udp)
+    }
+
+    @Test("Unix-domain sockets by kind and name")
+    func unix() throws {
+        func unix(_ kind: UInt8, _ attributes: [UInt8]) -> HostSocket? {
+            socket([1, kind, 1, 0] + numbers([UInt32(11), 0x33, 0x44]) + attributes, of: .unix)
+        }
+        let queues = attribute(4, numbers([UInt32(7), 768]))
+        let full = try #require(
+            unix(
+                1,
+                attribute(0, Array("/run/a\0x".utf8)) + attribute(2, numbers([UInt32(12)])) + queues
+                    + attribute(6, [3]) + attribute(7, numbers([UInt32(1_000)]))))
+        #expect(full.id == 0x44_0000_0033 && full.inode == 11 && full.peerInode == 12 && full.user == 1_000)
+        #expect(full.local == .unix(path: "/run/a") && full.transport == .unixStream && full.shutdown == 3)
+        #expect(full.receiveQueue == 7 && full.sendQueue == 768)
+        #expect(unix(2, attribute(0, [0] + Array("x".utf8)))?.local == .abstract(name: "x"))
+        #expect(unix(5, [])?.transport == .unixPacket && unix(5, [])?.local == .unnamed)
+        #expect(unix(5, attribute(0, []))?.local == .unnamed && unix(5, [])?.receiveQueue == nil)
+        #expect(unix(3, []) == nil)
+    }
+
+    @Test("a message that is cut is none, whatever table it is said to be of", arguments: SocketTable.allCases)
+    func cut(table: SocketTable) {
+        let whole = connection() + attribute(7, numbers([UInt32(1), 2, 3, 4, 5, 6, 7, 8, 9]))
+        for count in 0..<whole.count {
+            let socket = self.socket(Array(whole.prefix(count)), of: table)
+            #expect(table.isUnix || (socket == nil) == (count < 72))
+            #expect(socket?.memory == nil)
+        }
+        #expect(self.socket([UInt8](repeating: 0xFF, count: 200), of: table) == nil)
+    }
+
+    @Test("messages in one datagram, and those of another length than they say")
+    func messages() {
+        let bytes =
+            message(20, [1, 2, 3]) + [0] + message(20, flags: 0x12, [4]) + [0, 0, 0]
+            + message(2, numbers([Int32(-13)])) + message(2, numbers([Int32(0)])) + message(3, numbers([Int32(-5)]))
+            + message(99, []) + message(3, numbers([Int32(0)]))
+        var offset = 0
+        var found: [NetlinkMessage] = []
+        while let message = NetlinkMessage.next(in: bytes.span.bytes, at: &offset) { found.append(message) }
+        #expect(found.map(\.kind) == [.data, .data, .failure(13), .other, .failure(5), .other, .end])
+        #expect(found.map(\.wasInterrupted) == [false, true, false, false, false, false, false])
+        #expect(found.first?.content == 16..<19 && found.allSatisfy { $0.sequence == 7 })
+        for length: UInt32 in [0, 15, 21, .max] {
+            var broken = message(20, [1, 2, 3, 4])
+            broken.replaceSubrange(0..<4, with: numbers([length]))
+            offset = 0
+            #expect(NetlinkMessage.next(in: broken.span.bytes, at: &offset) == nil)
+        }
+        offset = 0
+        #expect(NetlinkMessage.next(in: message(2, []).span.bytes, at: &offset)?.kind == .failure(71))
+    }
+
+    @Test("questions ask for these states and ports")
+    func questions() {
+        let tcp = SocketTable.tcp4.request(sequence: 9, states: [.established], localPort: 80)
+        #expect(tcp.count == 72 && tcp.span.bytes.u32(0, in: 0..<4) == 72)
+        #expect(tcp[16...19].elementsEqual([2, 6, 0b1100_1010, 0]))
+        #expect(tcp.span.bytes.u32(20, in: 0..<72) == 2 && tcp[24...25].elementsEqual([0, 80]))
+        let unix = SocketTable.unix.request(sequence: 9)
+        #expect(unix.count == 40 && unix.span.bytes.u32(20, in: 0..<40) == 0x1FFE)
+        #expect(unix.span.bytes.u32(8, in: 0..<40) == 9)
+    }
+}
