@@ -146,6 +146,38 @@ struct PairTests {
         #expect(model.list.rows.first == SocketID(4))
     }
 
+    @Test("Rows are ordered by what they show, be it of the server's leg")
+    func order() {
+        var snapshot = relayed(3)
+        // By index: a client and a server, after the listener.
+        snapshot.sockets[1].writing.pendingBytes = 100
+        snapshot.sockets[4].writing.pendingBytes = 500
+        snapshot.sockets[6].name = "cache"
+        snapshot.sockets[4].isWriteShut = true
+        var model = model(snapshot)
+        func rows(_ column: String) -> [UInt64] {
+            _ = model.update(.command("sort \(column)"))
+            return model.list.rows.map(\.number)
+        }
+        #expect(rows("writing") == [4, 2, 6, 1])
+        #expect(rows("name") == [6, 2, 4, 1])
+        let words = [2, 4, 6].map { snapshot.pair(of: SocketID($0))?.worst.stateWord ?? "" }
+        #expect(Set(words).count == 2)
+        let byState = rows("state").filter { $0 != 1 }
+        #expect(byState.map { words[Int($0) / 2 - 1] } == words.sorted())
+    }
+
+    @Test("A pair of which one leg is over is among those that are live, as its row is")
+    func halfOver() {
+        var snapshot = relayed(3)
+        snapshot.sockets[1].phase = .closed
+        snapshot.sockets[1].closed = CloseRecord(time: World.now, error: nil)
+        snapshot.sockets[2].writing.pendingBytes = 900
+        var model = model(snapshot)
+        _ = model.update(.command("sort writing"))
+        #expect(model.list.rows.first == SocketID(2))
+    }
+
     @Test("Enter opens both directions, with the queues of both sides and nothing to type into")
     func opening() {
         var model = RelayWorld.model(ascii: true, size)

@@ -98,6 +98,23 @@ struct VerdictTests {
         #expect(found.first(9, selected: SocketID(2)).count == 1)
     }
 
+    @Test("a deadlock through a relay is told by its pair, not by a program at its end", arguments: [UInt64(1), 9])
+    func deadlockSeenFromItsEnd(number: UInt64) {
+        let legs = [Self.stuck(2, .accepted, linked: 3), Self.stuck(3, linked: 2)]
+        var end = Self.stuck(number)
+        (end.local, end.peer) = (legs[0].peer, legs[0].local)
+        end.kernel?.receiveQueue = 1 << 16
+        end.activity.unreadSince = Self.at(100)
+        let ends: [UInt64: PeerEnd] = [
+            2: PeerEnd(program: Self.netcat, unread: 1 << 20), 3: Self.unread,
+            number: PeerEnd(program: Self.python, unread: 1 << 20, unsent: 1 << 20),
+        ]
+        #expect(Self.find([end], ends, at: [100, 112])[end.id].map(\.lint) == ["deadlock"])
+        let found = Self.find((legs + [end]).sorted { $0.id < $1.id }, ends, at: [100, 112])
+        #expect(found.count(.critical) == 1 && found[end.id].isEmpty)
+        #expect(found[SocketID(2)].map(\.lint) == ["deadlock"] && found[SocketID(3)].map(\.lint) == ["deadlock"])
+    }
+
     @Test("what a stalled server does to the other leg is no second warning")
     func consequence() throws {
         var client = Self.stuck(1, .accepted, linked: 2)

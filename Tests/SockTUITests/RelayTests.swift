@@ -90,6 +90,21 @@ struct RelayTests {
         #expect(events.map(\.first) == [4, 4])
     }
 
+    @Test("what a leg refuses is not told of as injected")
+    func refusedInjection() async throws {
+        let world = try World(capturesTraffic: true)
+        try #require(await eventually { world.accepted != nil && world.legs.count == 2 })
+        let server = world.legs[1].id
+        world.engine.post(SocketCommand(server, .halfClose))
+        #expect(await eventually { world.legs.last?.isWriteShut == true })
+        world.engine.post(SocketCommand(server, .write(WriteRequest([1], tag: 7))))
+        let leg = try #require(world.engine.socket(server))
+        await #expect(throws: SocketError.self) { try await leg.inject(WriteRequest([2], tag: 8)) }
+        let events = world.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.socket == server }
+        #expect(events.filter { $0.kind == .writeFailed }.map(\.tag) == [7, 8])
+        #expect(!events.contains { $0.kind == .injected })
+    }
+
     @Test("what a user writes into a connection of their own is no injection")
     func ownWrites() throws {
         let world = try World(capturesTraffic: true)

@@ -80,6 +80,24 @@ struct RelayWebSocketTests {
         }
     }
 
+    @Test("a message that a user injects is marked, and those of the two ends are not")
+    func injected() throws {
+        let line = try Line()
+        let through = line.through
+        try line.up(RawPeer.masked(1, Array("theirs".utf8)))
+        let leg = try #require(through.target?.id)
+        let frame = RawPeer.masked(1, Array("ours".utf8))
+        through.engine.post(SocketCommand(leg, .write(WriteRequest(frame, tag: 1))))
+        #expect(line.server.receive(frame.count) == frame)
+        try line.up(RawPeer.masked(1, Array("again".utf8)))
+        #expect(eventually { through.seen(through.target).count == 3 })
+        let messages = through.traffic(through.target).filter { $0.webSocket != nil }
+        #expect(messages.map { String(decoding: $0.bytes, as: UTF8.self) } == ["theirs", "ours", "again"])
+        #expect(messages.map(\.isInjected) == [false, true, false])
+        line.client.end()
+        line.server.end()
+    }
+
     @Test("what passes is seen on both legs, and passes as it was")
     func passing() throws {
         let line = try Line()

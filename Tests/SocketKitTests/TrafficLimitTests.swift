@@ -43,6 +43,36 @@ import Testing
         #expect(EngineState.level([5, 5], sum: 0) == 0)
     }
 
+    private func use(_ number: UInt64, at seconds: Int64, _ cost: Int) -> TrafficUse {
+        TrafficUse(id: SocketID(number), latest: MonotonicTime(nanoseconds: seconds * 1_000_000_000), cost: cost)
+    }
+
+    @Test func whereAShareIsOfNoUseThoseThatWereQuietTheLongestGiveAllOfTheirs() {
+        let many = (UInt64(1)...60_000).map { use($0, at: Int64($0 / 7), 1_100) }
+        let share = TrafficShare(of: many.shuffled(), sum: 56 << 20)
+        let kept = many.filter { share[$0] >= $0.cost }
+        #expect(kept.count == (56 << 20) / 1_100)
+        #expect(kept.map(\.id) == many.suffix(kept.count).map(\.id), "the latest, and of one instant the newer ones")
+        #expect(many.filter { share[$0] != 0 }.count == kept.count)
+        let few = [use(1, at: 1, 5_000), use(2, at: 2, 50_000)]
+        #expect(few.map { TrafficShare(of: few, sum: 20_000)[$0] } == [15_000, 15_000])
+        #expect(few.map { TrafficShare(of: few, sum: 5_000)[$0] } == [0, 4_096])
+        #expect(few.map { TrafficShare(of: few, sum: 1_000)[$0] } == [0, 1_000])
+        #expect(few.map { TrafficShare(of: few, sum: 0)[$0] } == [0, 0])
+    }
+
+    @Test func amongManySessionsTheLatestKeepTheirs() throws {
+        let engine = engine(each: 1 << 20, all: 16 << 10)
+        let pairs = try (0..<40).map { _ in try ConnectedPair(engine: engine) }
+        for pair in pairs {
+            pair.socket.read(ReadRequest(.length(5)))
+            try pair.peerSends(Array("hello".utf8))
+            #expect(eventually { bytes(kept(engine, pair.socket.session)) == 5 })
+        }
+        let left = pairs.map { bytes(kept(engine, $0.socket.session)) }
+        #expect(left.suffix(8) == Array(repeating: 5, count: 8) && left.first == 0)
+    }
+
     @Test func closedSessionsCountTooAndSmallOnesKeepTheirs() throws {
         let engine = engine(each: 1 << 20, all: 256 << 10)
         let quiet = try ConnectedPair(engine: engine)

@@ -161,8 +161,12 @@ package struct Findings: Sendable {
         else { return false }
         if has(lint.follows, id) || socket.linked.map({ has(lint.follows, $0) }) == true { return true }
         guard !lint.followsFar.isEmpty, let there = far.end(of: socket, in: snapshot) else { return false }
-        // Both ends of one connection are looked at: one of them tells of it.
-        if lint.followsFar.contains(lint.name), has([lint.name], there), lint.follows.isEmpty { return there < id }
+        // Both ends of one connection are looked at: one of them tells of it, a relayed pair rather than one connection,
+        // since it names the programs on both of its sides.
+        if lint.followsFar.contains(lint.name), has([lint.name], there), lint.follows.isEmpty {
+            let isFarRelayed = snapshot.socket(there)?.linked != nil
+            return isFarRelayed == (socket.linked != nil) ? there < id : isFarRelayed
+        }
         if has(lint.followsFar.subtracting([lint.name]), there) { return true }
         guard let beyond = snapshot.socket(there)?.linked, has(lint.followsFar, beyond) else { return false }
         // A chain that comes back to where it began has no other end.

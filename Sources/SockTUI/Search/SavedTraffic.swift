@@ -24,7 +24,8 @@ enum SavedTraffic {
                 let lost = items.reduce(UInt64(0)) { $0.saturatingAdd(UInt64($1.missingBytes)) }
                 let name = "\(path)/socktui-\(id.label)-\(direction.rawValue).bin"
                 if case .failure(let problem) = SavedBytes.save(name, all, missing: lost, droppedItems: 0) {
-                    return .failure(MessageText.Unsendable("\(problem.sentence); \(files) files were saved before"))
+                    let before = Format.count(files, "file")
+                    return .failure(MessageText.Unsendable("\(problem.sentence); \(before) saved before it"))
                 }
                 (files, bytes, missing) = (files + 1, bytes + all.count, missing.saturatingAdd(lost))
             }

@@ -43,6 +43,28 @@ public enum Endpoint: Hashable, Sendable {
     }
 }
 
+extension Endpoint {
+    /// The address of a Unix-domain socket, or `nil` for a host, which may be a name.
+    package var address: SocketAddress? {
+        switch self {
+        case .host: nil
+        case .unix(let path): .unix(path: path)
+        case .abstract(let name): .abstract(name: name)
+        }
+    }
+
+    /// Why no Unix-domain socket can be called so, as `argument: sentence`; `nil` if one can, and for a host.
+    package var fault: String? {
+        guard let name = address?.name else { return nil }
+        let what = path == nil ? "name" : "path"
+        if name.isEmpty { return "\(what): must not be empty" }
+        // The kernel would take another path than this one, or an abstract name.
+        if path != nil, name.utf8.contains(0) { return "path: must not contain a NUL byte" }
+        guard name.utf8.count > Self.longestUnixPath else { return nil }
+        return "\(self): \(name.utf8.count) bytes; a \(what) has at most \(Self.longestUnixPath)"
+    }
+}
+
 extension Endpoint: CustomStringConvertible {
     /// In the form that `parse` reads: `host:80`, `[::1]:80`, `:80`, `unix:/path`, `unix:@name`.
     public var description: String { (host == nil ? "unix:" : "") + bare }

@@ -53,20 +53,20 @@ extension DatagramPeer: WireMessage {
 }
 
 extension Endpoint: WireAlias {
+    private static let host = "udp"
+
     package var written: WireVariant {
-        switch self {
-        case .host(let host, let port): WireVariant("udp", number: Int(port), text: host)
-        case .unix(let path): WireVariant("unix", text: path)
-        case .abstract(let name): WireVariant("abstract", text: name)
-        }
+        if case .host(let host, let port) = self { return WireVariant(Self.host, number: Int(port), text: host) }
+        return (address ?? .unnamed).written
     }
 
     package init(written: WireVariant) throws(WireError) {
-        switch written.word {
-        case "udp": self = .host(written.text, port: UInt16(clamping: written.number))
-        case "unix": self = .unix(path: written.text)
-        case "abstract": self = .abstract(name: written.text)
-        default: throw .unknown
+        if written.word == Self.host {
+            self = .host(written.text, port: UInt16(clamping: written.number))
+        } else if let endpoint = Endpoint(try SocketAddress(written: written)), endpoint.host == nil {
+            self = endpoint
+        } else {
+            throw .unknown
         }
     }
 }

@@ -22,25 +22,18 @@ struct MirroredTraffic: Sendable {
         store.makeRoom(TrafficLog.standardTotal)
     }
 
-    /// Puts two ascending lists into one; of an item that is in both, the new one counts.
+    /// Drops what the program keeps no more, and adds ascending items; of an item that is here already, the new one
+    /// counts. The work is that of what comes and goes: a program sends items once more where it changed them, and others
+    /// after all that it has sent.
     private mutating func merge(_ new: [TrafficItem], from first: UInt64) {
-        let items = store.items
-        guard !new.isEmpty || items.first.map({ $0.sequence < first }) == true else { return }
-        var merged: [TrafficItem] = []
-        merged.reserveCapacity(items.count + new.count)
-        var next = new.startIndex
-        for item in items where item.sequence >= first {
-            while next < new.endIndex, new[next].sequence < item.sequence {
-                merged.append(new[next].plausible)
-                next += 1
+        store.drop(before: first)
+        for item in new where item.sequence >= first {
+            let index = store.index(of: item.sequence)
+            store.put(item.plausible, at: index)
+            // What was dropped there is still here.
+            for place in [index, index + 1] where store.isAfterItsPredecessor(place) {
+                store.change(place) { $0.skipped = 0 }
             }
-            if next == new.endIndex || new[next].sequence != item.sequence { merged.append(item) }
         }
-        for item in new[next...] { merged.append(item.plausible) }
-        // What was dropped there is still here.
-        for index in merged.indices.dropFirst() where merged[index - 1].sequence + 1 == merged[index].sequence {
-            merged[index].skipped = 0
-        }
-        store.replace(merged)
     }
 }

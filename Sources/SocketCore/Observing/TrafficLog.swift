@@ -25,6 +25,9 @@ package struct TrafficLog: Sendable {
     /// What it keeps, in bytes.
     package var cost: Int { store.cost }
 
+    /// When the latest item began, or `nil` if there is none.
+    package var latest: MonotonicTime? { store.items.last?.time }
+
     /// What is kept now. It shares its memory with this log until that changes.
     package var snapshot: TrafficSnapshot { TrafficSnapshot(items: store.items, dropped: store.dropped) }
 

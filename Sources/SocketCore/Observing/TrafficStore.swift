@@ -31,10 +31,38 @@ package struct TrafficStore: Sendable {
         cost += items[index].keptBytes - before
     }
 
-    /// Puts other items, which ascend, in the place of all.
-    package mutating func replace(_ new: [TrafficItem]) {
-        items = new
-        cost = new.reduce(0) { $0 + $1.keptBytes + itemCost }
+    /// Drops the items before a sequence number, uncounted.
+    package mutating func drop(before sequence: UInt64) {
+        let count = index(of: sequence)
+        guard count > 0 else { return }
+        for item in items[..<count] { cost -= cost(of: item) }
+        items.removeFirst(count)
+    }
+
+    /// Where the item of a sequence number is, or belongs. Looks at the last one first, since most are for after it.
+    package func index(of sequence: UInt64) -> Int {
+        guard let last = items.last, last.sequence >= sequence else { return items.count }
+        var (low, high) = (0, items.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if items[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Puts an item where `index(of:)` says, in the place of the one of that number, if there is one.
+    package mutating func put(_ item: TrafficItem, at index: Int) {
+        if items.indices.contains(index), items[index].sequence == item.sequence {
+            change(index) { $0 = item }
+        } else {
+            items.insert(item, at: index)
+            cost += cost(of: item)
+        }
+    }
+
+    /// Whether an item is there, and the one before it has the number before its own.
+    package func isAfterItsPredecessor(_ index: Int) -> Bool {
+        items.indices.contains(index) && index > 0 && items[index].sequence - 1 == items[index - 1].sequence
     }
 
     /// Counts items as dropped that are not even added.

@@ -17,6 +17,16 @@ public enum WebSocketCommand: Hashable, Sendable {
     case close(WebSocketCloseCode?, reason: String)
 }
 
+extension WebSocketCommand {
+    /// Whether it brings bytes of a message, rather than a control frame.
+    package var isPartOfMessage: Bool {
+        switch self {
+        case .message, .fragments, .append: true
+        case .begin, .ping, .pong, .close: false
+        }
+    }
+}
+
 /// One message, as it is sent or was received.
 public struct WebSocketMessage: Hashable, Sendable {
     /// Text or binary.

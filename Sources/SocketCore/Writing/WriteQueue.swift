@@ -255,6 +255,14 @@ extension WriteQueue {
         }
     }
 
+    /// The writes whose bytes `withUnsent` lends, in the same order.
+    package func unsentOperations(most: Int) -> [OperationID] {
+        guard wantsToSend, let inHand else { return [] }
+        return (firstUnsent.index...waiting.count).prefix(most).map { index in
+            index == 0 ? inHand.write.operation : waiting[index - 1].operation
+        }
+    }
+
     /// The first write that has unsent bytes (0: that in hand), and how many of its bytes are written. Traps when there
     /// is none.
     private var firstUnsent: (index: Int, offset: Int) {

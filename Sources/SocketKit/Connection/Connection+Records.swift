@@ -150,7 +150,7 @@ extension Connection {
             var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
             machine.writing.withUnsent(buffers: 16) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
-                watch?.sent($0, encrypted.count, in: engine)
+                watch?.sent($0, encrypted.count, of: machine.writing, in: engine)
             }
             machine.writing.commit(encrypted.count)
             if case .failed(let failure) = encrypted.outcome { return failTLS(failure, failure.sentence) }

@@ -12,8 +12,8 @@ enum LegCommand: Sendable {
     case reset
     /// So many bytes for the peer of this leg were dropped.
     case lost(Int)
-    /// A write of so many bytes that follows is a user's, and not the relay's.
-    case injects(OperationID, tag: Int, Int)
+    /// The write of this name, which follows, is a user's and not the relay's.
+    case injects(OperationID)
 }
 
 extension EngineState {
@@ -43,15 +43,27 @@ extension Connection {
         case .lost(let count):
             lost &+= UInt64(max(0, count))
             noteChange()
-        case .injects(let operation, let tag, let count):
-            if linked != nil { noteInjection(operation, tag: tag, count) }
+        case .injects(let operation):
+            if linked != nil { engine.injecting.insert(operation) }
         }
     }
 
-    /// Tells in events and traffic that a write is a user's, on a connection that belongs to others.
-    func noteInjection(_ operation: OperationID, tag: Int, _ count: Int) {
-        record(.injected, tag: tag, count)
+    /// Queues a write that is a user's, on a connection that belongs to others. Its traffic is marked; an event tells of
+    /// it if it was queued.
+    func inject(_ request: WriteRequest, as operation: OperationID) {
         traffic?.markInjected(operation)
+        watch?.markInjected(operation)
+        if enqueue(request, as: operation) { record(.injected, tag: request.tag, request.bytes.count) }
+        askForFlush()
+        finishQueueing()
+    }
+
+    /// Performs a command of a user for a WebSocket that belongs to others, likewise.
+    func inject(_ command: WebSocketCommand, as operation: OperationID) {
+        guard let webSocket else { return }
+        if command.isPartOfMessage { traffic?.markInjected(operation) }
+        let isQueued = webSocket.perform(command, as: operation, on: self)
+        if isQueued, command.isPartOfMessage { record(.injected, command.byteCount) }
     }
 
     /// The leg that this one belongs to is told of, as long as there are two.

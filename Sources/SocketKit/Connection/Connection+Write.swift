@@ -15,10 +15,14 @@ extension Connection {
         finishQueueing()
     }
 
-    func enqueue(_ request: WriteRequest, as operation: OperationID) {
+    /// Returns whether it was queued; otherwise it has failed.
+    @discardableResult
+    func enqueue(_ request: WriteRequest, as operation: OperationID) -> Bool {
         record(.writeQueued, tag: request.tag, request.bytes.count)
-        guard !machine.queue(request, as: operation, now: engine.now) else { return }
-        if let failed = machine.add(request, as: operation, now: engine.now) { fail(failed) }
+        guard !machine.queue(request, as: operation, now: engine.now) else { return true }
+        guard let failed = machine.add(request, as: operation, now: engine.now) else { return true }
+        fail(failed)
+        return false
     }
 
     func askForFlush() {
@@ -66,7 +70,9 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
-            if let watch, case .bytes(let count) = result { watch.sent(buffers, count, in: engine) }
+            if let watch, case .bytes(let count) = result {
+                watch.sent(buffers, count, of: machine.writing, in: engine)
+            }
         }
         switch result {
         case .bytes(let count):

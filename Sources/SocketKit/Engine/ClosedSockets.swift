@@ -43,15 +43,15 @@ struct ClosedSockets {
         traffic[id]?.snapshot
     }
 
-    /// What is kept of each one's traffic, in bytes.
-    var trafficCosts: [Int] { traffic.values.map(\.cost) }
+    /// What is kept of each one's traffic.
+    var trafficUses: [TrafficUse] { traffic.compactMap { TrafficUse($1, of: $0) } }
 
-    /// Keeps no more than `limit` bytes of any one's traffic.
-    mutating func trimTraffic(to limit: Int) {
-        for (id, log) in traffic where log.cost > limit {
-            var log = log
-            log.trim(to: limit)
-            keep(log, of: id)
+    /// Keeps no more of any one's traffic than its share.
+    mutating func trimTraffic(to share: TrafficShare) {
+        for use in trafficUses where use.cost > share[use] {
+            guard var log = traffic[use.id] else { continue }
+            log.trim(to: share[use])
+            keep(log, of: use.id)
         }
     }
 

@@ -155,6 +155,7 @@ extension EngineState {
         if let connection = connections[command.socket] {
             perform(command.action, on: connection, as: operation)
         } else {
+            injecting.remove(operation)
             handle.missed(command.action, as: operation, in: self)
         }
     }
@@ -166,37 +167,49 @@ extension EngineState {
             // The relay writes by its handles, so what comes this way to one of its legs is somebody else's.
             let isInjected = connection.linked != nil && operation == nil
             return perform(
-                command.action, on: connection, as: isInjected ? inject(command.action, into: connection) : operation)
+                command.action, on: connection, as: isInjected ? markInjected(command.action) : operation)
         }
         counters.commands += 1
         if let acceptor = acceptors[command.socket] { return acceptor.perform(command.action) }
         datagrams[command.socket]?.perform(command.action, as: operation ?? names.nextOperation())
     }
 
-    /// Marks a write as a user's, on a connection that belongs to others. Returns its name, or `nil` for other commands.
-    private func inject(_ action: SocketCommand.Action, into connection: Connection) -> OperationID? {
-        guard case .write(let request) = action, connection.webSocket == nil else { return nil }
-        let operation = names.nextOperation()
-        connection.noteInjection(operation, tag: request.tag, request.bytes.count)
-        return operation
+    /// Notes that what is queued is a user's, on a connection that belongs to others. Returns its name, or `nil` for what
+    /// sends nothing.
+    private func markInjected(_ action: SocketCommand.Action) -> OperationID? {
+        switch action {
+        case .write, .webSocket:
+            let operation = names.nextOperation()
+            injecting.insert(operation)
+            return operation
+        case .read, .send, .close, .halfClose, .pauseReading, .answerTimeout, .cancel, .answerTrust, .setTimeout,
+            .setWatermarks, .answerConnection:
+            return nil
+        }
     }
 
     /// Carries out a command of a viewer, to whom no connection of this program belongs.
     func performByViewer(_ command: SocketCommand) {
         guard let connection = connections[command.socket] else { return perform(command) }
-        perform(command.action, on: connection, as: inject(command.action, into: connection))
+        perform(command.action, on: connection, as: markInjected(command.action))
     }
 
     private func perform(_ action: SocketCommand.Action, on connection: Connection, as operation: OperationID?) {
         counters.commands += 1
+        let isInjected = !injecting.isEmpty && operation.map { injecting.remove($0) != nil } ?? false
         switch action {
         case .send: return
+        case .webSocket(let command) where isInjected:
+            connection.inject(command, as: operation ?? names.nextOperation())
+            connection.finishStep()
         case .webSocket(let command):
             connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
             connection.finishStep()
         case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
             connection.refuseByWebSocket(action, as: operation ?? names.nextOperation())
         case .read(let request): connection.queue(request, as: operation ?? names.nextOperation())
+        case .write(let request) where isInjected:
+            connection.inject(request, as: operation ?? names.nextOperation())
         case .write(let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .close(let mode): connection.askToClose(mode)
         case .halfClose: connection.halfClose()

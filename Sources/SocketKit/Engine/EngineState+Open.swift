@@ -227,20 +227,8 @@ extension EngineState {
 
     /// The Unix-domain address that an endpoint names, or `nil` for a host.
     func unixAddress(_ endpoint: Endpoint, operation: String) throws(SocketError) -> SocketAddress? {
-        let (name, what): (String, String)
-        switch endpoint {
-        case .unix(let path): (name, what) = (path, "path")
-        case .abstract(let text): (name, what) = (text, "name")
-        case .host: return nil
-        }
-        if name.isEmpty { throw .refused(operation, "\(what): must not be empty") }
-        // The kernel would take another path than this one, or an abstract name.
-        if what == "path", name.utf8.contains(0) { throw .refused(operation, "path: must not contain a NUL byte") }
-        let most = Endpoint.longestUnixPath
-        if name.utf8.count > most {
-            throw .refused(operation, "\(endpoint): \(name.utf8.count) bytes; a \(what) has at most \(most)")
-        }
-        return endpoint.numericAddress
+        if let fault = endpoint.fault { throw .refused(operation, fault) }
+        return endpoint.address
     }
 }
 

@@ -17,17 +17,18 @@ extension EngineState {
         makeTrafficRoom()
     }
 
-    /// Takes from those that keep most, so that all of these keep equally much; an eighth of the limit at a time, since all
-    /// sessions are looked at for it.
+    /// Takes from those that keep most, so that all of these keep equally much, or where that is too little to be of use,
+    /// from those that have been quiet the longest; an eighth of the limit at a time, since all sessions are looked at.
     private func makeTrafficRoom() {
         let limit = max(0, configuration.totalTrafficLimit)
-        var costs = closed.trafficCosts + datagrams.values.map(\.trafficCost)
-        for connection in connections.values where connection.keepsTraffic { costs.append(connection.trafficCost) }
-        let level = Self.level(costs, sum: limit - limit / 8)
-        closed.trimTraffic(to: level)
-        for session in datagrams.values where session.trafficCost > level { session.traffic?.trim(to: level) }
-        for connection in connections.values where connection.trafficCost > level {
-            connection.traffic?.trim(to: level)
+        let live = connections.values.compactMap(\.trafficUse) + datagrams.values.compactMap(\.trafficUse)
+        let share = TrafficShare(of: live + closed.trafficUses, sum: limit - limit / 8)
+        closed.trimTraffic(to: share)
+        for session in datagrams.values {
+            if let use = session.trafficUse, use.cost > share[use] { session.traffic?.trim(to: share[use]) }
+        }
+        for connection in connections.values {
+            if let use = connection.trafficUse, use.cost > share[use] { connection.traffic?.trim(to: share[use]) }
         }
     }
 
@@ -44,7 +45,59 @@ extension EngineState {
     }
 }
 
+/// What one session keeps.
+struct TrafficUse {
+    let id: SocketID
+    let latest: MonotonicTime
+    let cost: Int
+
+    /// `nil` if nothing is kept.
+    init?(_ log: TrafficLog?, of id: SocketID) {
+        guard let log, let latest = log.latest else { return nil }
+        (self.id, self.latest, cost) = (id, latest, log.cost)
+    }
+
+    init(id: SocketID, latest: MonotonicTime, cost: Int) { (self.id, self.latest, self.cost) = (id, latest, cost) }
+
+    /// Whether it has been quiet for longer.
+    func isOlder(than other: TrafficUse) -> Bool { (latest, id) < (other.latest, other.id) }
+}
+
+/// How much each session may keep.
+struct TrafficShare {
+    /// Less than this is of no use: a few short messages.
+    static let least = 4 * TrafficStore.standardItemCost
+
+    private var level: Int
+    /// The latest of those that may keep nothing, or `nil` if all may keep something.
+    private var evicted: TrafficUse?
+
+    init(of uses: [TrafficUse], sum: Int) {
+        let least = min(Self.least, sum)
+        level = EngineState.level(uses.map(\.cost), sum: sum)
+        guard level < least, uses.contains(where: { $0.cost > level }) else { return }
+        level = least
+        var left = sum
+        for use in uses.sorted(by: { $1.isOlder(than: $0) }) {
+            guard min(use.cost, least) <= left else {
+                evicted = use
+                return
+            }
+            left -= min(use.cost, least)
+        }
+    }
+
+    /// The most bytes that it may keep.
+    subscript(use: TrafficUse) -> Int {
+        guard let evicted, !evicted.isOlder(than: use) else { return level }
+        return 0
+    }
+}
+
 extension Connection {
+    /// What is kept of its traffic, or `nil` if nothing is.
+    var trafficUse: TrafficUse? { keepsTraffic ? TrafficUse(traffic, of: id) : nil }
+
     /// What is kept of its traffic, in bytes.
     var trafficCost: Int { keepsTraffic ? traffic?.cost ?? 0 : 0 }
 
@@ -58,6 +111,9 @@ extension Connection {
 }
 
 extension DatagramSession {
+    /// What is kept of its traffic, or `nil` if nothing is.
+    var trafficUse: TrafficUse? { TrafficUse(traffic, of: id) }
+
     /// What is kept of its traffic, in bytes.
     var trafficCost: Int { traffic?.cost ?? 0 }
 

@@ -26,6 +26,8 @@ final class EngineState {
     @exclusivity(unchecked) var capturesTraffic: Bool
     /// What the traffic of all live sessions takes up.
     var trafficCost = 0
+    /// What is about to be queued by users, on connections that belong to others.
+    var injecting: Set<OperationID> = []
     /// What changed since viewers were last told; nil: nobody looks.
     @exclusivity(unchecked) var notes: ChangeNotes? {
         didSet { takesNotes = notes != nil }

@@ -76,10 +76,6 @@ package final class SystemResolver: Resolver {
 extension Endpoint {
     /// The one address that it stands for; `nil` if its host is a name, which must be resolved.
     var numericAddress: SocketAddress? {
-        switch self {
-        case .host(let host, let port): SystemResolver.numeric(host: host, port: port)
-        case .unix(let path): .unix(path: path)
-        case .abstract(let name): .abstract(name: name)
-        }
+        if case .host(let host, let port) = self { SystemResolver.numeric(host: host, port: port) } else { address }
     }
 }

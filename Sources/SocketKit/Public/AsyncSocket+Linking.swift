@@ -39,7 +39,7 @@ extension AsyncSocket {
     /// Sends a user's bytes as `send` does. On a leg of a relay they are marked in events and traffic.
     package func inject(_ request: WriteRequest) async throws(SocketError) {
         let operation = engine.names.nextOperation()
-        command(.injects(operation, tag: request.tag, request.bytes.count))
+        command(.injects(operation))
         do throws(FailedOperation) {
             _ = try await outcome(.write(request), as: operation).get()
         } catch {

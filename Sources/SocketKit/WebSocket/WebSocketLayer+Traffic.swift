@@ -10,17 +10,20 @@ extension WebSocketLayer {
 
     // MARK: Out
 
-    /// Carries out a command, or keeps it until there is a machine.
-    func perform(_ command: WebSocketCommand, as operation: OperationID, on connection: Connection) {
+    /// Carries out a command, or keeps it until there is a machine. Returns whether it did, rather than to refuse it.
+    @discardableResult
+    func perform(_ command: WebSocketCommand, as operation: OperationID, on connection: Connection) -> Bool {
         guard isOpen else { return performEarly(command, operation, on: connection) }
+        defer { connection.askForPump() }
         do throws(WebSocketRefusal) {
             try queue(command, operation, on: connection)
+            return true
         } catch {
             log(refused: command, as: operation, error.description, on: connection)
             let refused = SocketError(.webSocket(.notSent(error)), operation: "send", detail: error.description)
             tell(.failed(operation, refused), on: connection)
+            return false
         }
-        connection.askForPump()
     }
 
     private func queue(
@@ -56,20 +59,27 @@ extension WebSocketLayer {
         }
     }
 
-    private func performEarly(_ command: WebSocketCommand, _ operation: OperationID, on connection: Connection) {
-        if case .close = command { return connection.askToClose(.now) }
+    private func performEarly(
+        _ command: WebSocketCommand, _ operation: OperationID, on connection: Connection
+    ) -> Bool {
+        if case .close = command {
+            connection.askToClose(.now)
+            return true
+        }
         let bytes = waitingBytes + command.byteCount
         guard case .over = stage else {
             if bytes <= configuration.settings.limits.sendQueueBytes {
                 waiting.append((command, operation))
                 waitingBytes = bytes
-                return
+                return true
             }
             let error = SocketError(
                 .badParameter, operation: "send", detail: "\(bytes) bytes wait until it is open, which is too many")
-            return tell(.failed(operation, error), on: connection)
+            tell(.failed(operation, error), on: connection)
+            return false
         }
         tell(.failed(operation, Self.notOpen), on: connection)
+        return false
     }
 
     static let notOpen = SocketError(.notConnected, operation: "send", detail: "the WebSocket is not open")

@@ -11,6 +11,10 @@ final class WebSocketWatch {
     private var completed = 0
     /// Bytes of writes before that one that are still to go out.
     private var unseen: Int
+    /// Writes that are a user's, and what passed since it was last shown.
+    private var injected: Set<OperationID> = []
+    private var seen: [(item: ObservedItem, isInjected: Bool)] = []
+    private static let mostInjected = 1_024
     /// Which end said first that nothing more comes from it.
     private var firstEnd: WebSocketCloseReport.Origin?
 
@@ -40,21 +44,39 @@ final class WebSocketWatch {
         return observer.see(bytes, isSent: isSent, now: engine.now, allowance: &left)
     }
 
-    /// The first `count` bytes of these went to the kernel, or to TLS.
-    func sent(_ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, in engine: EngineState) {
+    /// Marks what of this write is seen as a message.
+    func markInjected(_ write: OperationID) {
+        if injected.count >= Self.mostInjected { injected = [] }
+        injected.insert(write)
+    }
+
+    /// The first `count` bytes of these, which `queue` lends, went to the kernel, or to TLS.
+    func sent(
+        _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, of queue: borrowing WriteQueue,
+        in engine: EngineState
+    ) {
+        let writes = injected.isEmpty ? [] : queue.unsentOperations(most: buffers.count)
         var left = count
-        for buffer in buffers where left > 0 {
+        for (index, buffer) in buffers.enumerated() where left > 0 {
             let part = buffer.prefix(left)
             left -= part.count
             let skipped = min(unseen, part.count)
             unseen -= skipped
             guard skipped < part.count else { continue }
+            let isInjected = writes.indices.contains(index) && injected.contains(writes[index])
+            if isInjected { gather(isInjected: false) }
             _ = see(UnsafeRawBufferPointer(rebasing: part.dropFirst(skipped)), isSent: true, in: engine)
+            if isInjected { gather(isInjected: true) }
         }
+    }
+
+    private func gather(isInjected: Bool) {
+        for item in observer.takeItems() { seen.append((item, isInjected)) }
     }
 
     /// How many of the first bytes of a completed write are no frames.
     func plainBytes(of write: OperationID, _ count: Int) -> Int {
+        if !injected.isEmpty { injected.remove(write) }
         guard write.number > firstWrite.number else { return count }
         defer { completed += count }
         return observer.sentHead.map { min(count, max(0, $0 - completed)) } ?? count
@@ -67,18 +89,23 @@ final class WebSocketWatch {
 
     /// Puts what passed whole among the traffic; once there is nothing to be seen here, it goes.
     func show(on connection: Connection) {
-        let items = observer.takeItems()
-        if !items.isEmpty, connection.keepsTraffic { log(items, on: connection) }
+        gather(isInjected: false)
+        if !seen.isEmpty {
+            if connection.keepsTraffic { log(seen, on: connection) }
+            seen.removeAll()
+        }
         if observer.isBlind { connection.watch = nil }
     }
 
-    private func log(_ items: [ObservedItem], on connection: Connection) {
+    private func log(_ items: [(item: ObservedItem, isInjected: Bool)], on connection: Connection) {
         // A read may bring thousands, of which none but the last would stay.
         let most = connection.traffic?.maximumItems ?? 0
         connection.traffic?.passOver(max(0, items.count - most))
-        for item in items.suffix(most) {
+        for (item, isInjected) in items.suffix(most) {
+            let operation = connection.engine.names.nextOperation()
+            if isInjected { connection.traffic?.markInjected(operation) }
             connection.traffic?.record(
-                connection.engine.names.nextOperation(), direction: item.isSent ? .sent : .received, tag: 0,
+                operation, direction: item.isSent ? .sent : .received, tag: 0,
                 kind: item.isSent ? .write : .read(.available(limit: nil)), done: item.length, total: item.length,
                 state: .complete(after: .zero), now: connection.engine.now, webSocket: item.traffic
             ) { item.bytes.part($0) }

@@ -131,6 +131,47 @@ struct InspectionMirrorTests {
         #expect(kept.items.map(\.sequence) == Array(1...7) && kept.items.allSatisfy { $0.skipped == 0 })
     }
 
+    @Test("keeps what a frame changes and adds, and drops what the program keeps no more")
+    func mergedTraffic() throws {
+        var mirror = try watching()
+        var (first, next, seed) = (UInt64(1), UInt64(1), UInt64(7))
+        var wanted: [UInt64: Int] = [:]
+        func pick(_ count: UInt64) -> UInt64 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (seed >> 33) % max(1, count)
+        }
+        for round in 1...500 {
+            if pick(4) == 0 { first += pick(next - first + 1) }
+            var brought: Set<UInt64> = []
+            if next > first { for _ in 0..<pick(6) { brought.insert(first + pick(next - first)) } }
+            for _ in 0..<pick(5) {
+                next += 1 + pick(2)
+                brought.insert(next - 1)
+            }
+            wanted = wanted.filter { $0.key >= first }
+            for sequence in brought { wanted[sequence] = round }
+            try mirror.take(traffic(brought.sorted().map { item($0, done: round) }, first: first))
+            try mirror.take(tick())
+            let items = try #require(mirror.seen?.traffic).items
+            #expect(items.map(\.sequence) == wanted.keys.sorted())
+            #expect(items.allSatisfy { wanted[$0.sequence] == $0.done })
+        }
+    }
+
+    @Test("changes items where they are, however many others there are")
+    func trafficInPlace() throws {
+        var mirror = try watching()
+        try mirror.take(traffic((1...1_000).map { item($0) }, first: 1))
+        try mirror.take(tick())
+        func place() -> UnsafeRawPointer? {
+            mirror.snapshot(engine: "")?.traffic?.items.withUnsafeBufferPointer { UnsafeRawPointer($0.baseAddress) }
+        }
+        let before = try #require(place())
+        try mirror.take(traffic([item(3, done: 9), item(1_000, done: 9)], first: 1))
+        #expect(place() == before)
+        #expect(mirror.seen?.traffic?.items.filter { $0.done == 9 }.map(\.sequence) == [3, 1_000])
+    }
+
     @Test("refuses sockets without an id, and more of them than a viewer keeps")
     func boundedSessions() throws {
         var mirror = InspectionMirror()

@@ -37,6 +37,26 @@ import Testing
         #expect(received.first { $0.webSocket?.kind == .pong }?.direction == .sent)
     }
 
+    @Test func whatAViewerSendsIsMarkedAndToldOfIfItIsQueued() throws {
+        let pair = try WebSocketPair(engine: Self.capturing)
+        let folder = try TemporaryFolder()
+        let inspection = try SocketInspection.serve(
+            pair.engine, rights: .control, folder: folder.path, program: "chatd")
+        let viewer = try InspectionClient(inspection.path)
+        #expect(viewer.sees { _ in true })
+        let id = try #require(pair.client.session)
+        pair.client.write("own")
+        viewer.send(InspectionFrame.command(.webSocket(id, .message(.text("theirs")))).bytes)
+        viewer.send(InspectionFrame.command(.webSocket(id, .message(WebSocketMessage(.text, [0xFF])))).bytes)
+        #expect(eventually { traffic(pair.client).filter { $0.webSocket?.kind == .text }.count == 3 })
+        #expect(eventually { pair.serverSide.messages.count == 2 })
+        for item in traffic(pair.client) where item.webSocket?.kind == .text {
+            #expect(item.isInjected == (item.bytes != Array("own".utf8)), "\(item.bytes)")
+        }
+        let events = pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.kind == .injected }
+        #expect(events.map(\.socket) == [id] && events.map(\.first) == [6], "one was refused")
+    }
+
     @Test func theFragmentsOfAMessageAreKeptWithIt() throws {
         let pair = try WebSocketPair(engine: Self.capturing)
         let id = try #require(pair.client.session)

@@ -22,6 +22,9 @@ package struct ListColumn: Sendable {
     package var isOn = false
     /// Whether only the kernel knows it, which is asked of the rows in sight alone unless rows are ordered by it.
     package var asksKernel = false
+    /// Amounts of which the row of a relayed pair shows the sum; `nil`: it shows the client's leg, or the server's where
+    /// that says nothing.
+    var summed: (@Sendable (SocketSnapshot) -> Int?)?
     /// nil: unknown. Such rows come after the others.
     package var value: @Sendable (SocketSnapshot, MonotonicTime, Findings) -> Value?
     /// What stands in the row of a live session; of a closed one where it means something there too.
@@ -38,6 +41,38 @@ package struct ListColumn: Sendable {
 
     /// The column of this name.
     package static func named(_ name: String) -> ListColumn? { all.first { $0.name == name } }
+
+    /// What the one row of a relayed pair is ordered by: what stands in it.
+    func value(of pair: RelayPair, _ now: MonotonicTime, _ findings: Findings) -> Value? {
+        switch name {
+        case "state": .text(pair.worst.stateWord)
+        case "peer": .text("\(pair.client.peerText) \(pair.server.peerText)")
+        // In its place are the two ends.
+        case "reading": nil
+        case "writing": Self.number(pair.queuedBytes > 0 ? Double(pair.queuedBytes) : nil)
+        case "warnings": Self.warnings(pair.legs.map(\.id), findings)
+        case "id", "rx", "tx": value(pair.client, now, findings)
+        case _ where summed != nil: Self.number(sum(of: pair).map(Double.init))
+        default: pair.legs.lazy.compactMap { value($0, now, findings) }.first
+        }
+    }
+
+    /// What stands in the one row of a relayed pair.
+    func text(of pair: RelayPair, _ now: MonotonicTime) -> String? {
+        guard summed != nil else { return pair.legs.lazy.compactMap { text($0, now) }.first }
+        return pair.isLive ? sum(of: pair).map { Format.bytes($0) } : nil
+    }
+
+    private func sum(of pair: RelayPair) -> Int? {
+        let known = pair.legs.compactMap { summed?($0) }
+        return known.isEmpty ? nil : known.reduce(0, +)
+    }
+
+    private static func warnings(_ ids: [SocketID], _ findings: Findings) -> Value? {
+        let found = ids.flatMap { findings[$0] }.filter { $0.severity > .note }
+        guard let worst = found.map(\.severity).max() else { return nil }
+        return .number(Double(found.count + worst.rawValue * 1_000))
+    }
 
     private static func number(_ value: Double?) -> Value? { value.map { .number($0) } }
 
@@ -64,11 +99,7 @@ package struct ListColumn: Sendable {
         },
         fixed("rx", "RX/s", "bytes received a second", right: true) { socket, _, _ in number(socket.receiveRate) },
         fixed("tx", "TX/s", "bytes sent a second", right: true) { socket, _, _ in number(socket.sendRate) },
-        fixed("warnings", "!", "warnings", right: true) { socket, _, findings in
-            let found = findings[socket.id].filter { $0.severity > .note }
-            guard let worst = found.first else { return nil }
-            return .number(Double(found.count + worst.severity.rawValue * 1_000))
-        },
+        fixed("warnings", "!", "warnings", right: true) { socket, _, findings in warnings([socket.id], findings) },
     ]
 
     /// Those that are shown where they are chosen and there is room, the first ones first.
@@ -119,6 +150,7 @@ package struct ListColumn: Sendable {
         var column = bytes(name, title, meaning) { $0.kernel.flatMap(count) }
         column.isOn = isOn
         column.asksKernel = true
+        column.summed = { $0.kernel.flatMap(count) }
         return column
     }
 

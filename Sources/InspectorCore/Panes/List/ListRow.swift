@@ -81,13 +81,14 @@ struct ListRow {
     }
 
     private func optional(_ column: ListColumn, width: Int) -> Line {
-        guard let text = column.text(socket, model.now) else {
-            return Line(Format.padded(socket.isLive ? "-" : "", to: width, right: column.alignsRight), Style(.dim))
+        let text = pair.map { column.text(of: $0, model.now) } ?? column.text(socket, model.now)
+        guard let text else {
+            return Line(Format.padded(isLive ? "-" : "", to: width, right: column.alignsRight), Style(.dim))
         }
         let isUnread =
             column.name == "recvq" && socket.role != .listener && socket.reading.current == nil
             && socket.unreadBytes > 0
-        let role: Role = !socket.isLive ? .closed : isUnread ? .warn : .dim
+        let role: Role = !isLive ? .closed : isUnread ? .warn : .dim
         if column.alignsRight { return Line(Format.padded(text, to: width, right: true), Style(role)) }
         return column.name == "local" ? Shorten.address(text, to: width, Style(role), model) : safe(text, role)
     }

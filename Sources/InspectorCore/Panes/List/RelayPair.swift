@@ -40,6 +40,12 @@ package struct RelayPair: Hashable, Sendable {
         return "\(name(first)) closed first (FIN)" + (first.lossWords.map { ", " + $0 } ?? "")
     }
 
+    /// The bytes that wait, both directions together.
+    package var queuedBytes: Int { client.writing.pendingBytes + server.writing.pendingBytes }
+
+    /// How it ended, as the leg did that was the first to; `nil` while either is live.
+    package var closed: CloseRecord? { isLive ? nil : worst.closed }
+
     /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both.
     package var queued: String {
         let ways = [(">", server.writing.pendingBytes), ("<", client.writing.pendingBytes)].filter { $0.1 > 0 }

@@ -25,16 +25,16 @@ package struct Sorting: Hashable, Sendable {
     }
 
     /// The ids of these sessions in order. Those given are in the order of their ids. In `pairedIn` are both legs of the
-    /// relayed pairs whose warnings are counted together; `nil` counts each leg apart.
+    /// relayed pairs that are one row each, in the place of the client's leg; `nil` orders each leg apart.
     package func ids(
         of sockets: [SocketSnapshot], _ now: MonotonicTime, _ findings: Findings, pairedIn pairs: EngineSnapshot? = nil
     ) -> [SocketID] {
-        let column = pairs.map { self.column.summingWarnings(in: $0) } ?? self.column
+        let column = column
         let keepsClosed = column.name == "id" || column.name == "peer"
         var keys: [SortKey] = []
         keys.reserveCapacity(sockets.count)
         for index in sockets.indices {
-            keys.append(key(sockets[index], index, column, keepsClosed: keepsClosed, now, findings))
+            keys.append(key(sockets[index], index, column, pairs, keepsClosed: keepsClosed, now, findings))
         }
         return sorted(keys).map { sockets[$0.index].id }
     }
@@ -68,31 +68,18 @@ package struct Sorting: Hashable, Sendable {
     }
 
     private func key(
-        _ socket: SocketSnapshot, _ index: Int, _ column: ListColumn, keepsClosed: Bool, _ now: MonotonicTime,
-        _ findings: Findings
+        _ socket: SocketSnapshot, _ index: Int, _ column: ListColumn, _ pairs: EngineSnapshot?, keepsClosed: Bool,
+        _ now: MonotonicTime, _ findings: Findings
     ) -> SortKey {
-        if let closed = socket.closed, !keepsClosed {
+        let pair = pairs?.pair(of: socket)
+        if let closed = pair == nil ? socket.closed : pair?.closed, !keepsClosed {
             return SortKey(index: index, group: 3, number: Double(closed.time.nanoseconds), text: "")
         }
-        switch column.value(socket, now, findings) {
+        switch pair.map({ column.value(of: $0, now, findings) }) ?? column.value(socket, now, findings) {
         case .number(let number):
             return SortKey(index: index, group: 0, number: number.isNaN ? 0 : number, text: "")
         case .text(let text): return SortKey(index: index, group: 0, number: 0, text: text)
         case nil: return SortKey(index: index, group: socket.role == .listener ? 2 : 1, number: 0, text: "")
         }
-    }
-}
-
-extension ListColumn {
-    /// The column of warnings with those of both legs, any other column as it is.
-    fileprivate func summingWarnings(in snapshot: EngineSnapshot) -> ListColumn {
-        guard name == "warnings" else { return self }
-        var summed = self
-        summed.value = { socket, _, findings in
-            let legs = snapshot.pair(of: socket)?.legs.map(\.id) ?? [socket.id]
-            let count = legs.reduce(0) { $0 + findings[$1].count }
-            return count > 0 ? .number(Double(count)) : nil
-        }
-        return summed
     }
 }
