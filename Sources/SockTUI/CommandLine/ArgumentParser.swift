@@ -57,7 +57,7 @@ struct ArgumentParser {
         if let printer = CommandTable.printers.first(where: { $0.name == words.first }) {
             let fixed = try printer.mode(Array(words.dropFirst()), &request)
             try checkOptions()
-            request.invocation.mode = try fixed ?? mode()
+            request.invocation.mode = if let fixed { fixed } else { try mode() }
             return request.invocation
         }
         if let name = words.first { try open(name, Array(words.dropFirst())) }

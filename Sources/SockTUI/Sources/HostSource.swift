@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import HostSockets
 import InspectorCore
-import SocketCore
+import SocketKit
 
 /// The sockets of every program of this host, or of some of its programs, looked at from outside about once a second.
 final class HostSource: SocketSource {
