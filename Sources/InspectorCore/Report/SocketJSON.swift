@@ -16,6 +16,8 @@ package struct SocketJSON {
 
     private func value(_ socket: SocketSnapshot, _ end: PeerEnd?) -> JSON {
         let listens = socket.role == .listener
+        // The kernel counts the bytes of TCP only.
+        let isUncounted = socket.host.map { $0.tcp == nil } ?? false
         return [
             "id": JSON(socket.id.number), "role": JSON(word: socket.role.rawValue),
             "parent": JSON(socket.parent?.number), "linked": JSON(socket.linked?.number),
@@ -27,14 +29,15 @@ package struct SocketJSON {
             "write_shut": .bool(socket.isWriteShut), "read": listens ? .null : queue(socket.reading),
             "write": listens ? .null : queue(socket.writing),
             "prebuffered_bytes": listens ? .null : JSON(socket.prebuffered),
-            "received_bytes": listens ? .null : JSON(socket.received),
-            "sent_bytes": listens ? .null : JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
+            "received_bytes": listens || isUncounted ? .null : JSON(socket.received),
+            "sent_bytes": listens || isUncounted ? .null : JSON(socket.sent), "received_bytes_per_s": JSON(socket.receiveRate),
             "sent_bytes_per_s": JSON(socket.sendRate), "accepted": listens ? JSON(socket.accepted) : .null,
             "watermarks": watermarks(socket), "callbacks": socket.callbacks.map(callbacks) ?? .null,
             "activity": listens ? .null : activity(socket.activity), "peer_end": end.map(peerEnd) ?? .null,
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
             "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),
+            "host": socket.host.map(host) ?? .null,
             "closed": socket.closed.map(closed) ?? .null,
         ]
     }

@@ -27,9 +27,17 @@ extension CommandTable {
             request.invocation.opening = [.showHost]
             return nil
         },
+        Printer(name: "mcp", operands: "[FILTER]", help: "answer an editor over the Model Context Protocol") {
+            (words, request) throws(UsageError) in
+            request.noteHost(words.joined(separator: " "))
+            if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
+                throw UsageError(request.invocation.host.filter, failure.message)
+            }
+            return .tools
+        },
     ]
 
-    private static let host: Set<String> = ["host", "why"]
+    private static let host: Set<String> = ["host", "mcp", "why"]
 
     static let hostOptions: [Option] = [
         Option(name: "--check", commands: ["host"], help: "print what is wrong, a line each; exit 1 if anything is") {

@@ -21,6 +21,8 @@ struct Invocation: Equatable {
         case why(HostTarget)
         /// What is wrong with the sockets of this host, a line each.
         case hostCheck
+        /// What clients of the Model Context Protocol ask for.
+        case tools
         /// The help of one command, or of the program.
         case help(String?)
         case version

@@ -47,26 +47,33 @@ struct HostWatch {
             let meant = look.sockets.filter(isMeant)
             return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
         }
+        func seeAll() throws(HostObserver.Problem) {
+            try see(
+                readsPrograms: true, inodes: inodes(look), processes: processes, ownersBudget: Self.ownersBudget)
+        }
         try see(readsPrograms: false)
-        if isOnce { return try see(readsPrograms: true, inodes: inodes(look), processes: processes) }
+        if isOnce { return try seeAll() }
         Self.pause(Self.first)
-        try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+        try seeAll()
         // Nobody is accused by one look alone.
         Self.pause(Self.second)
-        try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+        try seeAll()
         let most = span ?? Self.most
         while .now - began < most, span != nil || judge.verdicts().isUndecided {
             Self.pause(min(Self.later, most - (.now - began)))
-            try see(readsPrograms: true, inodes: inodes(look), processes: processes)
+            try seeAll()
         }
     }
 
     private static let first = Duration.seconds(1)
     private static let second = Duration.milliseconds(310)
+    /// How much of each look may go into finding out whose all sockets are.
+    private static let ownersBudget = Duration.milliseconds(300)
     private static let later = Duration.milliseconds(930)
     private static let most = Duration.milliseconds(6200)
 
-    private static func pause(_ time: Duration) {
+    /// Waits; nothing of this program's is held up by it but the caller.
+    static func pause(_ time: Duration) {
         _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(max(0, time.wholeNanoseconds))))
     }
 }

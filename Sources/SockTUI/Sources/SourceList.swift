@@ -57,6 +57,9 @@ final class SourceList: Sendable {
         makeOwn = { own }
     }
 
+    /// Whether there is no source.
+    var isEmpty: Bool { entries.isEmpty }
+
     private var entries: [Entry] { state.withLock { $0.entries } }
 
     /// The program's own source, made when it is first needed, and its ordinal.

@@ -1,0 +1,18 @@
+import SocketCore
+
+extension SocketJSON {
+    /// What only a socket of another program has, which is looked at from outside.
+    func host(_ host: HostSnapshot) -> JSON {
+        [
+            "program": JSON(host.program), "process": JSON(host.process.map(Int.init)),
+            "other_processes": JSON(host.others), "user": JSON(Int(host.user)),
+            "transport": JSON(host.transport.rawValue), "inode": JSON(host.inode),
+            "unread_bytes": JSON(host.unread.map(Int.init)),
+            "unsent_bytes": host.transport.isUnix ? .null : JSON(host.unsent.map(Int.init)),
+            "waiting": JSON(host.waiting.map(Int.init)), "waiting_limit": JSON(host.waitingLimit.map(Int.init)),
+            "asks": JSON(host.asks), "asks_for_s": JSON(seconds: host.asksFor),
+            "evidence": JSON(host.evidence), "peer_id": JSON(host.peer?.number),
+            "peer_program": JSON(host.peerProgram),
+        ]
+    }
+}
