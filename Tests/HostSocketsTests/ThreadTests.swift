@@ -56,6 +56,47 @@ struct ThreadTests {
         #expect(call.kind == .poll && call.reads == [Int32(program.text.prefix { $0 != "\n" })])
     }
 
+    /// A cgroup of version 2 or 1 for a process, where a test may make one.
+    private static func freeze(_ process: Int32) -> (folder: String, file: String)? {
+        for (root, file, word) in [
+            ("/sys/fs/cgroup", "cgroup.freeze", "1"), ("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN"),
+        ] {
+            let folder = root + "/socktui-test-\(process)"
+            guard access(root + "/cgroup.procs", W_OK) == 0, mkdir(folder, 0o755) == 0 else { continue }
+            if write("\(process)", folder + "/cgroup.procs"), write(word, folder + "/" + file) {
+                return (folder, folder + "/" + file)
+            }
+            rmdir(folder)
+        }
+        return nil
+    }
+
+    private static func write(_ text: String, _ path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        return file >= 0 && Glibc.write(file, text, text.utf8.count) == text.utf8.count
+    }
+
+    @Test("a program in a frozen cgroup is said to be frozen")
+    func frozen() throws {
+        let observer = HostObserver()
+        let program = try RunningProgram(["sleep", "1000"])
+        #expect(try process(observer, program.process)?.isFrozen == false)
+        // Without root there is no cgroup to make.
+        guard let (folder, file) = Self.freeze(program.process) else { return }
+        let isFrozen = try eventually(within: .seconds(20)) {
+            try process(observer, program.process)?.isFrozen == true
+        }
+        #expect(isFrozen)
+        #expect(Self.write(file.hasSuffix("state") ? "THAWED" : "0", file))
+        let isThawed = try eventually(within: .seconds(20)) {
+            try process(observer, program.process)?.isFrozen == false
+        }
+        #expect(isThawed)
+        program.stop()
+        #expect(eventually(within: .seconds(20)) { rmdir(folder) == 0 })
+    }
+
     @Test("what an epoll set listens for, and which of its sockets do not block")
     func sets() throws {
         let script = """

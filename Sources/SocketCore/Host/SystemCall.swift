@@ -137,16 +137,9 @@ package struct SystemCall: Hashable, Sendable {
     ]
 }
 
-/// What the function that a thread sleeps in (/proc/PID/wchan) says of its call, where the call itself is hidden. Names
-/// are the kernel's, and differ between its versions.
-package struct WaitChannel: Hashable, Sendable {
-    /// As a user calls it.
-    package var title: String
-    /// What it may be waiting for.
-    package var kinds: Set<HostCall.Kind>
-
-    private init(_ title: String, _ kinds: Set<HostCall.Kind>) { (self.title, self.kinds) = (title, kinds) }
-
+/// What the function that a thread sleeps in (/proc/PID/wchan) says of its call. Names are the kernel's, and differ between
+/// its versions.
+package enum WaitChannel {
     /// The name that a text gives, without what a compiler added to it (`poll_schedule_timeout.constprop.0`); empty if the
     /// kernel tells none, which it writes as 0.
     package static func name(_ text: [UInt8]) -> String {
@@ -154,40 +147,17 @@ package struct WaitChannel: Hashable, Sendable {
         return name.elementsEqual("0".utf8) ? "" : name.asText
     }
 
-    /// `nil` if the name says nothing about sockets, or nothing known.
-    package static func meaning(of name: String) -> WaitChannel? { meanings[name] }
-
     /// Whether a restarted call (restart_syscall(2)) that sleeps here is poll(2), the only one of those that waits for
     /// sockets.
-    static func isPoll(_ name: String) -> Bool { meanings[name]?.kinds == [.poll] }
+    static func isPoll(_ name: String) -> Bool {
+        ["poll_schedule_timeout", "do_poll", "do_sys_poll"].contains(name)
+    }
 
     /// Whether a thread that sleeps here waits for time or for a lock.
     static func isTimer(_ name: String) -> Bool {
         [
-            "hrtimer_nanosleep", "do_nanosleep", "futex_wait_queue", "futex_wait_queue_me", "futex_do_wait",
-            "common_nsleep",
-        ]
-        .contains(name)
+            "hrtimer_nanosleep", "do_nanosleep", "common_nsleep", "futex_wait_queue", "futex_wait_queue_me",
+            "futex_do_wait",
+        ].contains(name)
     }
-
-    private static let meanings: [String: WaitChannel] = [
-        "wait_woken": WaitChannel("recv or send", [.read, .write]),
-        "sk_wait_data": WaitChannel("recv", [.read]),
-        "sk_stream_wait_memory": WaitChannel("send", [.write]),
-        "inet_csk_accept": WaitChannel("accept", [.accept]),
-        "inet_csk_wait_for_connect": WaitChannel("accept", [.accept]),
-        "unix_accept": WaitChannel("accept", [.accept]),
-        "inet_wait_for_connect": WaitChannel("connect", [.connect]),
-        "unix_wait_for_peer": WaitChannel("connect or send", [.connect, .write]),
-        "unix_stream_read_generic": WaitChannel("recv", [.read]),
-        "unix_stream_data_wait": WaitChannel("recv", [.read]),
-        "__skb_wait_for_more_packets": WaitChannel("recv or accept", [.read, .accept]),
-        "sock_alloc_send_pskb": WaitChannel("send", [.write]),
-        "ep_poll": WaitChannel("epoll", [.pollSet]),
-        "do_epoll_wait": WaitChannel("epoll", [.pollSet]),
-        "poll_schedule_timeout": WaitChannel("poll", [.poll]),
-        "do_poll": WaitChannel("poll", [.poll]),
-        "do_sys_poll": WaitChannel("poll", [.poll]),
-        "do_select": WaitChannel("poll", [.poll]),
-    ]
 }
