@@ -16,10 +16,8 @@ extension ReadRequest {
     @inline(__always)
     var isPlain: Bool {
         guard !isStanding, !lendsBytes, timeout.map({ $0 >= .zero }) ?? true, kind.isValid else { return false }
-        switch kind {
-        case .frame: return false
-        case .available, .length, .delimiter: return true
-        }
+        if case .frame = kind { return false }
+        return true
     }
 
     private var lendingFault: SocketError? {
