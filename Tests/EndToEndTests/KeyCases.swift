@@ -52,7 +52,7 @@ struct KeyCase {
 
     private static let everywhere: [String: KeyCase] = [
         "repaint": KeyCase(before: ["scribble"], hides: ["SCRIBBLE"]), "suspend": KeyCase(logs: "stopped for"),
-        "interrupt": .shows("will be closed"), "help": .shows(" help: "),
+        "interrupt": .shows("will close"), "help": .shows(" help: "),
         "command-line": .shows("Tab completes  Enter runs it"),
     ]
 
@@ -61,7 +61,7 @@ struct KeyCase {
         "events": .shows("[4 Events]"), "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
-        "quit": .shows("will be closed"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
+        "quit": .shows("will close"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
         "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),

@@ -20,12 +20,12 @@ struct ScreenTests {
         try tmux.expectFilled(height: 24)
         if withDialog {
             try tmux.keys("C-c")
-            try #require(try tmux.waitFor("will be closed"))
+            try #require(try tmux.waitFor("will close"))
         }
         for (width, height) in Self.sizes {
             try tmux.resize(width, height)
             try tmux.expectFilled(height: height)
-            #expect(try tmux.text().contains("will be closed") == withDialog)
+            #expect(try tmux.text().contains("will close") == withDialog)
         }
         try tmux.resize(39, 9)
         #expect(try tmux.waitFor(withDialog ? "y quit  n stay" : "too small"))
@@ -41,7 +41,7 @@ struct ScreenTests {
         try tmux.keys("1")
         try #require(try tmux.waitFor("[1 List]"))
         try tmux.keys(key)
-        try #require(try tmux.waitFor("will be closed"))
+        try #require(try tmux.waitFor("will close"))
         try tmux.keys("y")
         try tmux.expectEnd(status: 0)
     }
@@ -107,7 +107,7 @@ struct ScreenTests {
         try tmux.keys("Enter")
         #expect(try listener.waitFor("hello"))
         try tmux.keys("C-c")
-        try #require(try tmux.waitFor("will be closed"))
+        try #require(try tmux.waitFor("will close"))
         try tmux.keys("y")
         #expect(try tmux.waitFor("just now"), "the next start offers it: \(tmux.picture)")
         #expect(try tmux.text().contains("127.0.0.1:\(port)"))

@@ -26,7 +26,7 @@ struct TLSScreenTests {
         try inspection.tmux.keys("M-3")
         try inspection.wait(for: "verified for localhost")
         let text = try inspection.tmux.text()
-        for words in ["tls set up", "TLSv1.3", "alpn imap", "sni localhost", "CN=server", "by CN=Test Authority"] {
+        for words in ["tls established", "TLSv1.3", "alpn imap", "sni localhost", "CN=server", "by CN=Test Authority"] {
             #expect(text.contains(words), "\(words)\n\(inspection.tmux.picture)")
         }
     }

@@ -11,7 +11,7 @@ extension Action {
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
-                .key(["F"], in: [.talk, .events], "follow what comes in", hint: "follow")),
+                .key(["F"], in: [.talk, .events], "follow what arrives", hint: "follow")),
             Action(
                 "zoom", .change { $0.isZoomed.toggle() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
@@ -19,7 +19,7 @@ extension Action {
             Action(
                 "freeze", .change { $0.toggleFreeze() },
                 .key(
-                    [" "], in: KeyContext.views, "freeze the screen; the engine runs on",
+                    [" "], in: KeyContext.views, "freeze the screen; the sockets run on",
                     hint: { $0.frozen == nil ? "freeze" : "resume" })),
         ]
 
@@ -64,7 +64,7 @@ extension Action {
         Action(
             "save", .effects { $0.openSave() },
             .key(["o"], in: [.talk], "save bytes to a file, unaltered", hint: "save", if: \.hasTraffic)),
-        Action("edit", .effects { $0.editItem() }, .key(["e"], in: [.talk], "the item in $EDITOR; changed: send it")),
+        Action("edit", .effects { $0.editItem() }, .key(["e"], in: [.talk], "edit the item in $EDITOR, and send it")),
         Action(
             "pause", needs: .commands, .effects { $0.togglePause() },
             .key(
@@ -110,7 +110,7 @@ extension Action {
             "mark", .change { $0.toggleMark() }, .key(["m"], in: [.list], "toggle the mark")),
         Action(
             "mark-all", .change { $0.toggleMarks() },
-            .key(["a"], in: [.list], "mark all that are listed, or take their marks away")),
+            .key(["a"], in: [.list], "mark all that are listed, or unmark them")),
         Action(
             "act-on-marked", .change { $0.openMarkedMenu() },
             .key(

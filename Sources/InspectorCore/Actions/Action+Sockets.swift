@@ -7,16 +7,16 @@ extension Action {
             "open", .change { $0.openSelected() },
             .key(
                 [.enter], in: [.list], "open the connection; go to what was found", hint: "open",
-                if: { $0.selected != nil }),
+                if: { $0.showsFound ? $0.list.found?.current != nil : $0.selected != nil }),
             .key([.enter], in: [.detail], "open the connection").leading),
         Action(
             "jump", .change { $0.jumpToEvent() },
             .key([.enter], in: [.events], "open the connection of this event", hint: "open")),
         Action(
             "write", .change { $0.startComposing() },
-            .key(["w", "i"], in: [.talk], "write: to the composer", hint: "write", if: \.acceptsText),
-            .key(["w"], in: [.list], "write: to the composer"),
-            .key(["w"], in: [.detail], "write: to the composer").leading),
+            .key(["w", "i"], in: [.talk], "write a line", hint: "write", if: \.acceptsText),
+            .key(["w"], in: [.list], "write a line"),
+            .key(["w"], in: [.detail], "write a line").leading),
         Action(
             "expand", .change { $0.toggleExpanded() },
             .key(
@@ -103,7 +103,7 @@ extension Action {
         Action(
             "watermarks", needs: .commands,
             .change { $0.ask { dialogs, subject, _ in dialogs.openWatermarks(subject) } },
-            .key(["b"], in: KeyContext.connections, "bounds of the write queue: watermarks")),
+            .key(["b"], in: KeyContext.connections, "watermarks of the write queue")),
     ]
 
     /// What is asked of a WebSocket.

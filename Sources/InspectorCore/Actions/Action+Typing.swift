@@ -8,8 +8,8 @@ extension Action {
             .key(
                 [.enter], in: [.field], "accept what is typed", hint: { $0.field.open?.verb }, .effects { $0.acceptField() }
             ).required,
-            .key([.enter], in: [.form], "OK", hint: "OK", .effects { $0.submitForm() }).required,
-            .key([.enter], in: [.menu], "OK", hint: "OK", .effects { $0.chooseSelected() }).required,
+            .key([.enter], in: [.form], "OK", hint: { $0.dialogs.verb }, .effects { $0.submitForm() }).required,
+            .key([.enter], in: [.menu], "OK", hint: "choose", .effects { $0.chooseSelected() }).required,
             .key([.enter], in: [.help], "run the entry", hint: "run", .effects { $0.runHelpEntry() })),
         Action(
             "complete", nil,
@@ -74,7 +74,7 @@ extension Action {
             .key([.control("x")], in: [.composer], "^X^E: the line in $EDITOR")),
         Action(
             "pace", needs: .sending, .effects { $0.openPace() },
-            .key([.alt("r")], in: [.composer] + KeyContext.connections, "repeat, or dribble; stop that")),
+            .key([.alt("r")], in: [.composer] + KeyContext.connections, "repeat or dribble the line; again: stop")),
         Action(
             "destination", .change { $0.changeDirection() },
             .key([.alt("d")], in: [.composer], "where datagrams are sent; in a relay, to client or server")),
@@ -108,15 +108,15 @@ extension Action {
     static let dialogs: [Action] = [
         Action(
             "next-field", .change { $0.dialogs.stepField(1) },
-            .key([.tab, .down], in: [.form], "next field", hint: "next field")),
+            .key([.tab, .down], in: [.form], "next field", hint: "next field", if: \.dialogs.hasOtherFields)),
         Action(
             "previous-field", .change { $0.dialogs.stepField(-1) },
             .key([.backTab, .up], in: [.form], "previous field")),
         Action(
             "cancel", .change { $0.dialogs.open = nil },
             .key([.escape], in: [.field], "cancel", hint: "cancel", .change { $0.cancelField() }).required,
-            .key([.escape], in: [.form], "never mind", hint: "cancel").required,
-            .key([.escape, "q"], in: [.menu], "never mind", hint: "cancel").required,
+            .key([.escape], in: [.form], "cancel", hint: "cancel").required,
+            .key([.escape, "q"], in: [.menu], "cancel", hint: "cancel").required,
             .key([.escape, "q", "?", .function(1)], in: [.help], "close", hint: "close", .change { $0.help = nil })
                 .required),
         Action(

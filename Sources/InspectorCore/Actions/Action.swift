@@ -125,7 +125,7 @@ package struct Action: Sendable {
 extension Action {
     /// All actions. Help and hint line keep this order: what is done to connections, what is shown, moving about.
     package static let all: [Action] =
-        sockets + prompts + composer + operations + webSockets + looking + screens + dialogs + program + moving
+        sockets + prompts + operations + composer + webSockets + looking + screens + dialogs + program + moving
         + editing
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

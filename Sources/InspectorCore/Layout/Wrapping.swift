@@ -1,7 +1,7 @@
 /// Breaks text into rows.
 enum Wrapping {
     /// Words joined to as few rows as hold them, each after an indent. A word that is longer than a row goes on in the
-    /// next one.
+    /// next one, from a blank in it where it has one.
     static func rows(_ words: [Line], separator: String, indent: Int = 0, width: Int) -> [Line] {
         var rows: [Line] = []
         let blank = Line(String(repeating: " ", count: indent))
@@ -16,9 +16,9 @@ enum Wrapping {
             if line.width > indent { line.append(separator) }
             var rest = word
             while line.width + rest.width > room {
-                let part = room - line.width
+                let part = rest.breakAfter(0, room - line.width)
                 line.append(rest.columns(0..<part))
-                rest = rest.columns(part..<rest.width)
+                rest = rest.columns(part..<rest.width).withoutLeadingBlanks
                 end()
             }
             line.append(rest)

@@ -13,8 +13,42 @@ extension Line {
         return rows
     }
 
+    /// The line in rows of `width` columns, those after the first one indented.
+    package func hanging(width: Int, indent: Int) -> [Line] {
+        guard width > indent, self.width > width, let first = wrapped(to: width).first else { return [self] }
+        let rest = columns(first.width..<self.width).withoutLeadingBlanks
+        return [first]
+            + rest.wrapped(to: width - indent).map { row in
+                var line = Line(String(repeating: " ", count: indent))
+                line.append(row)
+                return line
+            }
+    }
+
+    /// The line without the blanks that it begins with.
+    var withoutLeadingBlanks: Line {
+        let start = (0..<width).first { !isBlank($0) } ?? width
+        return start == 0 ? self : columns(start..<width)
+    }
+
+    /// Cuts the line to `limit` columns after a word, where there is one that is not too short.
+    package func clippedAfterWord(to limit: Int, _ glyphs: Glyphs) -> Line {
+        guard width > limit, let blank = (limit / 2..<max(limit / 2, limit)).last(where: isBlank) else {
+            return clipped(to: limit, glyphs)
+        }
+        var cut = columns(0..<blank)
+        while cut.width > 0, cut.isBlank(cut.width - 1) { cut = cut.columns(0..<cut.width - 1) }
+        cut.append(String(glyphs.ellipsis), Style(.dim))
+        return cut
+    }
+
+    /// The first of these that fits in `width` columns, or else the last.
+    static func fitting(_ lines: [Line], in width: Int) -> Line {
+        lines.first { $0.width <= width } ?? lines.last ?? Line()
+    }
+
     /// Where a row that begins at a column ends.
-    private func breakAfter(_ start: Int, _ room: Int) -> Int {
+    func breakAfter(_ start: Int, _ room: Int) -> Int {
         var end = start + room
         guard end < width else { return width }
         if let blank = (start + 1...end).last(where: isBlank) { return blank }

@@ -14,6 +14,21 @@ package enum Shorten {
         return short
     }
 
+    /// A sentence without its last clauses, where the whole of it does not fit.
+    static func clause(_ text: String, to width: Int) -> String {
+        guard text.count > width else { return text }
+        for separator in ";,:" as String {
+            let ends = text.indices.filter { text[$0] == separator && text[$0...].dropFirst().first == " " }
+            if let short = ends.map({ String(text[..<$0]) }).last(where: { $0.count <= width }) { return short }
+        }
+        return text
+    }
+
+    /// The first of these that fits, or else the last.
+    static func fitting(_ texts: [String], in width: Int) -> String {
+        texts.first { $0.count <= width } ?? texts.last ?? ""
+    }
+
     /// Columns that the port takes with its colon; 0 where there is none.
     package static func portTail(_ address: String) -> Int {
         guard !address.hasPrefix("unix:"), let colon = address.lastIndex(of: ":") else { return 0 }

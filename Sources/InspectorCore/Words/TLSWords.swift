@@ -53,10 +53,10 @@ package enum TLSWords {
 
     package static func phase(_ phase: TLSSnapshot.Phase) -> String {
         switch phase {
-        case .queued: "asked for"
+        case .queued: "requested"
         case .handshaking: "handshake"
         case .asking: "waits for your answer"
-        case .secure: "set up"
+        case .secure: "established"
         case .failed: "failed"
         }
     }
@@ -101,7 +101,7 @@ package enum TLSWords {
         guard let tls = socket.tls else { return ("", false) }
         switch tls.phase {
         case .asking:
-            return ("\(tls.question?.problem ?? "its certificate awaits a decision"): \(answer) answers", true)
+            return ("\(answer) answers: \(tls.question?.problem ?? "its certificate awaits a decision")", true)
         case .handshaking:
             let took = tls.began.map { " for \(Format.duration(now - $0))" } ?? ""
             let left = tls.deadline.map { ", \(Format.duration(max(.zero, $0 - now))) left" } ?? ""
@@ -109,7 +109,7 @@ package enum TLSWords {
         case .queued, .secure, .failed: break
         }
         guard socket.phase == .connected else { return ("waits for the connection", false) }
-        if queue.barrier ?? 0 > 0 { return ("waits for what is before it", false) }
+        if queue.barrier ?? 0 > 0 { return ("waits for the operations above", false) }
         let (other, noun) =
             socket.reading.barrier == 0 ? (socket.writing, "write") : (socket.reading, "read")
         let tag = other.current.map { " t\($0.tag)" } ?? ""

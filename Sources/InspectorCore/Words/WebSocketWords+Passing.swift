@@ -7,6 +7,11 @@ extension WebSocketWords {
         facts.observation == nil ? self.origin(origin) : "the \(party(origin, facts))"
     }
 
+    /// Who began to close, after "by".
+    static func starter(_ origin: WebSocketCloseReport.Origin, of facts: WebSocketPicture) -> String {
+        facts.observation == nil && origin == .local ? "us" : self.origin(origin, of: facts)
+    }
+
     /// Who speaks at that end of a connection.
     private static func party(_ origin: WebSocketCloseReport.Origin, _ facts: WebSocketPicture) -> String {
         (origin == .local) == (facts.role == .client) ? "client" : "server"

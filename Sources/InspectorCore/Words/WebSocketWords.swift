@@ -29,9 +29,9 @@ package enum WebSocketWords {
     private static func opening(_ facts: WebSocketPicture) -> Progress {
         switch facts.stage {
         case .connecting: Progress(what: "the connection")
-        case .tunnelling: Progress(what: "the proxy's answer", done: facts.headBytes)
+        case .tunnelling: Progress(what: "proxy response", done: facts.headBytes)
         case .opening:
-            Progress(what: facts.role == .client ? "the answer's head" : "the request's head", done: facts.headBytes)
+            Progress(what: facts.role == .client ? "response head" : "request head", done: facts.headBytes)
         case .open, .closing, .refused, .closed: Progress(what: "nothing")
         }
     }

@@ -15,7 +15,7 @@ struct ComposerInfo {
         if let search = composer.search { return self.search(search) }
         if model.whyNoSending != nil, model.isComposing {
             var line = Line("   ")
-            line.append(ComposerView.problem(model))
+            line.append(ComposerView.problem(model, width: width - 4))
             return line
         }
         if let id = model.injection?.id ?? model.list.selected, let running = model.transmissions[id] {

@@ -11,11 +11,11 @@ extension QueueLines {
         switch facts.mode {
         case _ where socket.isReadingPaused: line.append(model.naming("paused by hand: {pause} resumes"), Style(.warn))
         case .paused: line.append(model.naming("nobody receives: {read} takes one, or all"), Style(.warn))
-        case .once: line.append("the next one")
-        case .continuous: line.append("all that come")
+        case .once: line.append("the next datagram")
+        case .continuous: line.append("every datagram")
         }
         let received = facts.counters.received
-        line.append("  \(Format.number(received)) datagram\(received == 1 ? "" : "s")", Style(.received))
+        line.append("  \(Format.number(received)) received", Style(.received))
         if let rate = socket.receiveRate, rate >= 1 {
             line.append("  \(Format.size(UInt64(rate)))/s", Style(.received))
         }
@@ -31,7 +31,7 @@ extension QueueLines {
             row.left = label("SEND")
             row.left.append("nothing queued", Style(.dim))
         }
-        row.left.append("  \(Format.number(facts.counters.sent)) datagrams", Style(.sent))
+        row.left.append("  \(Format.number(facts.counters.sent)) sent", Style(.sent))
         let failed = facts.counters.failed &+ facts.counters.errors
         if failed > 0 {
             if row.right.width > 0 { row.right.append("  ") }

@@ -33,22 +33,22 @@ extension DetailBuilder {
             rows.append(Row(left: Line(" empty", Style(.dim))))
         }
         for (index, operation) in queue.pending.enumerated() {
-            if queue.barrier == index + current { rows.append(barrier(queue)) }
+            if queue.barrier == index + current { rows += barrier(queue) }
             rows.append(waiting(operation, number: index + 1, after: queue.current))
         }
-        if queue.barrier == queue.pending.count + current { rows.append(barrier(queue)) }
+        if queue.barrier == queue.pending.count + current { rows += barrier(queue) }
         let unlisted = queue.pendingCount - queue.pending.count
         if unlisted > 0 { rows.append(Row(left: Line("     +\(unlisted) more", Style(.dim)))) }
         return rows
     }
 
     /// The TLS barrier, and what it waits for.
-    private func barrier(_ queue: QueueSnapshot) -> Row {
-        var line = Line(queue.barrier == 0 ? " now " : "  -- ", Style(.key))
-        line.append("startTLS  ", Style(.heading))
+    private func barrier(_ queue: QueueSnapshot) -> [Row] {
         let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now, answer: model.answerKey)
-        line.append(safe(text, isWarning ? .warn : .dim))
-        return Row(left: line)
+        let words = text.split(separator: " ").map { safe(String($0), isWarning ? .warn : .dim) }
+        return marked(
+            Line(queue.barrier == 0 ? " now " : "  -- ", Style(.key)),
+            wrapped([Line("startTLS ", Style(.heading))] + words, separator: " ", indent: 5))
     }
 
     private func name(_ operation: OperationSnapshot) -> Line {

@@ -71,7 +71,7 @@ struct DetailBuilder {
         if !socket.target.isEmpty && socket.role == .client && socket.target != socket.peer?.description
             && socket.peer != nil
         {
-            words.append(safe("asked for \(socket.target)", .dim))
+            words.append(safe("target \(socket.target)", .dim))
         }
         if !socket.name.isEmpty { words.append(safe("name \(socket.name)")) }
         if let linked = socket.linked {

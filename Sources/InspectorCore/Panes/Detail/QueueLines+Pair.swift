@@ -13,7 +13,7 @@ extension QueueLines {
         case .connected, .lingering, .open, .listening: return lines.bytes(label: name)
         case .closed:
             var line = label(name)
-            line.append(safe("closed: \(leg.ending ?? "")", .closed))
+            line.append(safe(Shorten.clause("closed: \(leg.ending ?? "")", to: width - 1 - line.width), .closed))
             return Row(left: line)
         case .resolving, .connecting:
             var line = label(name)
@@ -30,8 +30,10 @@ extension QueueLines {
         line.append("  ")
         line.append("server \(rate(pair.client.sendRate))", Style(.received))
         var notes: [String] = []
-        if pair.client.isHeldBack { notes.append("client held back: the server can't keep up") }
-        if pair.server.isHeldBack { notes.append("server held back: the client can't keep up") }
+        if pair.client.isHeldBack { notes.append("client held back") }
+        if pair.server.isHeldBack { notes.append("server held back") }
+        let cause = ": the \(pair.client.isHeldBack ? "server" : "client") can't keep up"
+        if notes.count == 1, notes[0].count + cause.count <= width - 2 - line.width { notes[0] += cause }
         for leg in pair.legs where leg.isReadingPaused {
             notes.append(model.naming("\(leg.id == pair.client.id ? "client" : "server") paused ({pause})"))
         }

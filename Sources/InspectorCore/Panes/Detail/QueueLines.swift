@@ -21,6 +21,8 @@ package struct QueueLines {
     /// Columns of the words before the progress bars.
     private var barColumn: Int { width >= 76 ? 30 : 26 }
     private var barWidth: Int { width >= 76 ? 18 : 10 }
+    /// Whether there is room for what matters only.
+    var isNarrow: Bool { width < 56 }
 
     package var rows: [Row] {
         if let pair = model.list.pair(of: socket, in: model.shared) { return pairRows(pair) }
@@ -50,7 +52,7 @@ package struct QueueLines {
             return [Row(left: label("CLOSED")), Row(left: Line()), Row(left: Line())]
         }
         var why = label("CLOSED")
-        why.append(safe(socket.ending ?? "", .closed))
+        why.append(safe(Shorten.clause(socket.ending ?? "", to: width - 1 - why.width), .closed))
         var when = label("WHEN")
         when.append(model.shownClock.text(record.time))
         when.append(lasted(until: record.time), Style(.dim))
@@ -73,7 +75,7 @@ package struct QueueLines {
     /// How long it was open, or how long it tried to be.
     private func lasted(until end: MonotonicTime) -> String {
         if let connected = socket.connected { return ", open for \(Format.age(end - connected))" }
-        if socket.role == .client { return ", never open; tried for \(Format.duration(end - socket.opened))" }
+        if socket.role == .client { return ", never connected; tried for \(Format.duration(end - socket.opened))" }
         return ", open for \(Format.age(end - socket.opened))"
     }
 
@@ -149,7 +151,7 @@ package struct QueueLines {
     }
 
     private func queued(_ count: Int) -> Line {
-        count > 0 ? Line("+\(count) queued") : Line()
+        count > 0 ? Line(isNarrow ? "+\(count)" : "+\(count) queued") : Line()
     }
 
     /// Progress as a bar and a percentage, only where the whole is known, and what keeps the operation waiting. Where
@@ -183,7 +185,10 @@ package struct QueueLines {
         withBar = joined(withBar, note, room: .max)
         if withBar.width <= room { return withBar }
         line.append(percent)
-        return joined(line, note, room: room)
+        var brief = words
+        brief.append(percent)
+        let most = room - (note.width > 0 ? note.width + 2 : 0)
+        return joined(Line.fitting([line, brief], in: most), note, room: room)
     }
 
     /// What keeps an operation waiting is never cut off; what stands before it is.
@@ -203,7 +208,7 @@ package struct QueueLines {
 
     /// What keeps the current operation waiting.
     private func note(_ operation: OperationSnapshot) -> Line {
-        if operation.isAsking { return Line("timed out: ASK", Style(.warn, [.bold])) }
+        if operation.isAsking { return Line(isNarrow ? "ASK" : "timed out: ASK", Style(.warn, [.bold])) }
         if operation.kind != .write && socket.isHeldBack { return heldBack }
         if operation.kind != .write && socket.isReadingPaused { return Line("paused by hand", Style(.warn)) }
         let still = (operation.lastProgress ?? operation.started).map { model.now - $0 } ?? .zero
@@ -259,7 +264,7 @@ package struct QueueLines {
             return (mayAct ? model.naming("paused by hand: {pause} resumes") : "paused by hand", .warn)
         }
         guard socket.unreadBytes > 0 else { return ("no read queued", .dim) }
-        return (mayAct ? model.naming("no read queued: {read} takes the unread bytes") : "no read queued", .warn)
+        return (mayAct ? model.naming("no read queued: {read} queues one") : "no read queued", .warn)
     }
 
     /// `any (standing)  1.2K/s`, `until CRLF  312 B so far, max 8K`.

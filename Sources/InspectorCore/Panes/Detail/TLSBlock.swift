@@ -39,14 +39,14 @@ extension DetailBuilder {
         let name = tls.expectedName.map { " for \($0)" } ?? ""
         switch tls.verification {
         case nil where tls.question != nil: return Line("NOT TRUSTED\(name):", Style(.warn, [.bold]))
-        case nil: return Line("certificate not seen yet", Style(.dim))
-        case .some(.none): return Line("the peer has shown no certificate", Style(tls.role == .client ? .warn : .dim))
+        case nil: return Line("no certificate yet", Style(.dim))
+        case .some(.none): return Line("the peer sent no certificate", Style(tls.role == .client ? .warn : .dim))
         case .passed where tls.expectedName == nil && tls.role == .client:
             return Line("verified, for any name", Style(.warn))
         case .passed: return safe("verified\(name)", .lit)
         case .pinned: return Line("verified: it is the pinned one", Style(.lit))
         case .notRequired: return Line("NOT VERIFIED:", Style(.warn, [.bold]))
-        case .acceptedByHand(nil): return Line("accepted by hand; it was in order", Style(.lit))
+        case .acceptedByHand(nil): return Line("accepted by hand; it was valid", Style(.lit))
         case .acceptedByHand: return Line("ACCEPTED BY HAND:", Style(.warn, [.bold]))
         case .failed: return safe("REFUSED\(name):", .error)
         }

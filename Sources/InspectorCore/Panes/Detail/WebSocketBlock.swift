@@ -6,8 +6,8 @@ extension DetailBuilder {
         guard let facts = socket.webSocket else { return [] }
         let isOver = !socket.isLive && facts.traffic == nil && facts.openedIn == nil
         let title =
-            "websocket \(isOver ? "never open" : WebSocketWords.stage(facts.stage))"
-            + (facts.observation == nil ? "" : ", passed on")
+            "websocket \(isOver ? "never opened" : WebSocketWords.stage(facts.stage))"
+            + (facts.observation == nil ? "" : ", relayed")
         var rows = [rule(title, right: facts.role == .client ? "client" : "server")]
         if socket.isLive, facts.observation == nil || facts.traffic != nil { rows += halfDone(facts) }
         rows += wrapped(opening(facts), separator: "   ")
@@ -28,7 +28,7 @@ extension DetailBuilder {
     /// Both heads as they went over the wire, after all that changes.
     var webSocketHeads: [Row] {
         guard let facts = socket.webSocket else { return [] }
-        return head("request", facts.request) + head("answer", facts.response)
+        return head("request", facts.request) + head("response", facts.response)
     }
 
     // MARK: What is half done
@@ -67,7 +67,7 @@ extension DetailBuilder {
         var words = [safe(facts.request?.startLine ?? facts.target)]
         words.append(
             facts.response.map { safe($0.startLine, facts.stage == .refused ? .error : .lit) }
-                ?? word("answer", "-"))
+                ?? word("response", "-"))
         if let time = facts.openedIn { words.append(word("opened in", Format.duration(time))) }
         words.append(word("offered", WebSocketWords.list("Sec-WebSocket-Extensions", facts.request)))
         let agreed = facts.extensions.isEmpty ? "-" : facts.extensions.joined(separator: ", ")
@@ -113,7 +113,7 @@ extension DetailBuilder {
         }
         if traffic.heldBytes > 0 { words.append(word("held", Format.size(traffic.heldBytes), .warn)) }
         if facts.undeliveredBytes > 0 { words.append(word("undelivered", Format.size(facts.undeliveredBytes), .warn)) }
-        let unread = facts.observation == nil ? "discarded" : "not frames"
+        let unread = facts.observation == nil ? "discarded" : "outside frames"
         if traffic.discardedBytes > 0 { words.append(word(unread, Format.size(traffic.discardedBytes), .warn)) }
         if traffic.supersededPings > 0 {
             words.append(word("pings not answered", Format.number(traffic.supersededPings), .warn))
@@ -131,7 +131,7 @@ extension DetailBuilder {
         let received = facts.report?.received ?? traffic.closeReceived
         var words = [
             Line("close", Style(.heading)), end("sent", sent), end("received", received),
-            word("began", origin.map { WebSocketWords.origin($0, of: facts) } ?? "-"),
+            word("started by", origin.map { WebSocketWords.starter($0, of: facts) } ?? "-"),
         ]
         if let report = facts.report {
             words.append(Line(report.wasClean ? "clean" : "NOT CLEAN", Style(report.wasClean ? .dim : .warn)))

@@ -31,7 +31,7 @@ extension QueueLines {
         } else if let message = facts.traffic?.receiving, message.fragments > 1 || message.isCompressed {
             right.append("message \(Format.size(message.bytes))", Style(.received))
         } else if let deadline = facts.openingDeadline {
-            right.append("must open in \(Format.duration(max(.zero, deadline - model.now)))", Style(.dim))
+            right.append("times out in \(Format.duration(max(.zero, deadline - model.now)))", Style(.dim))
         }
         guard let total = now.total else {
             if now.done > 0 { words.append(" \(Format.size(now.done)) so far", Style(.received)) }
@@ -72,8 +72,9 @@ extension QueueLines {
         withBar.pad(to: width >= 76 ? 40 : 0)
         withBar.append(model.glyphs.bar(done: done, total: total, width: width >= 76 ? 18 : 10), Style(role))
         withBar.append(" \(percent)")
-        if withBar.width <= room { return withBar }
         line.append(percent)
-        return line
+        var brief = words
+        brief.append(percent)
+        return Line.fitting([withBar, line, brief], in: room)
     }
 }

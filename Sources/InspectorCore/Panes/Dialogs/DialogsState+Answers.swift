@@ -35,7 +35,7 @@ extension DialogsState {
                     key: "d", label: shared.options.keys.naming("look at it first ({detail} Detail)"),
                     choice: .showDetail),
             ], selected: 1)
-        menu.notes = [.words(trust.problem ?? "in order")]
+        menu.notes = [.words(trust.problem ?? "valid")]
         if let certificate { menu.notes.append(.fingerprint(certificate.fingerprint)) }
         open = .menu(menu)
     }

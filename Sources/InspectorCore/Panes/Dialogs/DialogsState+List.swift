@@ -29,7 +29,7 @@ extension DialogsState {
                     item("c", "close them; asks how", .askHow), item("p", "pause reading", .pause(true)),
                     item("r", "resume reading", .pause(false)), item("f", "list only these", .list),
                     item("s", "save what was received and sent; asks where", .save),
-                    item("u", "take the marks away", .unmark),
+                    item("u", "remove the marks", .unmark),
                 ]))
     }
 

@@ -78,7 +78,7 @@ extension DialogsState {
     mutating func openQuit(live: Int) {
         open = .menu(
             Menu(
-                title: "quit?  \(Format.count(live, "live socket")) will be closed",
+                title: "quit? \(Format.count(live, "live socket")) will close",
                 items: [
                     Menu.Item(key: "y", label: "quit", choice: .quit),
                     Menu.Item(key: "n", label: "stay", choice: .stay),

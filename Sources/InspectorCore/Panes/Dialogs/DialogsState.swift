@@ -52,6 +52,15 @@ package struct DialogsState: Sendable {
         return true
     }
 
+    /// What Enter does in the form that is open.
+    var verb: String? { if case .form(let form) = open { form.verb } else { nil } }
+
+    /// Whether the open form has another field to go to.
+    var hasOtherFields: Bool {
+        guard case .form(let form) = open else { return false }
+        return form.shown.count > 1 || form.fields.count > form.shown.count
+    }
+
     mutating func editForm(_ change: (inout Form) -> Void) {
         guard case .form(var form) = open else { return }
         change(&form)

@@ -93,6 +93,19 @@ package struct Form: Hashable, Sendable {
         }
     }
 
+    /// What Enter does.
+    var verb: String {
+        switch purpose {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .read: "queue it"
+        case .tls: "secure"
+        case .answer: "answer"
+        case .timeout, .watermarks, .pace, .reply, .destination: "set it"
+        case .save, .saveMarked: "save"
+        }
+    }
+
     package func text(_ name: FormField.Name) -> String {
         for field in fields where field.name == name {
             if case .text(let editor) = field.value { return editor.text }

@@ -49,17 +49,7 @@ struct EventLine {
 
     /// The same in as many rows as it takes, which the event at the cursor has.
     func rows(_ entry: EventLog.Entry, _ model: Model) -> [Line] {
-        let whole = line(entry, model)
-        guard whole.width > width, let first = whole.wrapped(to: width).first else { return [whole] }
-        let indent = room == .wide ? 24 : room == .medium ? 18 : 10
-        var rest = whole.columns(first.width..<whole.width)
-        while rest.text.hasPrefix(" ") { rest = rest.columns(1..<rest.width) }
-        return [first]
-            + rest.wrapped(to: max(1, width - indent)).map { row in
-                var line = Line(String(repeating: " ", count: indent))
-                line.append(row)
-                return line
-            }
+        line(entry, model).hanging(width: width, indent: room == .wide ? 24 : room == .medium ? 18 : 10)
     }
 
     /// What the event says beside its kind.

@@ -21,6 +21,7 @@ package enum EventsView {
         for index in max(0, last - height + 1)...last {
             guard let entry = model.log[shown[index]] else { continue }
             for line in index == current ? Array(whole) : [lines.line(entry, model)] {
+                let line = line.clippedAfterWord(to: body.width, model.glyphs)
                 canvas.draw(line, row: row, in: body, model.glyphs)
                 if cursor == index {
                     canvas.restyle(row: row, in: body) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }

@@ -6,14 +6,15 @@ package enum PaletteView {
         guard let palette = CommandPalette(model) else { return }
         let above = Rect(layout.size).trimmed(bottom: 2)
         let usage = Line(palette.usage).wrapped(to: max(1, above.width - 2)).prefix(
-            palette.usage.isEmpty ? 0 : above.height / 3)
-        let height = min(palette.entries.count, most, max(1, above.height * 2 / 3 - 1 - usage.count))
+            palette.usage.isEmpty ? 0 : max(3, above.height / 3))
+        let height = min(palette.entries.count, most, max(2, above.height * 2 / 3 - 1 - usage.count))
         let rect = above.bottom(height + usage.count + 1)
         canvas.clear(rect)
         let top = min(max(0, (palette.target ?? 0) - height / 2), palette.entries.count - height)
         let below = palette.entries.count - top - height
         canvas.rule(
-            row: 0, in: rect, title: Line("commands", Style(.heading)), right: Line(below > 0 ? "\(below) more" : ""),
+            row: 0, in: rect, title: Line(palette.usage.isEmpty ? "commands" : "arguments", Style(.heading)),
+            right: Line(below > 0 ? "\(below) more" : ""),
             model.glyphs)
         for (row, line) in usage.enumerated() {
             canvas.draw(line, x: rect.x + 1, y: rect.y + 1 + row, width: rect.width - 1, model.glyphs)
@@ -24,7 +25,7 @@ package enum PaletteView {
             let isTarget = top + row == palette.target
             var line = Line(isTarget ? "> " : "  ", Style(.key))
             line.append(self.line(palette.entries[top + row], names: names, width: rect.width, model))
-            canvas.draw(line, row: row, in: list, model.glyphs)
+            canvas.draw(line.clippedAfterWord(to: rect.width, model.glyphs), row: row, in: list, model.glyphs)
             if isTarget { canvas.restyle(row: row, in: list) { Style($0.role, [.reverse]) } }
         }
     }

@@ -34,7 +34,9 @@ package enum Footer {
         let left = Line(model.naming(" {history-up} {history-down} choose", in: .field), Style(.dim))
         let completes = rect.width < 60 ? "" : "{complete} completes  "
         let right = Line(model.naming("\(completes){accept} \(verb)  {cancel} cancel", in: .field), Style(.key))
-        canvas.draw(left: left, right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
+        let isFitting = left.width + right.width + 2 < rect.width
+        canvas.draw(
+            left: isFitting ? left : Line(), right: right, row: 0, in: rect.left(rect.width - 1), model.glyphs)
     }
 
     /// What helps and what leaves, by the keys that are bound to them. ^C always quits.
@@ -75,7 +77,7 @@ package enum Footer {
     private static func usual(_ model: Model) -> String {
         switch model.tab {
         case .list:
-            if let found = model.list.found { return found.words }
+            if let found = model.list.found { return Shorten.clause(found.words, to: model.size.width - 2) }
             let rows = model.list.rows.count
             let all = model.list.total
             let counts =
@@ -83,7 +85,9 @@ package enum Footer {
                 ? "\(model.summary.live) live, \(model.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
-            return counts + ", sorted by \(name)" + inSight(model)
+            let sight = inSight(model)
+            return Shorten.fitting(
+                [counts + ", sorted by \(name)" + sight, counts + sight, counts], in: model.size.width - 1)
         case .events:
             let shown = model.events.shown(in: model.shared).count
             let kept = model.shared.eventsEnd - model.log.first
@@ -121,7 +125,12 @@ package enum Footer {
         var problem = Line()
         if let error = field.error { model.sanitizer.append(error, Style(.error), to: &problem) }
         let room = rect.width - label.count - 1
-        let kept = min(problem.width, max(0, room - 16))
+        let isBeside = problem.width <= room - 16
+        if !isBeside, let error = field.error {
+            let above = Rect(x: rect.x, y: rect.y - 1, width: rect.width, height: 1)
+            draw(.error(error), model, above, on: &canvas)
+        }
+        let kept = isBeside ? problem.width : 0
         let width = max(1, kept > 0 ? room - kept - 2 : room)
         let (line, cursor) = field.editor.window(
             width: width, sanitizer: model.sanitizer, glyphs: model.glyphs, wrong: field.wrong)

@@ -7,8 +7,9 @@ package enum Header {
         let (found, critical) = (model.findings.urgent, model.findings.count(.critical))
         let style = Style(critical > 0 ? .bad : .warn, [.bold])
         let warnings = found > 0 ? Line("\(critical > 0 ? "!!" : "!")\(found)", style) : Line()
+        let words = (0...4).map { first(model, isNarrow: isNarrow, without: $0) }
         canvas.draw(
-            left: first(model, isNarrow: isNarrow), right: warnings, row: 0,
+            left: Line.fitting(words, in: layout.header.width - 2 - warnings.width), right: warnings, row: 0,
             in: layout.header.left(layout.header.width - 1), model.glyphs)
         let tabs = tabs(model)
         let room = layout.tabs.width - tabs.width - 3
@@ -18,7 +19,9 @@ package enum Header {
             model.glyphs)
     }
 
-    private static func first(_ model: Model, isNarrow: Bool) -> Line {
+    /// `without`: how much is left out for want of room: how often the screen changes, then the rates, then how
+    /// many are closed, then how many are live.
+    private static func first(_ model: Model, isNarrow: Bool, without: Int) -> Line {
         var line = Line(" socktui", Style(.title))
         append(model.programs, to: &line, model)
         line.pad(to: isNarrow ? 10 : 20)
@@ -31,10 +34,12 @@ package enum Header {
             line.append(silence, Style(.warn))
         } else {
             line.append("LIVE", Style(.lit))
-            if let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
+            if without < 1, let rate = model.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
         }
+        guard without < 4 else { return line }
         line.append("  live \(model.summary.live)")
-        line.append("  closed \(model.summary.closed)", Style(.closed))
+        if without < 3 { line.append("  closed \(model.summary.closed)", Style(.closed)) }
+        guard without < 2 else { return line }
         line.append(isNarrow ? "  " : "    ")
         line.append("rx \(perSecond(model.summary.receiveRate))", Style(.received))
         line.append(" ")
@@ -72,9 +77,9 @@ package enum Header {
     private static func right(_ model: Model, room: Int) -> Line {
         switch model.tab {
         case .start: return Line()
-        case .list: return list(model)
+        case .list: return Line.fitting([true, false].map { list(model, withOrder: $0) }, in: room)
         case .talk: return connection(model, room: room)
-        case .detail: return place(model)
+        case .detail: return Line.fitting(places(model), in: room)
         case .events:
             var line = chip(model.events.filter, model)
             line.append(
@@ -92,26 +97,34 @@ package enum Header {
         return line
     }
 
-    private static func list(_ model: Model) -> Line {
+    private static func list(_ model: Model, withOrder: Bool) -> Line {
         var line = chip(model.list.filter, model)
         let sorting = model.list.sorting
         if model.list.showsMarked { line.append(model.naming("marked ({show-marked})  "), Style(.chip)) }
         if let chip = model.list.cursor.chip { line.append(model.naming(chip), Style(.dim)) }
-        line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
+        if withOrder {
+            line.append("sort \(sorting.column.title.lowercased()) \(sorting.descending ? "v" : "^")", Style(.dim))
+        }
         return line
     }
 
     private static func connection(_ model: Model, room: Int) -> Line {
         guard let socket = model.selected else { return Line() }
         var line = Line("\(socket.id) ", Style(.heading))
-        line.append(Shorten.address(socket.peerText, to: max(8, room - line.width), Style(.heading), model))
+        guard room - line.width >= 8 else { return line }
+        line.append(Shorten.address(socket.peerText, to: room - line.width, Style(.heading), model))
         return line
     }
 
-    private static func place(_ model: Model) -> Line {
-        guard let id = model.list.selected else { return Line() }
-        var line = Line(model.naming("{previous} previous  {next} next"), Style(.dim))
-        if let row = model.list.row(of: id, in: model.shared) { line.append("   \(row + 1)/\(model.list.rows.count)") }
-        return line
+    /// The keys that go to other connections, and which one of how many this is.
+    private static func places(_ model: Model) -> [Line] {
+        guard let id = model.list.selected else { return [] }
+        let keys = Line(model.naming("{previous} previous  {next} next"), Style(.dim))
+        guard let row = model.list.row(of: id, in: model.shared) else { return [keys, Line()] }
+        let count = Line("\(row + 1)/\(model.list.rows.count)")
+        var both = keys
+        both.append("   ")
+        both.append(count)
+        return [both, keys, count]
     }
 }

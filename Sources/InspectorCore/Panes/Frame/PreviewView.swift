@@ -12,8 +12,11 @@ package enum PreviewView {
             model.list.found != nil
             ? 0 : model.list.rows.count - model.list.top - model.layout(canvas.size, model.tab).listRows
         let keys = model.naming("{open} open, {detail} detail")
-        let hint = Line((below > 0 ? "\(below) more rows below   " : "") + keys, Style(.dim))
-        canvas.rule(row: 0, in: rect, title: title(model, socket), right: hint, model.glyphs)
+        let more = below > 0 ? "\(Format.count(below, "more row")) below" : ""
+        let title = title(model, socket)
+        let texts = [below > 0 ? "\(more)   \(keys)" : keys, keys, model.naming("{open} open")]
+        let hint = Shorten.fitting(texts, in: rect.width - title.width - 8)
+        canvas.rule(row: 0, in: rect, title: title, right: Line(hint, Style(.dim)), model.glyphs)
         QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
         canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)
         let tail = rect.trimmed(top: 5)

@@ -7,9 +7,11 @@ package enum HelpView {
         let below = max(0, layout.rows.count - help.top - height)
         let chip = help.filter.isEmpty ? "" : ", matching \"\(model.sanitizer.text(help.filter))\""
         let hint = model.naming("{accept} run   {filter} filter   {cancel} close", in: .help)
+        let more = below > 0 ? ["\(hint)   \(below) more below"] : []
+        let brief = model.naming("{accept} run  {cancel} close", in: .help)
         canvas.box(
-            rect, title: "help: \(help.context.title)\(chip)", hint: hint + (below > 0 ? "   \(below) more below" : ""),
-            model.glyphs)
+            rect, title: "help: \(help.context.title)\(chip)",
+            hint: Shorten.fitting(more + [hint, brief], in: rect.width - 6), model.glyphs)
         let inner = Rect(x: rect.x + 2, y: rect.y + 1, width: rect.width - 3, height: height)
         for (row, line) in layout.rows.dropFirst(help.top).prefix(height).enumerated() {
             canvas.draw(line, row: row, in: inner, model.glyphs)

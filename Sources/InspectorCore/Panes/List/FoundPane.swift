@@ -121,20 +121,21 @@ package struct FoundPane: Hashable, Sendable {
         top = min(max(0, top), max(0, matches.count - max(1, height)))
     }
 
-    /// `37 matches in 12 of 2000 connections, 60% searched; 3 older items were not kept`
+    /// `37 matches in 12 of 2000 connections; not kept: 3 older items`
     package var words: String {
         let connections = Set(matches.map(\.socket)).count
         let all = request.sockets.count
         var text = "\(progress.count) match" + (progress.count == 1 ? "" : "es")
-        if progress.count > 0 { text += " in " + Format.count(connections, "connection") }
-        if progress.count > matches.count { text += ", the first \(matches.count) listed" }
         let done = progress.searched + progress.unknown
         if progress.isOver {
-            text += "; \(Format.count(progress.searched, "connection")) searched"
-        } else {
-            text += "; searching, \(all == 0 ? 100 : done * 100 / all)%"
+            text += " in " + (progress.count > 0 ? "\(connections) of " : "")
+            text += Format.count(progress.searched, "connection")
+        } else if progress.count > 0 {
+            text += " in " + Format.count(connections, "connection")
         }
-        if progress.unknown > 0 { text += ", \(progress.unknown) of other programs not" }
+        if progress.count > matches.count { text += ", the first \(matches.count) listed" }
+        if !progress.isOver { text += "; searching, \(all == 0 ? 100 : done * 100 / all)%" }
+        if progress.unknown > 0 { text += "; \(progress.unknown) of other programs not searched" }
         var missing: [String] = []
         if progress.droppedItems > 0 {
             missing.append(Format.count(Int(clamping: progress.droppedItems), "older item"))

@@ -31,12 +31,15 @@ struct ListRow {
         if let pair, isLive {
             put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
             put(columns.writing, queued(pair))
+        } else if let pair {
+            put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))
         } else {
-            let ends = pair.map { PairWords(model: model, pair: $0, style: peer).ends(width: columns.peer.width) }
-            put(columns.peer, ends ?? Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
+            put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
         }
         if !isLive, let ending = ending {
-            put(columns.reason, safe(ending, .closed))
+            let place = pair == nil ? columns.reason : closedPair.reason
+            let line = safe(Self.fitted(ending, to: place.width), .closed)
+            put(place, line.clippedAfterWord(to: place.width, model.glyphs))
             let sigma = String(model.glyphs.sigma)
             right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
             right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
@@ -71,9 +74,31 @@ struct ListRow {
         return pair.ending(timeout: model.timeouts[pair.worst.id])
     }
 
+    /// Where a closed pair names its ends, and where it says why: that gives way to the ends as far as it can.
+    private var closedPair: (ends: ListColumns.Column, reason: ListColumns.Column) {
+        guard let pair else { return (columns.peer, columns.reason) }
+        let end = columns.reason.x + columns.reason.width
+        let wanted = PairWords(model: model, pair: pair, style: .plain).ends(width: end - columns.peer.x).width
+        let least = end - min(columns.reason.width, ending?.count ?? 0)
+        let start = min(max(columns.reason.x, columns.peer.x + wanted + 1), max(columns.reason.x, least))
+        return (
+            ListColumns.Column(x: columns.peer.x, width: start - columns.peer.x - 1),
+            ListColumns.Column(x: start, width: end - start)
+        )
+    }
+
+    /// A reason without the words that it can be told without, where the whole of it does not fit.
+    private static func fitted(_ text: String, to width: Int) -> String {
+        var forms = [text]
+        for word in [" its side", " (FIN)", " first", "client: ", "server: "] {
+            forms.append((forms.last ?? text).replacing(word, with: ""))
+        }
+        return Shorten.fitting(forms.dropLast(2) + forms.suffix(1), in: width)
+    }
+
     /// What the relay has still to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
-        let text = pair.queued
+        let text = pair.queued(width: columns.writing?.width ?? 0)
         let isHeldBack = pair.client.isHeldBack || pair.server.isHeldBack
         return text.isEmpty ? Line("-", Style(.dim)) : Line(text, Style(isHeldBack ? .warn : .sent))
     }

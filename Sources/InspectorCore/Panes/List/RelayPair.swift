@@ -30,7 +30,11 @@ package struct RelayPair: Hashable, Sendable {
     /// that of the worst leg.
     package func ending(timeout: TimeoutNote?) -> String? {
         let ended = worst
-        guard let words = ended.shortEnding(timeout: timeout) else { return nil }
+        guard let words = ended.shortEnding(timeout: timeout), ended.webSocket?.report == nil,
+            ended.closed?.error != nil || legs.contains(where: { $0.activity.peerClosed != nil })
+        else {
+            return ended.shortEnding(timeout: timeout)
+        }
         func name(_ leg: SocketSnapshot) -> String { leg.id == client.id ? "client" : "server" }
         let isFailure = legs.contains { $0.closed?.error.map { $0.reason != .closedByPeer } ?? false }
         let finished = legs.filter { $0.activity.peerClosed != nil || $0.closed?.error?.reason == .closedByPeer }
@@ -40,10 +44,11 @@ package struct RelayPair: Hashable, Sendable {
         return "\(name(first)) closed first (FIN)" + (first.lossWords.map { ", " + $0 } ?? "")
     }
 
-    /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both.
-    package var queued: String {
+    /// The bytes that wait in either direction: `> 1.2M`, `< 30K`, or both, closer together where there is little room.
+    package func queued(width: Int) -> String {
         let ways = [(">", server.writing.pendingBytes), ("<", client.writing.pendingBytes)].filter { $0.1 > 0 }
-        return ways.map { "\($0.0) \(Format.bytes($0.1))" }.joined(separator: " ")
+        return Shorten.fitting(
+            [" ", ""].map { gap in ways.map { $0.0 + gap + Format.bytes($0.1) }.joined(separator: " ") }, in: width)
     }
 }
 

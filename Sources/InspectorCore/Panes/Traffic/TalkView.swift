@@ -15,8 +15,8 @@ package enum TalkView {
         let mode = model.traffic.viewMode
         let automatic = model.traffic.automaticView(in: document) == .hexText ? "hex" : "text"
         let view = mode == .auto ? "auto: \(automatic)" : mode.rawValue
-        var right = Line(model.naming("\(view) ({cycle-view})", of: .talk), Style(.dim))
-        right.append("   ")
+        var right = Line()
+        if model.hasTraffic { right.append(model.naming("\(view) ({cycle-view})   ", of: .talk), Style(.dim)) }
         right.append(
             model.naming(
                 model.traffic.talk.isFollowing ? "following ({follow})" : "not following ({follow})", of: .talk),

@@ -28,7 +28,7 @@ package enum TalkWords {
     /// Why nothing can be written to a socket; nil when something can.
     package static func whyNoWriting(_ socket: SocketSnapshot) -> String? {
         if let ending = socket.ending { return "closed: \(ending)" }
-        if socket.role == .listener { return "a listener talks through the connections it accepts" }
+        if socket.role == .listener { return "a listener only accepts: write to its connections" }
         if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent after a Close"
         }

@@ -26,28 +26,39 @@ extension TrafficDocument {
     private func layOut(_ block: Block) -> [Line] {
         switch block.content {
         case .item(let item, let gap): itemLines(item, gap)
-        case .note(let event): [noteLine(event)]
-        case .lost(let count): [Self.mark("! \(count) events lost (ring full)", Style(.warn))]
+        case .note(let event): rows(noteLine(event))
+        case .lost(let count): mark("! \(count) events lost (buffer full)", Style(.warn))
         case .hidden(let count):
-            [Self.mark("* \(Format.count(count, "control frame")) hidden (:control on)", Style(.dim))]
+            mark("* \(Format.count(count, "control frame")) hidden (:control on)", Style(.dim))
         case .part(let item, let piece): partLines(item, piece)
-        case .skipped(let item, let count): [Self.mark(Self.skipped(item, count), Style(.warn))]
+        case .skipped(let item, let count): mark(Self.skipped(item, count), Style(.warn))
         case .unseen(let count):
-            [Self.mark("! \(Format.size(count)) passed before this was opened and are not here", Style(.warn))]
-        case .sentFile(let file): [sentLine(file)]
-        case .dropped(let count): [Self.mark("! \(count) older items dropped for room", Style(.warn))]
-        case .closed(let record): [closedLine(record)]
-        case .waiting(let text): [waitingLine(text)]
+            mark("! \(Format.size(count)) passed before this was opened and are not here", Style(.warn))
+        case .sentFile(let file): rows(sentLine(file))
+        case .dropped(let count): mark("! \(count) older items dropped for room", Style(.warn))
+        case .closed(let record): rows(closedLine(record))
+        case .waiting(let text): waitingLine(text).hanging(width: width, indent: 2)
         }
     }
 
-    private static func mark(_ text: String, _ style: Style) -> Line {
-        Line(String(repeating: " ", count: 16) + text, style)
+    /// Whether times are told to the second only.
+    private var isNarrow: Bool { width < 56 }
+
+    private func time(_ time: MonotonicTime) -> String {
+        let text = clock.text(time)
+        return isNarrow ? String(text.prefix(8)) : text
+    }
+
+    /// A sentence in the rows that it takes.
+    private func rows(_ line: Line) -> [Line] { line.hanging(width: width, indent: isNarrow ? 11 : 18) }
+
+    private func mark(_ text: String, _ style: Style) -> [Line] {
+        rows(Line(String(repeating: " ", count: isNarrow ? 9 : 16) + text, style))
     }
 
     private func noteLine(_ event: SocketEvent) -> Line {
         let row = EventCatalogue[event.kind]
-        var line = Line(clock.text(event.time) + " * ", Style(.dim))
+        var line = Line(time(event.time) + " * ", Style(.dim))
         if row.hasTag {
             line.append(Format.padded("t\(event.tag)", to: 5))
         }
@@ -59,7 +70,7 @@ extension TrafficDocument {
     }
 
     private func closedLine(_ record: CloseRecord) -> Line {
-        var line = Line(clock.text(record.time) + " * ", Style(.dim))
+        var line = Line(time(record.time) + " * ", Style(.dim))
         sanitizer.append("closed: " + (socket?.ending ?? CloseWords.sentence(record)), Style(.closed), to: &line)
         return line
     }
@@ -89,7 +100,7 @@ extension TrafficDocument {
 
     /// What stands above an item's bytes.
     func headLines(_ item: TrafficItem, _ gap: Gap? = nil) -> [Line] {
-        var lines = [header(item, gap)]
+        var lines = rows(header(item, gap))
         if let traffic = item.webSocket,
             expanded.contains(item.sequence) || mode == .hexText || traffic.frameCount > 1
         {
@@ -124,7 +135,7 @@ extension TrafficDocument {
     }
 
     private func sentLine(_ file: SentFile) -> Line {
-        var line = Line(clock.text(file.time) + " * ", Style(.dim))
+        var line = Line(time(file.time) + " * ", Style(.dim))
         sanitizer.append(file.words, Style(.sent), to: &line)
         return line
     }
@@ -144,7 +155,7 @@ extension TrafficDocument {
 
     private func header(_ item: TrafficItem, _ gap: Gap?) -> Line {
         let style = style(of: item)
-        var line = Line(clock.text(item.time), Style(.dim))
+        var line = Line(time(item.time), Style(.dim))
         line.append(goesToServer(item) ?? (item.direction == .sent) ? " > " : " < ", style)
         if let traffic = item.webSocket {
             let words = WebSocketWords.traffic(item, traffic)
