@@ -252,7 +252,7 @@ package struct QueueLines {
         line.append("startTLS  ")
         let (text, isWarning) = TLSWords.barrier(queue, of: socket, now: model.now, answer: model.answerKey)
         line.append(safe(text, isWarning ? .warn : .dim))
-        return row(queue) { line.clipped(to: $0, model.glyphs) }
+        return row(queue) { line.clippedAfterWord(to: $0, model.glyphs) }
     }
 
     private var noRead: (text: String, role: Role) {
