@@ -98,28 +98,6 @@ struct ListRow {
         return Shorten.fitting(forms.dropLast(2) + forms.suffix(1), in: width)
     }
 
-    /// Where a closed pair names its ends, and where it says why: that gives way to the ends as far as it can.
-    private var closedPair: (ends: ListColumns.Column, reason: ListColumns.Column) {
-        guard let pair else { return (columns.peer, columns.reason) }
-        let end = columns.reason.x + columns.reason.width
-        let wanted = PairWords(model: model, pair: pair, style: .plain).ends(width: end - columns.peer.x).width
-        let least = end - min(columns.reason.width, ending?.count ?? 0)
-        let start = min(max(columns.reason.x, columns.peer.x + wanted + 1), max(columns.reason.x, least))
-        return (
-            ListColumns.Column(x: columns.peer.x, width: start - columns.peer.x - 1),
-            ListColumns.Column(x: start, width: end - start)
-        )
-    }
-
-    /// A reason without the words that it can be told without, where the whole of it does not fit.
-    private static func fitted(_ text: String, to width: Int) -> String {
-        var forms = [text]
-        for word in [" its side", " (FIN)", " first", "client: ", "server: "] {
-            forms.append((forms.last ?? text).replacing(word, with: ""))
-        }
-        return Shorten.fitting(forms.dropLast(2) + forms.suffix(1), in: width)
-    }
-
     /// What the relay has still to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
         let text = pair.queued(width: columns.writing?.width ?? 0)
