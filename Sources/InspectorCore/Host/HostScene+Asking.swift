@@ -41,7 +41,8 @@ struct HostAsker {
             asking.descriptor = owner.descriptor
             return asking
         }
-        let seen = Seen(program, owner.descriptor, proof(program, socket), scene.look.time)
+        let isIdle = isIdle(program, socket)
+        let seen = Seen(program, owner.descriptor, proof(program, isIdle: isIdle), isIdle, scene.look.time)
         if let halt = program.halt { return seen.say(.stopped, halt, "stopped") }
         let thread =
             program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
@@ -54,21 +55,24 @@ struct HostAsker {
         }
         if hasRestartedCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
         if seen.proof == .queues { return seen.say(.hidden, "not all of its calls are visible", "-") }
-        if inSet == nil, seen.proof == .wchan, program.threads(waiting: Self.mayAsk(socket)) > 0 {
+        if inSet == nil, seen.proof == .wchan, !isIdle, program.threads(waiting: Self.mayAsk(socket)) > 0 {
             return seen.say(.asks, "some thread waits on some socket", "-")
         }
         return inSet ?? seen.nobody()
     }
 
-    /// What a look below the arguments proves: with all threads idle for as long as bytes lay there, none waits for them.
-    /// A thread in recv may wait for more of them than there are (SO_RCVLOWAT).
-    private func proof(_ program: HostProgram, _ socket: HostSocket) -> Evidence {
+    /// Whether no thread has run for as long as bytes lay there, so that none waits for them.
+    private func isIdle(_ program: HostProgram, _ socket: HostSocket) -> Bool {
+        guard socket.unread ?? 0 > 0, let idle = program.leastIdle else { return false }
+        return idle >= Self.idleProof && unread(socket) >= Self.idleProof
+    }
+
+    /// What a look proves. A thread that may be in recv may wait for more bytes than there are (SO_RCVLOWAT), so that its
+    /// being idle does not prove all.
+    private func proof(_ program: HostProgram, isIdle: Bool) -> Evidence {
         if program.showsCalls { return .arguments }
-        let receives = program.threads(waiting: [.receiveOrSend, .receive])
-        guard socket.unread ?? 0 > 0, receives == 0, let idle = program.leastIdle, idle >= Self.idleProof,
-            unread(socket) >= Self.idleProof
-        else { return program.process.rung == .waitChannel ? .wchan : .queues }
-        return .idle
+        if isIdle, program.threads(waiting: [.receiveOrSend, .receive]) == 0 { return .idle }
+        return program.process.rung == .waitChannel ? .wchan : .queues
     }
 
     private static func mayAsk(_ socket: HostSocket) -> Set<HostWait> {
@@ -106,7 +110,7 @@ struct HostAsker {
         if let waiter, !isEdge { return seen.asks(waiter.thread, "epoll in") }
         let inLoops = program.process.rung < .arguments ? program.threads(waiting: [.pollSet]) : 0
         // Below the arguments, nobody knows which thread waits in which set.
-        if inLoops > 0, seen.proof == .wchan || inLoops >= program.sets.count {
+        if inLoops > 0, !seen.isIdle || inLoops >= program.sets.count {
             return isEdge ? seen.edge(nil) : seen.say(.asks, "an epoll wait is under way", "epoll in")
         }
         let isBusy = isBusy(set, program, but: socket)
@@ -140,10 +144,12 @@ private struct Seen {
     let program: HostProgram
     let descriptor: Int32
     let proof: Evidence
+    let isIdle: Bool
     let time: MonotonicTime
 
-    init(_ program: HostProgram, _ descriptor: Int32, _ proof: Evidence, _ time: MonotonicTime) {
-        (self.program, self.descriptor, self.proof, self.time) = (program, descriptor, proof, time)
+    init(_ program: HostProgram, _ descriptor: Int32, _ proof: Evidence, _ isIdle: Bool, _ time: MonotonicTime) {
+        (self.program, self.descriptor, self.time) = (program, descriptor, time)
+        (self.proof, self.isIdle) = (proof, isIdle)
     }
 
     func say(_ kind: HostAsking.Kind, _ words: String, _ short: String, _ thread: HostThread? = nil) -> HostAsking {

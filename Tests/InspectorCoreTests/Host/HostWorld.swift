@@ -95,7 +95,8 @@ struct HostWorld {
 
     /// The end here of a connection to another host.
     mutating func reach(_ owner: (Int32, Int32), port: UInt16) -> UInt64 {
-        let id = connect(owner, nil, port: port).client
+        let (id, far) = connect(owner, nil, port: port)
+        self[far].state = .timeWait
         self[id].peer = .v4(host: "192.0.2.7", port: port)
         return id
     }
@@ -150,6 +151,7 @@ struct HostWorld {
         let now = MonotonicTime(nanoseconds: Int64(seconds * 1e9))
         var look = HostLook(
             time: now,
+            // What is in TIME-WAIT here is gone.
             sockets: sockets.filter { $0.state != .timeWait }.map { socket in
                 var socket = socket
                 socket.time = now
