@@ -15,7 +15,8 @@ struct ToolServerTests {
         var server = ToolServer(version: "1")
         let answer = reply(
             &server,
-            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"\#(version)","capabilities":{}}}"#)
+            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"\#(version)","capabilities":{}}}"#
+        )
         return (server, answer)
     }
 
@@ -91,7 +92,8 @@ struct JSONReaderTests {
     @Test(
         "what is written is read back",
         arguments: [
-            "null", "true", "[1,-2,3.5,1e+20]", #"{"a":{"b":[]},"c":"\u001b[2J\"\\"}"#, #""é😀""#, "[[[[]]]]", "0", "-0.5",
+            "null", "true", "[1,-2,3.5,1e+20]", #"{"a":{"b":[]},"c":"\u001b[2J\"\\"}"#, #""é😀""#, "[[[[]]]]", "0",
+            "-0.5",
         ])
     func whole(_ text: String) throws {
         let value = try JSONReader.read(Array(text.utf8))

@@ -6,7 +6,8 @@ extension Action {
         Action(
             "accept", nil, .key([.enter], in: [.start], "open", hint: "open", .effects { $0.openTyped() }).required,
             .key(
-                [.enter], in: [.field], "accept what is typed", hint: { $0.field.open?.verb }, .effects { $0.acceptField() }
+                [.enter], in: [.field], "accept what is typed", hint: { $0.field.open?.verb },
+                .effects { $0.acceptField() }
             ).required,
             .key([.enter], in: [.form], "OK", hint: { $0.dialogs.verb }, .effects { $0.submitForm() }).required,
             .key([.enter], in: [.menu], "OK", hint: "choose", .effects { $0.chooseSelected() }).required,

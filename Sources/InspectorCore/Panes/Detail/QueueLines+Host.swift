@@ -33,7 +33,9 @@ extension QueueLines {
         var line = label("IN")
         line.append("unread here \(host.unreadText ?? "-")", Style(host.unread ?? 0 > 0 ? .warn : .received))
         if let other, let unsent = other.unsentText { line.append(" < unsent there \(unsent)") }
-        if let ago = host.tcp?.lastReceived { line.append("   last byte came \(Format.duration(ago)) ago", Style(.dim)) }
+        if let ago = host.tcp?.lastReceived {
+            line.append("   last byte came \(Format.duration(ago)) ago", Style(.dim))
+        }
         return Row(left: line)
     }
 }
