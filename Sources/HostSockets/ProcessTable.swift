@@ -116,7 +116,9 @@ struct ProcessTable {
             ?? Entry(id: HostProcess.ID(number: number, start: stat.start), stat: stat)
         entry.stat = stat
         checked[number] = true
-        if !stat.isKernelThread, entry.isOpen { readDescriptors(of: &entry) }
+        // One that has ended has none, and may not be asked.
+        let hasEnded = stat.state == UInt8(ascii: "Z") || stat.state == UInt8(ascii: "X")
+        if !stat.isKernelThread, !hasEnded, entry.isOpen { readDescriptors(of: &entry) }
         replace(entry)
     }
 

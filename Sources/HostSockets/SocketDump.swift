@@ -28,7 +28,7 @@ struct SocketDump {
             do throws(Problem) {
                 found.removeAll(keepingCapacity: true)
                 let request = table.request(sequence: sequence, localPort: localPort, peerPort: peerPort)
-                try dump(table, request, sequence, into: &found)
+                try ask(table, request, sequence, into: &found)
                 return found
             } catch {
                 if case .system(let failure) = error { throw failure }
@@ -38,7 +38,7 @@ struct SocketDump {
     }
 
     /// With a socket of its own, so that nothing of an earlier dump is left in it.
-    private func dump(
+    private func ask(
         _ table: SocketTable, _ request: [UInt8], _ sequence: UInt32, into found: inout [HostSocket]
     ) throws(Problem) {
         let descriptor: Int32

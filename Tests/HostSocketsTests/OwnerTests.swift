@@ -117,7 +117,7 @@ struct OwnerTests {
     @Test("a process is found by the name that it is shown under")
     func names() throws {
         let folder = try TemporaryFolder()
-        folder.write("import time\ntime.sleep(1000)\n", to: "quiet-program-\(getpid()).py")
+        folder.write("import signal\nsignal.pause()\n", to: "quiet-program-\(getpid()).py")
         let name = "quiet-program-\(getpid()).py"
         let program = try RunningProgram(["python3", folder.path + "/" + name, "--password", "secret"])
         let observer = HostObserver()
