@@ -120,7 +120,7 @@ struct ListTests {
         socket.closed = CloseRecord(
             time: World.now, error: SocketError(.connectTimeout, operation: "connect", detail: "no answer"))
         let text = draw(model(World.snapshot([socket])), Size(80, 24)).text
-        #expect(text.contains("never connected; tried for 1.2s"))
+        #expect(text.contains("never opened; tried for 1.2s"))
     }
 
     @Test("What waits for a connect is shown before it stands")

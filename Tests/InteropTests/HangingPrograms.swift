@@ -2,7 +2,7 @@
 /// they hang until it is killed.
 enum HangingPrograms {
     static let script = """
-        import ctypes, os, select, signal, socket, sys, threading, time
+        import ctypes, os, select, signal, socket, sys, threading
         MANY = 50_000_000
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         address = listener.getsockname()
@@ -13,7 +13,8 @@ enum HangingPrograms {
                 body()
                 os._exit(0)
             return pid
-        def hang(): threading.Event().wait()
+        pause = lambda seconds=None: threading.Event().wait(seconds)
+        def hang(): pause()
         def dial(to=None): return socket.create_connection(to or address)
         def serve(body):
             def run():
@@ -26,7 +27,7 @@ enum HangingPrograms {
                 c.recv(100)
                 body(c)
             return serve(run)
-        def two(): c = dial(); c.sendall(b"one"); time.sleep(1); c.sendall(b"two"); c.recv(10)
+        def two(): c = dial(); c.sendall(b"one"); pause(1); c.sendall(b"two"); c.recv(10)
 
         def never_reads():
             tell(role(serve(lambda c: hang())))
@@ -105,19 +106,19 @@ enum HangingPrograms {
         def udp_slow():
             s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("127.0.0.1", 0))
             def receiver():
-                while True: s.recv(2000); time.sleep(.02)
+                while True: s.recv(2000); pause(.02)
             def sender():
                 o = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                 while True:
                     for _ in range(20): o.sendto(bytes(1000), s.getsockname())
-                    time.sleep(.05)
+                    pause(.05)
             tell(role(receiver), s.getsockname()[1])
             role(sender)
             s.close()
         def inherited():
             line, back = os.pipe()
             def server():
-                c, _ = listener.accept(); c.recv(10); time.sleep(1.5); os.set_inheritable(c.fileno(), True)
+                c, _ = listener.accept(); c.recv(10); pause(1.5); os.set_inheritable(c.fileno(), True)
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
@@ -139,14 +140,14 @@ enum HangingPrograms {
             tell(role(serve(lambda c: hang())))
             def heart():
                 c = dial()
-                while True: c.sendall(b"ping"); time.sleep(.4)
+                while True: c.sendall(b"ping"); pause(.4)
             role(heart)
         def both_read():
             tell(role(serve(lambda c: (c.recv(400), c.recv(100)))))
             role(lambda: (c := dial(), c.sendall(b"x" * 312), c.recv(10)))
         def slow_consumer():
             def run(c):
-                while True: c.recv(100); time.sleep(3)
+                while True: c.recv(100); pause(3)
             tell(role(serve(run)))
             role(lambda: (c := dial(), c.sendall(bytes(20000)), c.recv(10)))
         globals()[sys.argv[1]]()

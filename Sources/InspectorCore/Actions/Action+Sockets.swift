@@ -49,8 +49,10 @@ extension Action {
         Action(
             "other-leg", .change { $0.goToOtherLeg() },
             .key(
-                ["L"], in: KeyContext.connections, "the other leg of a relayed connection", hint: "other leg",
-                if: { $0.selected?.linked != nil })),
+                ["L"], in: KeyContext.connections,
+                "the other leg of a relayed connection, or its other end on this host",
+                hint: { $0.selected?.linked != nil ? "other leg" : $0.selected?.host?.peer != nil ? "other end" : nil })
+        ),
     ]
 
     /// What is done to the selected connection.

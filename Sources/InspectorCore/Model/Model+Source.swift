@@ -22,6 +22,7 @@ extension Model {
     /// Why the payload of the selected connection is not shown, or `nil` if it is.
     var payloadRefusal: String? {
         guard let owner = list.selected.flatMap(shared.owner), owner.rights < .payload else { return nil }
+        if owner.isOutside { return "\(owner.title) is looked at from outside, where its payload is not seen" }
         return "\(owner.title) does not show payload; it needs SOCKETKIT_INSPECT=payload"
     }
 }

@@ -17,7 +17,7 @@ extension CommandTable {
                 throw UsageError(sentence: error.sentence)
             }
         },
-        Printer(name: "host", operands: "[FILTER]", help: "the sockets of every program; --check: what is wrong") {
+        Printer(name: "host", operands: "[FILTER]", help: "all programs' sockets; --check: what is wrong") {
             (words, request) throws(UsageError) in
             request.noteHost(words.joined(separator: " "))
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
@@ -40,10 +40,10 @@ extension CommandTable {
     private static let host: Set<String> = ["host", "mcp", "why"]
 
     static let hostOptions: [Option] = [
-        Option(name: "--check", commands: ["host"], help: "print what is wrong, a line each; exit 1 if anything is") {
+        Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
         },
-        Option(name: "--for", value: "TIME", commands: host, help: "look this long; 1s, or up to 6s for proof") {
+        Option(name: "--for", value: "TIME", commands: host, help: "look this long; 1s, or 6s for proof") {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")
         },
@@ -58,7 +58,7 @@ extension CommandTable {
         Option(name: "--strict", commands: ["host"], help: "exit 3 if anything was hidden from the check") {
             (_, request) throws(UsageError) in request.invocation.host.isStrict = true
         },
-        Option(name: "--no-calls", commands: host, help: "read neither system calls nor their arguments") {
+        Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
         Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {

@@ -1,3 +1,4 @@
+import Glibc
 import HostSockets
 import InspectorCore
 import SocketCore
@@ -12,7 +13,7 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else {
-                return Program.complain("\(target): no socket of this host is found by that", status: 2)
+                return Program.complain(nothing(target), status: 2)
             }
             let text =
                 options.isJSON ? answer.json.text : answer.lines.joined(separator: "\n")
@@ -20,6 +21,16 @@ enum HostRun {
             return Program.status(of: StandardStream.output.write(text + "\n"), otherwise: status)
         } catch {
             return Program.complain(error.sentence, status: 3)
+        }
+    }
+
+    /// Why nothing is found.
+    static func nothing(_ target: HostTarget) -> String {
+        switch target {
+        case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
+        case .process(let number): "process \(number) has no sockets that can be seen"
+        case .name(let name): "no program with sockets is called \(name)"
+        case .port, .address: "no socket of this host has \(target) at either end"
         }
     }
 

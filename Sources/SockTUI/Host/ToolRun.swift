@@ -41,7 +41,7 @@ struct ToolRun {
             case .why(let target):
                 var watch = HostWatch(options, lints)
                 guard let answer = try HostRun.why(target, options, &watch) else {
-                    return .failure("\(target): no socket of this host is found by that")
+                    return .failure(HostRun.nothing(target))
                 }
                 return ToolResult(answer.lines.joined(separator: "\n"), answer.json)
             case .host(let filter, let limit): return try host(filter, limit)

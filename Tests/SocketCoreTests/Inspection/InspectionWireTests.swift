@@ -185,7 +185,8 @@ struct InspectionWireTests {
     @Test("whoever gives a block a new field is reminded to put it on the wire")
     func completeness() {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
-        #expect(count(SocketSnapshot.blank) == 35)
+        // One of them, `host`, is of sockets that no engine has: it is never on the wire.
+        #expect(count(SocketSnapshot.blank) == 36)
         #expect(count(QueueSnapshot.blank) == 7)
         #expect(count(OperationSnapshot.blank) == 12)
         #expect(count(KernelSnapshot.blank) == 15)

@@ -92,6 +92,6 @@ extension DetailBuilder {
         var words = [Line("\(peer)", Style(.heading)), safe(facts.programText)]
         if let descriptor = other.descriptor { words.append(Line("fd \(descriptor)")) }
         words.append(safe(facts.asksWords ?? "what it does is not known"))
-        return [rule("other end", right: model.naming("{leg} goes there"))] + wrapped(words, separator: "  ")
+        return [rule("other end", right: model.naming("{other-leg} goes there"))] + wrapped(words, separator: "  ")
     }
 }

@@ -76,7 +76,7 @@ package struct QueueLines {
     /// How long it was open, or how long it tried to be.
     private func lasted(until end: MonotonicTime) -> String {
         if let connected = socket.connected { return ", open for \(Format.age(end - connected))" }
-        if socket.role == .client { return ", never connected; tried for \(Format.duration(end - socket.opened))" }
+        if socket.role == .client { return ", never opened; tried for \(Format.duration(end - socket.opened))" }
         return ", open for \(Format.age(end - socket.opened))"
     }
 

@@ -10,35 +10,38 @@ struct HostColumns {
     var state: Column?
     var peer: Column
     var unread: Column
-    var unsent: Column
-    var asks: Column
+    var unsent: Column?
+    var asks: Column?
     var lasting: Column?
     var warnings: Column
 
     init(width: Int) {
-        // The amounts, what is asked for and the warnings are always there.
-        var room = width - 1 - 15 - 12 - 7 - 7 - 12 - 2
+        // The program, its peer, what is unread and the warnings are always there.
+        var room = width - 1 - 11 - 10 - 8 - 2
         func take(_ columns: Int) -> Bool {
             guard room >= columns else { return false }
             room -= columns
             return true
         }
+        let hasAsks = take(10)
+        let hasUnsent = take(7)
         let hasState = take(7)
         let hasLasting = take(6)
         let hasDescriptor = take(5)
         let more = max(0, room)
+        let (moreProgram, morePeer) = (more * 2 / 5, more * 2 / 5)
         var x = 1
         func place(_ columns: Int) -> Column {
             defer { x += columns + 1 }
             return Column(x: x, width: columns)
         }
-        program = place(14 + more / 3)
+        program = place(10 + moreProgram)
         if hasDescriptor { descriptor = place(4) }
         if hasState { state = place(6) }
-        peer = place(11 + more / 2)
-        unread = place(6)
-        unsent = place(6)
-        asks = place(11 + more - more / 3 - more / 2)
+        peer = place(9 + morePeer + (hasAsks ? 0 : more - moreProgram - morePeer))
+        unread = place(7)
+        if hasUnsent { unsent = place(6) }
+        if hasAsks { asks = place(9 + more - moreProgram - morePeer) }
         if hasLasting { lasting = place(5) }
         warnings = Column(x: width - 2, width: 2)
     }
