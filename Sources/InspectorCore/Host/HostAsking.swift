@@ -79,8 +79,8 @@ extension HostThread {
     /// What it is in, as far as that is known.
     package var words: String {
         if let call { return call.words }
-        if waitChannel.isEmpty { return "-" }
-        return WaitChannel.meaning(of: waitChannel)?.title ?? HostScene.safe(waitChannel)
+        let isTold = !waitChannel.isEmpty && waitChannel != "0"
+        return HostWait(self).words ?? (isTold ? HostScene.safe(waitChannel) : "-")
     }
 
     package var short: String { call?.short ?? words }

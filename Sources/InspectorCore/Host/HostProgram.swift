@@ -80,15 +80,40 @@ struct HostProgram: Sendable {
             }
     }
 
-    /// How many threads may be in such a call, by the function that they sleep in.
-    func threads(waiting kinds: Set<HostCall.Kind>) -> Int {
-        process.threads.count { WaitChannel.meaning(of: $0.waitChannel)?.kinds.isDisjoint(with: kinds) == false }
-    }
+    func threads(waiting kinds: Set<HostWait>) -> Int { process.threads.count { kinds.contains(HostWait($0)) } }
 
     /// Why none of its threads goes on; `nil`: it may.
     var halt: String? {
         if process.threads.contains(where: \.isTraced) { return "in a debugger" }
         if process.threads.contains(where: \.isStopped) { return "stopped by a signal" }
         return process.isFrozen ? "in a frozen cgroup" : nil
+    }
+}
+
+/// What kind of wait a thread is in, by the function that it sleeps in: a guess where its call may not be read.
+enum HostWait: Hashable, Sendable {
+    case receiveOrSend, receive, send, accept, poll, pollSet, other
+
+    /// Names of kernel functions change; these are of Linux 5.4 to 6.18.
+    private static let channels: [String: HostWait] = [
+        "wait_woken": .receiveOrSend, "inet_csk_accept": .accept, "ep_poll": .pollSet, "do_epoll_wait": .pollSet,
+        "poll_schedule_timeout": .poll, "do_poll": .poll, "do_sys_poll": .poll, "do_select": .poll,
+        "unix_stream_read_generic": .receive, "unix_stream_data_wait": .receive,
+        "__skb_wait_for_more_packets": .receive, "sock_alloc_send_pskb": .send, "unix_wait_for_peer": .send,
+        "sk_stream_wait_memory": .send, "sk_wait_data": .receive,
+    ]
+
+    init(_ thread: HostThread) { self = Self.channels[thread.waitChannel] ?? .other }
+
+    var words: String? {
+        switch self {
+        case .receiveOrSend: "recv or send"
+        case .receive: "recv"
+        case .send: "send"
+        case .accept: "accept"
+        case .poll: "poll"
+        case .pollSet: "epoll"
+        case .other: nil
+        }
     }
 }

@@ -71,12 +71,12 @@ struct HostAsker {
     /// being idle does not prove all.
     private func proof(_ program: HostProgram, isIdle: Bool) -> Evidence {
         if program.showsCalls { return .arguments }
-        if isIdle, program.threads(waiting: [.read]) == 0 { return .idle }
+        if isIdle, program.threads(waiting: [.receiveOrSend, .receive]) == 0 { return .idle }
         return program.process.rung == .waitChannel ? .wchan : .queues
     }
 
-    private static func mayAsk(_ socket: HostSocket) -> Set<HostCall.Kind> {
-        [socket.isListening ? .accept : .read, .poll, .pollSet]
+    private static func mayAsk(_ socket: HostSocket) -> Set<HostWait> {
+        socket.isListening ? [.accept, .poll, .pollSet] : [.receiveOrSend, .receive, .poll, .pollSet]
     }
 
     /// A restarted call whose kind of wait does not tell it either.
