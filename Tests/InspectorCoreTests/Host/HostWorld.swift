@@ -168,7 +168,7 @@ struct HostWorld {
                 guard let thread = processes[number]?.threads[index] else { continue }
                 look.processes[number]?.threads[index].idle = ago(slept[thread.number])
                 if rung < .arguments { look.processes[number]?.threads[index].call = nil }
-                if rung == .queues { look.processes[number]?.threads[index].waitChannel = "0" }
+                if rung == .queues { look.processes[number]?.threads[index].waitChannel = "" }
             }
             if rung < .arguments { look.processes[number]?.rung = rung }
         }
