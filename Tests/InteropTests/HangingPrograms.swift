@@ -49,10 +49,11 @@ enum HangingPrograms {
             tell(pids[0])
         def accept_stuck():
             tell(role(serve(lambda c: hang())))
-            role(lambda: ([k := [dial() for _ in range(4)]], [x.sendall(b"hi") for x in k], hang()))
+            role(lambda: (listener.close(), [k := [dial() for _ in range(4)]], [x.sendall(b"hi") for x in k], hang()))
         def backlog_full():
             listener.listen(4)
             def clients():
+                listener.close()
                 kept = []
                 for _ in range(12):
                     c = socket.socket(); c.setblocking(False); c.connect_ex(address); kept.append(c)

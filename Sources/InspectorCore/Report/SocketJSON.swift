@@ -16,6 +16,7 @@ package struct SocketJSON {
 
     private func value(_ socket: SocketSnapshot, _ end: PeerEnd?) -> JSON {
         let listens = socket.role == .listener
+        let isOutside = socket.host != nil
         // The kernel counts the bytes of TCP only.
         let isUncounted = socket.host.map { $0.tcp == nil } ?? false
         return [
@@ -24,17 +25,19 @@ package struct SocketJSON {
             "phase": JSON(word: socket.phase.rawValue), "state": JSON(socket.stateWord),
             "target": JSON(socket.target), "name": JSON(socket.name), "local": JSON(socket.local?.description),
             "peer": JSON(socket.peer?.description), "fd": JSON(socket.descriptor.map(Int.init)),
-            "opened": time(socket.opened), "connected": time(socket.connected), "flags": flags(socket.flags),
+            "opened": isOutside ? .null : time(socket.opened), "connected": time(socket.connected),
+            "flags": flags(socket.flags),
             "reading_paused": .bool(socket.isReadingPaused), "held_back": .bool(socket.isHeldBack),
-            "write_shut": .bool(socket.isWriteShut), "read": listens ? .null : queue(socket.reading),
-            "write": listens ? .null : queue(socket.writing),
-            "prebuffered_bytes": listens ? .null : JSON(socket.prebuffered),
+            "write_shut": .bool(socket.isWriteShut), "read": listens || isOutside ? .null : queue(socket.reading),
+            "write": listens || isOutside ? .null : queue(socket.writing),
+            "prebuffered_bytes": listens || isOutside ? .null : JSON(socket.prebuffered),
             "received_bytes": listens || isUncounted ? .null : JSON(socket.received),
             "sent_bytes": listens || isUncounted ? .null : JSON(socket.sent),
             "received_bytes_per_s": JSON(socket.receiveRate),
-            "sent_bytes_per_s": JSON(socket.sendRate), "accepted": listens ? JSON(socket.accepted) : .null,
+            "sent_bytes_per_s": JSON(socket.sendRate),
+            "accepted": listens && !isOutside ? JSON(socket.accepted) : .null,
             "watermarks": watermarks(socket), "callbacks": socket.callbacks.map(callbacks) ?? .null,
-            "activity": listens ? .null : activity(socket.activity), "peer_end": end.map(peerEnd) ?? .null,
+            "activity": listens || isOutside ? .null : activity(socket.activity), "peer_end": end.map(peerEnd) ?? .null,
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
             "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),

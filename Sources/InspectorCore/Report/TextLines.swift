@@ -26,6 +26,10 @@ package struct TextLines: Sendable {
         // One column less than where the list gets company.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))
+        if snapshot.sockets.allSatisfy({ $0.host != nil }) {
+            let host = ProgramInfo(outside: snapshot.engine, process: 0, ordinal: 0)
+            _ = model.update(.programs(ProgramNews(programs: [host])))
+        }
         _ = model.update(.snapshot(snapshot))
         model.show(.list)
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -101,6 +101,11 @@ private struct Looker {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
         do throws(HostObserver.Problem) {
+            // The first look finds the rows whose programs are looked at.
+            if last == nil {
+                try watch.see(readsPrograms: false)
+                last = rows.snapshot(of: watch.look, by: watch.judge, [], wallNanoseconds: 0)
+            }
             try watch.see(
                 readsPrograms: true, inodes: inSight(request), processes: processes,
                 ownersBudget: HostSource.ownersBudget)
@@ -119,16 +124,24 @@ private struct Looker {
         return (snapshot, ending)
     }
 
+    /// Of all sockets, so many are looked at closely even if nothing speaks against them.
+    private static let most = 128
+
     private var processes: [Int32] {
         if case .processes(let numbers, _) = scope { numbers } else { [] }
     }
 
     /// The sockets whose rows are in sight, and the other ends of their connections.
     private func inSight(_ request: SnapshotRequest) -> Set<UInt64> {
-        guard case .only(let ids) = request.kernel else { return [] }
+        let sockets: [SocketSnapshot] =
+            switch request.kernel {
+            case .none: []
+            case .only(let ids): ids.compactMap { last?.socket($0) }
+            case .all: Array(last?.sockets.prefix(Self.most) ?? [])
+            }
         var inodes: Set<UInt64> = []
-        for id in ids {
-            guard let host = last?.socket(id)?.host else { continue }
+        for socket in sockets {
+            guard let host = socket.host else { continue }
             inodes.insert(host.inode)
             if let peer = watch.judge.peer(of: host.cookie) { inodes.insert(peer.inode) }
         }

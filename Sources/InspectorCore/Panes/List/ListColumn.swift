@@ -111,7 +111,9 @@ package struct ListColumn: Sendable {
         bytes("rxtotal", "RX", "bytes received") { Int(clamping: $0.received) },
         bytes("txtotal", "TX", "bytes sent") { Int(clamping: $0.sent) },
         bytes("prebuffer", "PREBUF", "bytes read ahead") { $0.role == .listener ? nil : $0.prebuffered },
-        duration("age", "AGE", "time since it was connected") { $1 - ($0.connected ?? $0.opened) },
+        duration("age", "AGE", "time since it was connected") { socket, now in
+            socket.host == nil ? now - (socket.connected ?? socket.opened) : nil
+        },
         duration("idle", "IDLE", "time since a byte last passed") { socket, now in
             socket.activity.lastByte.map { now - $0 }
         },

@@ -4,6 +4,11 @@ import SocketCore
 package enum ListWords {
     /// `1024/4096 ASK`, `312 to CRLF`, `any`, `unread 23 B`, `12 accepted`. That somebody is asked is never cut off.
     package static func reading(_ model: Model, _ socket: SocketSnapshot, width: Int) -> Line {
+        if let host = socket.host {
+            var line = Line()
+            model.sanitizer.append(host.asks ?? "-", Style(host.asks == nil ? .dim : .plain), to: &line)
+            return line
+        }
         if socket.role == .listener { return Line("\(socket.accepted) accepted") }
         if let facts = socket.datagrams { return DatagramWords.receiving(facts, socket, width: width) }
         if let words = webSocket(socket) { return words.clipped(to: max(1, width), model.glyphs) }
