@@ -36,7 +36,7 @@ struct TLSScreenTests {
         let openssl = try server("foreign")
         let inspection = try Inspection(
             "connect tls://127.0.0.1:\(openssl.port) --ca \(Certificates.path("ca.crt"))", height: 50)
-        try inspection.wait(for: "unable to get local issuer certificate: Alt-a answers")
+        try inspection.wait(for: "Alt-a answers: unable to get local issuer certificate")
         try inspection.tmux.keys("Escape")
         try inspection.wait(for: "A answer ")
         try inspection.tmux.keys("A")
@@ -85,7 +85,7 @@ struct TLSScreenTests {
         try inspection.tmux.keys("Enter")
         try inspection.wait(for: "WRITE  startTLS  here; waits for read t")
         try inspection.tmux.keys("3")
-        try inspection.wait(for: "-- startTLS  waits for what is before it")
+        try inspection.wait(for: "-- startTLS  waits for the operations above")
         // The read is done, so the handshake begins, and the peer speaks no TLS.
         try peer.write("go ahead\n")
         try inspection.wait(for: "handshake for")

@@ -35,6 +35,15 @@ struct CommandPaletteTests {
         #expect(CommandPalette(model(typed))?.entries.first?.name == name)
     }
 
+    @Test("what is wrong with a command is shown in place of the palette, until it is changed")
+    func wrong() {
+        var model = model("connect 127.0.0.1:x")
+        model.press(.enter)
+        #expect(screen(model).contains("the port x is not a number"))
+        model.press(.backspace)
+        #expect(!screen(model).contains("the port x is not a number") && screen(model).contains("connect ADDRESS"))
+    }
+
     @Test("only what means something here is offered")
     func context() {
         let list = CommandPalette(model(""))?.entries.map(\.name) ?? []

@@ -48,7 +48,7 @@ enum HangingPrograms {
             pids = [role(lambda i=i: member(i)) for i in range(3)]
             tell(pids[0])
         def accept_stuck():
-            tell(role(serve(lambda c: hang())))
+            tell(role(hang))
             role(lambda: (listener.close(), [k := [dial() for _ in range(4)]], [x.sendall(b"hi") for x in k], hang()))
         def backlog_full():
             listener.listen(4)

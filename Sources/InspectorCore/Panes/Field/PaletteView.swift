@@ -3,7 +3,8 @@ package enum PaletteView {
     private static let most = 12
 
     package static func draw(_ model: Model, _ layout: ScreenLayout, on canvas: inout Canvas) {
-        guard let palette = CommandPalette(model) else { return }
+        // What is wrong with the line stands where the commands would.
+        guard model.field.open?.error == nil, let palette = CommandPalette(model) else { return }
         let above = Rect(layout.size).trimmed(bottom: 2)
         let usage = Line(palette.usage).wrapped(to: max(1, above.width - 2)).prefix(
             palette.usage.isEmpty ? 0 : max(3, above.height / 3))
