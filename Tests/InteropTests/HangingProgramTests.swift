@@ -50,7 +50,8 @@ struct HangingProgramTests {
         ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", ""),
     ]
 
-    @Test("each fault is named with its program, and nobody else is accused")
+    /// It waits for most of a minute, so it takes the main thread: the others are for tests that await.
+    @MainActor @Test("each fault is named with its program, and nobody else is accused")
     func all() throws {
         let faults = try Self.faults.map { (hanging: try Hanging($0.0), lint: $0.1) }
         let innocent = try Self.innocent.map { (hanging: try Hanging($0.0), words: $0.1) }

@@ -91,6 +91,9 @@ import Testing
                     proxy_set_header Connection upgrade;
                     proxy_set_header X-Seen-By nginx;
                     proxy_buffering off;
+                    # A test that waits its turn is silent for longer than nginx allows by itself.
+                    proxy_read_timeout 5m;
+                    proxy_send_timeout 5m;
                 }
             }
         }
