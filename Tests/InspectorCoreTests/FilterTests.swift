@@ -10,6 +10,19 @@ struct FilterTests {
         return try Filter.parse(text).get().matching(sockets, World.now, findings).map(\.id.number)
     }
 
+    @Test("text is found whatever its case, in names that are ASCII and in those that are not")
+    func cases() {
+        func lists(_ name: String, _ filter: String) -> Bool {
+            var socket = World.make(1, .client, .connected, target: "h:1")
+            socket.name = name
+            guard case .success(let filter) = Filter.parse(filter) else { return false }
+            return !filter.matching([socket], .zero, Findings(LintSettings())).isEmpty
+        }
+        #expect(lists("Mail Relay", "relay") && lists("Mail Relay", "IL") && lists("ab", "ab"))
+        #expect(lists("Größe", "GRÖSSE") == false && lists("ÄRGER", "ärg") && lists("x€Y", "y"))
+        #expect(!lists("relay", "relays") && !lists("aab", "abb") && lists("aaab", "aab"))
+    }
+
     @Test(
         "Words are AND, | is OR, ! is NOT, parentheses group",
         arguments: [

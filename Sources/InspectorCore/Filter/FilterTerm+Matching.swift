@@ -28,7 +28,7 @@ extension FilterTerm {
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
         case .unfinished: true
-        case .text(let text): Self.words(socket).contains { $0.lowercased().contains(text) }
+        case .text(let text): Self.words(socket).contains { $0.holds(text) }
         }
     }
 
@@ -121,4 +121,31 @@ extension FilterTerm.Asks {
         case .read: return !isWrite && text != "nobody"
         }
     }
+}
+
+extension String {
+    /// Whether it holds this text, which is in lower case; its own case does not matter. All rows are asked at each key that
+    /// is typed, and nearly all of them are ASCII: those are compared where they are.
+    func holds(_ text: String) -> Bool {
+        var (own, wanted) = (self, text)
+        let found = own.withUTF8 { own -> Bool? in
+            guard own.allSatisfy({ $0 < 0x80 }) else { return nil }
+            return wanted.withUTF8 { wanted in Self.holds(own, wanted) }
+        }
+        return found ?? lowercased().contains(text)
+    }
+
+    private static func holds<Bytes: RandomAccessCollection<UInt8>>(_ own: Bytes, _ wanted: Bytes) -> Bool
+    where Bytes.Index == Int {
+        guard let first = wanted.first else { return true }
+        guard own.count >= wanted.count else { return false }
+        for start in 0...own.count - wanted.count where own[start].lowered == first {
+            if (1..<wanted.count).allSatisfy({ own[start + $0].lowered == wanted[$0] }) { return true }
+        }
+        return false
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowered: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
 }
