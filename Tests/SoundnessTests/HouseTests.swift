@@ -16,6 +16,13 @@ struct HouseTests {
         #expect(places.count <= 1, "\(places)")
     }
 
+    @Test("counts that the compiler does not keep are kept in one folder")
+    func counts() {
+        let calls = ["swift_tryRetain", "swift_unowned", "unowned(unsafe)"]
+        let places = Self.lines(holding: calls, in: SourceTree.swift)
+        #expect(places.count >= 3 && places.allSatisfy { $0.hasPrefix("Sources/SocketKit/Trusted/") }, "\(places)")
+    }
+
     @Test("the library asks for the environment in one place, which trusts no caller of a set-uid program")
     func environment() {
         let places = Self.lines(holding: ["getenv("], in: SourceTree.sources("SocketKit"))

@@ -1,5 +1,6 @@
 // Linux calls and constants that Swift's Glibc module does not show. No logic.
 #pragma once
+#include "runtime.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>

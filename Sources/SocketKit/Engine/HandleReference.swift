@@ -6,17 +6,17 @@ import SocketCore
 /// within a step of the engine, it would destroy the handle there, with everything the user keeps in it. Every way to load
 /// it therefore hands the reference to something that outlives the step: the engine's `retired` list, a connection that
 /// holds its handle, or a callback in the outbox.
-struct HandleReference<Handle: AnyObject> {
-    private weak var handle: Handle?
+struct HandleReference<Handle: AnyObject & Sendable>: ~Copyable {
+    private let unretained: UnretainedReference<Handle>
 
-    init(_ handle: Handle? = nil) { self.handle = handle }
+    init(_ handle: Handle? = nil) { unretained = UnretainedReference(handle) }
 
     /// Returns the handle after `keep` has stored a reference that lasts until the engine is at rest; nil if the user has
     /// released it.
     @inline(__always)
     @discardableResult
     func load(keep: (Handle) -> Void) -> Handle? {
-        guard let handle else { return nil }
+        guard let handle = unretained.reference else { return nil }
         keep(handle)
         return handle
     }
@@ -24,7 +24,7 @@ struct HandleReference<Handle: AnyObject> {
     /// Moves the loaded reference into `keep`, which saves counting it twice; false if the user has released the handle.
     @inline(__always)
     func give(to keep: (consuming Handle) -> Void) -> Bool {
-        guard let handle else { return false }
+        guard let handle = unretained.reference else { return false }
         keep(handle)
         return true
     }

@@ -52,7 +52,7 @@ public final class AsyncSocket: Sendable {
     public var delegate: (any AsyncSocketDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
-            state.replace(\.delegate, with: newValue)
+            state.replace(with: UnretainedReference(newValue)) { swap(&$0.unretainedDelegate, &$1) }
             delegateChanges.add(1, ordering: .releasing)
         }
     }
@@ -61,7 +61,7 @@ public final class AsyncSocket: Sendable {
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
         set {
-            state.replace(\.pump, with: Self.pump(newValue, engine: engine))
+            state.replace(with: Self.pump(newValue, engine: engine)) { swap(&$0.pump, &$1) }
             delegateChanges.add(1, ordering: .releasing)
         }
     }
@@ -69,13 +69,13 @@ public final class AsyncSocket: Sendable {
     /// Settings that outlive sessions; a change takes effect at the next connect.
     public var configuration: SocketConfiguration {
         get { state.withLock { $0.configuration }.value }
-        set { state.replace(\.configuration, with: Shared(newValue)) }
+        set { state.replace(with: Shared(newValue)) { swap(&$0.configuration, &$1) } }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
         get { state.withLock { $0.userData } }
-        set { state.replace(\.userData, with: newValue) }
+        set { state.replace(with: newValue) { swap(&$0.userData, &$1) } }
     }
 
     // MARK: Facts

@@ -1,10 +1,11 @@
 import SocketCore
 
 /// What a handle holds, from whatever thread it is asked.
-struct SocketHandleState {
+struct SocketHandleState: ~Copyable {
     var engine: SocketEngine
     var session: SocketID?
-    weak var delegate: (any AsyncSocketDelegate)?
+    var unretainedDelegate: UnretainedReference<any AsyncSocketDelegate>
+    var delegate: (any AsyncSocketDelegate)? { unretainedDelegate.reference }
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
     var configuration: Shared<SocketConfiguration>
@@ -19,7 +20,7 @@ struct SocketHandleState {
     ) {
         self.engine = engine
         self.session = session
-        self.delegate = delegate
+        unretainedDelegate = UnretainedReference(delegate)
         self.pump = pump
         self.configuration = configuration
     }

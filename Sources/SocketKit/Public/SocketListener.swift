@@ -12,9 +12,10 @@ public final class SocketListener: Sendable {
     /// Notices on their way to the delegate's queue.
     let backPressure = BackPressure()
 
-    struct HandleState {
+    struct HandleState: ~Copyable {
         var present = PresentSession()
-        weak var delegate: (any SocketListenerDelegate)?
+        var unretainedDelegate: UnretainedReference<any SocketListenerDelegate>
+        var delegate: (any SocketListenerDelegate)? { unretainedDelegate.reference }
         var pump: DelegatePump?
         var configuration: SocketConfiguration
         /// nil: connections go to the delegate.
@@ -28,7 +29,9 @@ public final class SocketListener: Sendable {
     ) {
         self.engine = engine
         let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
-        state = Lock(HandleState(delegate: delegate, pump: pump, configuration: configuration))
+        state = Lock(
+            HandleState(
+                unretainedDelegate: UnretainedReference(delegate), pump: pump, configuration: configuration))
     }
 
     deinit {
@@ -38,7 +41,7 @@ public final class SocketListener: Sendable {
     /// Whom callbacks go to; held weakly.
     public var delegate: (any SocketListenerDelegate)? {
         get { state.withLock { $0.delegate } }
-        set { state.replace(\.delegate, with: newValue) }
+        set { state.replace(with: UnretainedReference(newValue)) { swap(&$0.unretainedDelegate, &$1) } }
     }
 
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
@@ -50,7 +53,7 @@ public final class SocketListener: Sendable {
     /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.
     public var configuration: SocketConfiguration {
         get { state.withLock { $0.configuration } }
-        set { state.replace(\.configuration, with: newValue) }
+        set { state.replace(with: newValue) { swap(&$0.configuration, &$1) } }
     }
 
     /// The present session; nil when not listening.

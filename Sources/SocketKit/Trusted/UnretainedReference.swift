@@ -1,0 +1,48 @@
+import CSocketKitSystem
+
+/// A reference that does not keep its object alive, for an object that is asked for all the time; what `weak` is, faster.
+///
+/// A `weak` reference moves the counts of its object to a side table for good, so that every strong reference costs several
+/// times as much from then on. This one counts in the object itself.
+///
+/// Proof: the unowned count, taken while the caller held the object, keeps its memory until this is destroyed, so the
+/// address is that of an object of this type, alive or not. `swift_tryRetain` counts it once more unless its `deinit` has
+/// begun, which is what `weak` does; that count is handed to the caller. Both counts are atomic and nothing here changes,
+/// so any thread may ask. `Reference` is one word, or two of which the second is a conformance; anything else traps.
+struct UnretainedReference<Reference: Sendable>: ~Copyable, Sendable {
+    /// Words as they lie in memory; 0: no object.
+    private typealias Words = (object: UInt, conformance: UInt)
+    private let words: Words
+
+    /// Refers to an object, or to nothing.
+    init(_ reference: Reference? = nil) {
+        var words = Words(0, 0)
+        if let reference {
+            assert(type(of: reference as Any) is AnyClass, "\(Reference.self) is no reference")
+            withUnsafeMutablePointer(to: &words) {
+                let place = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Reference.self)
+                place.initialize(to: reference)
+                _ = swift_unownedRetain(UnsafeMutableRawPointer(bitPattern: $0.pointee.object))
+                place.deinitialize(count: 1)
+            }
+        }
+        self.words = words
+    }
+
+    deinit {
+        if words.object != 0 { swift_unownedRelease(UnsafeMutableRawPointer(bitPattern: words.object)) }
+    }
+
+    /// The object, retained; `nil` once its `deinit` has begun.
+    var reference: Reference? {
+        @inline(__always) get {
+            guard words.object != 0, swift_tryRetain(UnsafeMutableRawPointer(bitPattern: words.object)) != nil else {
+                return nil
+            }
+            var words = words
+            return withUnsafeMutablePointer(to: &words) {
+                UnsafeMutableRawPointer($0).assumingMemoryBound(to: Reference.self).move()
+            }
+        }
+    }
+}
