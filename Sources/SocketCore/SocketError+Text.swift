@@ -37,7 +37,8 @@ extension SocketError {
 extension SocketError: Hashable {
     /// Two errors are equal that say the same, however their text came about.
     public static func == (left: SocketError, right: SocketError) -> Bool {
-        left.reason == right.reason && left.operation == right.operation && left.attempts == right.attempts
+        if left.isCopy(of: right) { return true }
+        return left.reason == right.reason && left.operation == right.operation && left.attempts == right.attempts
             && left.transferred == right.transferred && left.received == right.received
             && (left.subject == right.subject || left.detail == right.detail)
     }

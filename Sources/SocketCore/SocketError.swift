@@ -55,20 +55,66 @@ public struct SocketError: Error, Sendable {
         }
     }
 
+    private struct Facts: Sendable {
+        var reason: Reason
+        var operation: String
+        var subject: Subject
+        var attempts: [Attempt]
+        var transferred: Int?
+        var received: [UInt8]?
+    }
+
+    /// An error is large, and ends every operation of its connection: its copies share one piece of memory.
+    private final class Box: Sendable {
+        let facts: Facts
+        init(_ facts: Facts) { self.facts = facts }
+    }
+
+    private var box: Box
+
+    private mutating func change(_ body: (inout Facts) -> Void) {
+        var facts = box.facts
+        body(&facts)
+        box = Box(facts)
+    }
+
     /// What went wrong.
-    public var reason: Reason
+    public var reason: Reason {
+        get { box.facts.reason }
+        set { change { $0.reason = newValue } }
+    }
+
     /// What was being done: the name of the system call or of the operation, such as `connect` or `read`.
-    public var operation: String
+    public var operation: String {
+        get { box.facts.operation }
+        set { change { $0.operation = newValue } }
+    }
+
     /// What `detail` is made of.
-    package var subject: Subject
+    package var subject: Subject {
+        get { box.facts.subject }
+        set { change { $0.subject = newValue } }
+    }
+
     /// Every address that a failed connect tried, in order; empty elsewhere.
-    public var attempts: [Attempt]
+    public var attempts: [Attempt] {
+        get { box.facts.attempts }
+        set { change { $0.attempts = newValue } }
+    }
+
     /// Of an awaited read or write that failed: how many of its bytes had passed. Of a write, these went out, or still go
     /// out; `nil` elsewhere. A read whose bytes went back to the stream, for the next read, has 0.
-    public var transferred: Int?
+    public var transferred: Int? {
+        get { box.facts.transferred }
+        set { change { $0.transferred = newValue } }
+    }
+
     /// Of an awaited read that failed with its connection: the bytes it had, which nothing else hands over. `nil`: none,
     /// or they went back to the stream.
-    public var received: [UInt8]?
+    public var received: [UInt8]? {
+        get { box.facts.received }
+        set { change { $0.received = newValue } }
+    }
 
     /// Describes a failure.
     public init(_ reason: Reason, operation: String, detail: String, attempts: [Attempt] = []) {
@@ -77,11 +123,11 @@ public struct SocketError: Error, Sendable {
 
     /// Describes a failure, of which nobody has to read a text.
     package init(_ reason: Reason, operation: String, subject: Subject, attempts: [Attempt] = []) {
-        self.reason = reason
-        self.operation = operation
-        self.subject = subject
-        self.attempts = attempts
+        box = Box(Facts(reason: reason, operation: operation, subject: subject, attempts: attempts))
     }
+
+    /// Whether both are copies of one error.
+    func isCopy(of other: SocketError) -> Bool { box === other.box }
 
     /// The NSError domain that GCDAsyncSocket, or for datagrams GCDAsyncUdpSocket, would have used.
     public var domain: String {
