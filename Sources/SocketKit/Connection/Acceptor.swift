@@ -244,7 +244,7 @@ final class Acceptor {
         picture.descriptor = nil
         picture.flags = []
         picture.closed = CloseRecord(time: engine.now, error: error, mode: mode)
-        engine.closed.append(picture, traffic: nil)
+        engine.closed.append(.whole(picture), traffic: nil)
         handle.load { handle in
             handle.sessionEnded(id, as: picture)
             guard isReleased else { return engine.outbox.append(.listener(handle, .stopped(error, of: id))) }

@@ -206,9 +206,11 @@ extension Connection {
         leaveHandle()
     }
 
-    /// Fails what is queued, and makes the picture that is kept.
-    private func ending(error: SocketError?) -> SocketSnapshot {
-        let cause = error ?? SocketError(.disconnected, operation: "close", detail: "closed by this side")
+    private static let closedHere = SocketError(.disconnected, operation: "close", detail: "closed by this side")
+
+    /// Fails what is queued, and sets down what is kept.
+    private func ending(error: SocketError?) -> EndedSession {
+        let cause = error ?? Self.closedHere
         var readsLost = 0
         var writesLost = 0
         while let failed = machine.failNext(error: cause) {
@@ -218,6 +220,10 @@ extension Connection {
             }
             fail(failed)
         }
+        let record = CloseRecord(
+            time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
+            readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)
+        if isPlain { return .plain(PlainEnding(outline, record)) }
         var picture = snapshot(withKernel: false, isEnding: true)
         picture.phase = .closed
         picture.descriptor = nil
@@ -226,10 +232,8 @@ extension Connection {
         picture.sendRate = nil
         picture.prebuffered = 0
         picture.callbacks = nil
-        picture.closed = CloseRecord(
-            time: engine.now, error: error, mode: error == nil ? closeMode ?? .now : closeMode,
-            readsLost: readsLost, writesLost: writesLost, unreadBytes: machine.reading.prebuffered)
-        return picture
+        picture.closed = record
+        return .whole(picture)
     }
 
     /// What had arrived and no read took: what was read ahead, and what the kernel still holds.

@@ -46,33 +46,21 @@ extension Connection {
 
     /// This session at this instant; `lists`: with the operations that wait.
     func snapshot(withKernel: Bool, lists: Bool = true, isEnding: Bool = false) -> SocketSnapshot {
-        var picture = SocketSnapshot.Facts(id: id, role: role, phase: phase, target: target, opened: opened)
-        picture.parent = parent
-        picture.name = configuration.name
-        picture.local = local
-        picture.peer = peer
+        var picture = outline.facts(phase)
         picture.descriptor = socket?.descriptor
-        picture.connected = connected
         picture.flags = flags
-        picture.isReadingPaused = machine.reading.isPausedByHand
         picture.linked = linked
         picture.relay = relayFacts
-        picture.isHeldBack = isHeldBack || isHeldByLink
-        picture.isWriteShut = machine.isWriteShut
         let listing = lists ? QueueSnapshot.listingLimit : 0
         picture.reading = machine.readingSnapshot(listing: listing)
         picture.writing = machine.writingSnapshot(listing: listing)
         picture.prebuffered = machine.reading.prebuffered
-        picture.received = received
-        picture.sent = sent
         picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
-        picture.watermarks = watermarks
-        picture.isAboveHighMark = isAboveHighMark
         picture.reading.since = readsSince
         picture.writing.since = writesSince
         // Nobody will look twice at a session that ends, so nothing begins to be measured.
         if !isEnding || rates.present != nil { measure(&picture) }
-        addActivity(to: &picture.activity)
+        if machine.isOpen { picture.activity.lastByte = lastActivity }
         picture.callbacks = handle.load(in: engine)?.callbacks(reading: picture.reading.current?.id, in: engine)
         picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
         picture.connect = connector?.snapshot(now: engine.now)
@@ -111,12 +99,22 @@ extension Connection {
         picture.activity.queueRate = measured.queue.perSecond
     }
 
-    private func addActivity(to activity: inout ActivitySnapshot) {
-        if machine.isOpen { activity.lastByte = lastActivity }
-        activity.unreadSince = unreadSince
-        activity.peerClosed = peerClosedTime
-        activity.idleTimeout = configuration.idleTimeout
-        activity.isKeptAlive = configuration.options.keepAlive != nil
+    /// What a snapshot shows of every connection.
+    var outline: ConnectionOutline {
+        ConnectionOutline(
+            id: id, role: role, parent: parent, target: target, name: configuration.name, local: local, peer: peer,
+            opened: opened, connected: connected, received: received, sent: sent,
+            isReadingPaused: machine.reading.isPausedByHand, isHeldBack: isHeldBack || isHeldByLink,
+            isWriteShut: machine.isWriteShut, isAboveHighMark: isAboveHighMark, watermarks: watermarks,
+            reads: machine.reading.completed, writes: machine.writing.completed, readsSince: readsSince,
+            writesSince: writesSince, unreadSince: unreadSince, peerClosed: peerClosedTime,
+            idleTimeout: configuration.idleTimeout, isKeptAlive: configuration.options.keepAlive != nil)
+    }
+
+    /// Whether that is all there is to show of it once it is over.
+    var isPlain: Bool {
+        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && rates.present == nil
+            && machine.pendingWriteBytes == 0
     }
 
     private var phase: SocketPhase {

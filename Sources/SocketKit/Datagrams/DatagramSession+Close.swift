@@ -40,7 +40,7 @@ extension DatagramSession {
         end()
         engine.counters.closed += 1
         record(.closed)
-        engine.closed.append(picture, traffic: takeTraffic())
+        engine.closed.append(.whole(picture), traffic: takeTraffic())
         notify(.closed(error, of: id))
         handle.load(in: engine)?.sessionEnded(id, as: picture)
         leaveHandle()

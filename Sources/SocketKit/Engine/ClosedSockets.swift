@@ -4,7 +4,7 @@ import SocketCore
 struct ClosedSockets {
     private let limit: Int
     private let retention: Duration
-    private var sockets: [SocketSnapshot] = []
+    private var sockets: [EndedSession] = []
     private var head = 0
     /// What was kept of the traffic of the last of them: a bound on memory, not on what is worth a look.
     private var traffic: [SocketID: TrafficLog] = [:]
@@ -17,7 +17,7 @@ struct ClosedSockets {
         self.retention = retention
     }
 
-    mutating func append(_ socket: SocketSnapshot, traffic log: TrafficLog?) {
+    mutating func append(_ socket: EndedSession, traffic log: TrafficLog?) {
         guard limit > 0 else { return }
         sockets.append(socket)
         keep(log, of: socket.id)
@@ -27,15 +27,17 @@ struct ClosedSockets {
     }
 
     /// Those that closed less than `retention` ago, oldest first.
-    mutating func list(now: MonotonicTime) -> ArraySlice<SocketSnapshot> {
-        while head < sockets.count, let time = sockets[head].closed?.time, now - time > retention { dropFirst() }
+    mutating func list(now: MonotonicTime) -> ArraySlice<EndedSession> {
+        while head < sockets.count, let time = sockets[head].time, now - time > retention { dropFirst() }
         return sockets[head...]
     }
 
     /// Corrects what is kept of a session that has just ended; false when nothing is.
     mutating func change(_ id: SocketID, _ change: (inout SocketSnapshot) -> Void) -> Bool {
         guard let index = sockets[head...].lastIndex(where: { $0.id == id }) else { return false }
-        change(&sockets[index])
+        var snapshot = sockets[index].snapshot
+        change(&snapshot)
+        sockets[index] = .whole(snapshot)
         return true
     }
 

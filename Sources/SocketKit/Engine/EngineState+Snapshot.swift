@@ -35,7 +35,7 @@ extension EngineState {
     private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
         var others = acceptors.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
         others += datagrams.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
-        others += closed.list(now: now)
+        others += closed.list(now: now).map(\.snapshot)
         others.sort { $0.id > $1.id }
         var pictures: [SocketSnapshot] = []
         pictures.reserveCapacity(connections.count + others.count)

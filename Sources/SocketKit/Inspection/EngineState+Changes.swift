@@ -142,9 +142,9 @@ extension EngineState {
     private func listEndings(in snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges) {
         let kept = closed.list(now: now)
         let told = kept.lastIndex { $0.id == notes?.lastClosed }.map { $0 + 1 } ?? kept.startIndex
-        snapshot.sockets += kept[..<told].filter { notes?.amended.contains($0.id) == true }
+        snapshot.sockets += kept[..<told].filter { notes?.amended.contains($0.id) == true }.map(\.snapshot)
         notes?.amended = []
-        snapshot.sockets += kept[told...]
+        snapshot.sockets += kept[told...].map(\.snapshot)
         notes?.lastClosed = kept.last?.id
         guard var gone = notes?.ended, !gone.isEmpty else { return }
         for index in kept.indices { gone.remove(kept[index].id) }

@@ -29,12 +29,12 @@ extension AsyncSocket {
         }
     }
 
-    /// The session is over; `snapshot` is how it was at its end.
-    func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
+    /// The session is over; `ending` is how it was at its end.
+    func sessionEnded(_ id: SocketID, as ending: EndedSession) {
         state.withLock { state in
             guard state.session == id else { return }
             state.session = nil
-            state.ended = snapshot
+            state.ended = ending
         }
     }
 

@@ -124,7 +124,7 @@ public final class AsyncSocket: Sendable {
     func fact<R>(_ present: (Connection) -> R?, ended: (SocketSnapshot) -> R?) -> R? {
         enter { engineState, session in
             if let connection = session.flatMap({ engineState.connections[$0] }) { return present(connection) }
-            return state.withLock { $0.ended }.flatMap(ended)
+            return state.withLock { $0.ended }.flatMap { ended($0.snapshot) }
         }
     }
 

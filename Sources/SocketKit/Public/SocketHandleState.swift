@@ -11,7 +11,7 @@ struct SocketHandleState: ~Copyable {
     var configuration: Shared<SocketConfiguration>
     var userData: (any Sendable)?
     /// The last session as it was at its end, until the next one begins.
-    var ended: SocketSnapshot?
+    var ended: EndedSession?
     private var rare = Rare<RareHandleState>()
 
     init(

@@ -1,0 +1,90 @@
+import SocketCore
+
+/// What a snapshot shows of every connection, without what only some have and without its queues.
+struct ConnectionOutline: Sendable {
+    let id: SocketID
+    let role: SocketRole
+    let parent: SocketID?
+    let target: String
+    let name: String
+    let local: SocketAddress?
+    let peer: SocketAddress?
+    let opened: MonotonicTime
+    let connected: MonotonicTime?
+    let received: UInt64
+    let sent: UInt64
+    let isReadingPaused: Bool
+    let isHeldBack: Bool
+    let isWriteShut: Bool
+    let isAboveHighMark: Bool
+    let watermarks: Watermarks?
+    let reads: UInt64
+    let writes: UInt64
+    let readsSince: MonotonicTime?
+    let writesSince: MonotonicTime?
+    let unreadSince: MonotonicTime?
+    let peerClosed: MonotonicTime?
+    let idleTimeout: Duration?
+    let isKeptAlive: Bool
+
+    /// These facts in a snapshot.
+    func facts(_ phase: SocketPhase) -> SocketSnapshot.Facts {
+        var facts = SocketSnapshot.Facts(id: id, role: role, phase: phase, target: target, opened: opened)
+        (facts.parent, facts.name) = (parent, name)
+        (facts.local, facts.peer, facts.connected) = (local, peer, connected)
+        (facts.received, facts.sent) = (received, sent)
+        (facts.isReadingPaused, facts.isHeldBack) = (isReadingPaused, isHeldBack)
+        (facts.isWriteShut, facts.isAboveHighMark) = (isWriteShut, isAboveHighMark)
+        facts.watermarks = watermarks
+        (facts.reading.completed, facts.reading.since) = (reads, readsSince)
+        (facts.writing.completed, facts.writing.since) = (writes, writesSince)
+        (facts.activity.unreadSince, facts.activity.peerClosed) = (unreadSince, peerClosed)
+        (facts.activity.idleTimeout, facts.activity.isKeptAlive) = (idleTimeout, isKeptAlive)
+        return facts
+    }
+}
+
+/// The end of a connection of which an outline says all. Most servers close many connections at which nobody ever looks.
+final class PlainEnding: Sendable {
+    let outline: ConnectionOutline
+    let record: CloseRecord
+
+    init(_ outline: ConnectionOutline, _ record: CloseRecord) {
+        (self.outline, self.record) = (outline, record)
+    }
+
+    /// The snapshot, made each time it is asked for.
+    var snapshot: SocketSnapshot {
+        var facts = outline.facts(.closed)
+        facts.closed = record
+        return SocketSnapshot(facts)
+    }
+}
+
+/// What is kept of a session that is over.
+enum EndedSession: Sendable {
+    case plain(PlainEnding)
+    case whole(SocketSnapshot)
+
+    var snapshot: SocketSnapshot {
+        switch self {
+        case .plain(let ending): ending.snapshot
+        case .whole(let snapshot): snapshot
+        }
+    }
+
+    var id: SocketID {
+        switch self {
+        case .plain(let ending): ending.outline.id
+        case .whole(let snapshot): snapshot.id
+        }
+    }
+
+    /// When it ended; nil where a snapshot does not say.
+    var time: MonotonicTime? {
+        switch self {
+        case .plain(let ending): ending.record.time
+        case .whole(let snapshot): snapshot.closed?.time
+        }
+    }
+}
