@@ -60,6 +60,11 @@ struct HostProgram: Sendable {
         return found
     }
 
+    /// A thread that is on a CPU, or waits for one.
+    var running: HostThread? {
+        process.threads.first { $0.call?.kind == .running || $0.state == UInt8(ascii: "R") }
+    }
+
     /// The sets that hold this socket, and as what.
     func entries(of inode: UInt64) -> [(set: Int32, entry: HostProcess.PollEntry)] {
         sets.compactMap { set, entries in entries[inode].map { (set, $0) } }.sorted { $0.set < $1.set }

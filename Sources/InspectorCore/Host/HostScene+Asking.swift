@@ -55,6 +55,10 @@ struct HostAsker {
         }
         if hasRestartedCall(program) { return seen.say(.hidden, "a restarted call is not visible", "-") }
         if seen.proof == .queues { return seen.say(.hidden, "not all of its calls are visible", "-") }
+        // What was read of it is not counted: its queue may be as long again as it was, and the reader just back from recv.
+        if socket.consumed == nil, let thread = program.running {
+            return seen.say(.hidden, "thread \(thread.number) is running", "running")
+        }
         if inSet == nil, seen.proof == .wchan, !isIdle, program.threads(waiting: Self.mayAsk(socket)) > 0 {
             return seen.say(.asks, "some thread waits on some socket", "-")
         }

@@ -113,6 +113,19 @@ struct HostBlockingTests {
         #expect(world.found().isEmpty)
     }
 
+    @Test("a reader of a Unix-domain socket at full speed is not accused; one that does nothing is")
+    func unixAtFullSpeed() {
+        var world = HostWorld()
+        world.program(11, "source", .sends(4))
+        world.program(12, "sink", .sleep)
+        let ends = world.pair((11, 4), (12, 5), path: "/run/x")
+        (world[ends.1].receiveQueue, world[ends.0].sendQueue) = (200_000, 222_000)
+        #expect(world.found().map(\.lint) == ["write-blocked"])
+        // What it read is not counted, and the queue is as long at each look.
+        world.thread(12, 12, .running)
+        #expect(world.found().isEmpty)
+    }
+
     /// A relay chain: curl does not read, socat is stuck with it, and a server behind socat.
     static func chain(_ curl: HostCall = .sleep) -> HostWorld {
         var world = HostWorld()
