@@ -37,10 +37,10 @@ import Testing
     }
 
     @Test func allSessionsTogetherKeepNoMoreThanTheLimitAndThoseThatKeepMostGiveSomeUp() {
-        #expect(EngineState.level([10, 20, 30], sum: 100) == 30)
-        #expect(EngineState.level([10, 20, 300, 400], sum: 130) == 50)
-        #expect(EngineState.level([], sum: 10) == 0)
-        #expect(EngineState.level([5, 5], sum: 0) == 0)
+        #expect(EvenShare.level([10, 20, 30], sum: 100) == 30)
+        #expect(EvenShare.level([10, 20, 300, 400], sum: 130) == 50)
+        #expect(EvenShare.level([], sum: 10) == 0)
+        #expect(EvenShare.level([5, 5], sum: 0) == 0)
     }
 
     private func use(_ number: UInt64, at seconds: Int64, _ cost: Int) -> TrafficUse {

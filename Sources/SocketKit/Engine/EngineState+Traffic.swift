@@ -31,18 +31,6 @@ extension EngineState {
             if let use = connection.trafficUse, use.cost > share[use] { connection.traffic?.trim(to: share[use]) }
         }
     }
-
-    /// The most that each of them may be, so that they are not more than `sum` together.
-    static func level(_ costs: [Int], sum: Int) -> Int {
-        let costs = costs.sorted()
-        var left = sum
-        for (index, cost) in costs.enumerated() {
-            let share = left / (costs.count - index)
-            guard cost <= share else { return share }
-            left -= cost
-        }
-        return costs.last ?? 0
-    }
 }
 
 /// What one session keeps.
@@ -74,7 +62,7 @@ struct TrafficShare {
 
     init(of uses: [TrafficUse], sum: Int) {
         let least = min(Self.least, sum)
-        level = EngineState.level(uses.map(\.cost), sum: sum)
+        level = EvenShare.level(uses.map(\.cost), sum: sum)
         guard level < least, uses.contains(where: { $0.cost > level }) else { return }
         level = least
         var left = sum

@@ -1,0 +1,89 @@
+/// Numbers as capture files and packets have them, at the end of an array.
+extension [UInt8] {
+    mutating func append(little value: some FixedWidthInteger) {
+        for shift in stride(from: 0, to: value.bitWidth, by: 8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    mutating func append(big value: some FixedWidthInteger) {
+        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Adds zeros until the count is a multiple of four.
+    mutating func padToWords() {
+        while count % 4 != 0 { append(0) }
+    }
+
+    /// Writes a 16-bit number in network order over what is at `index`.
+    mutating func put(big value: UInt16, at index: Int) {
+        self[index] = UInt8(value >> 8)
+        self[index + 1] = UInt8(truncatingIfNeeded: value)
+    }
+}
+
+/// Reads numbers of foreign bytes. Every read past the end returns `nil`.
+struct CaptureCursor {
+    let bytes: ArraySlice<UInt8>
+    var isBigEndian = true
+    private(set) var index: Int
+
+    init(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool = true) {
+        self.bytes = bytes
+        self.isBigEndian = isBigEndian
+        index = bytes.startIndex
+    }
+
+    var left: Int { bytes.endIndex - index }
+    var rest: ArraySlice<UInt8> { bytes[index...] }
+
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= left else { return nil }
+        defer { index += count }
+        return bytes[index..<(index + count)]
+    }
+
+    mutating func skip(_ count: Int) -> Bool { take(count) != nil }
+
+    mutating func number<Number: FixedWidthInteger & UnsignedInteger>(_: Number.Type = Number.self) -> Number? {
+        guard let taken = take(Number.bitWidth / 8) else { return nil }
+        var value: Number = 0
+        if isBigEndian {
+            for byte in taken { value = value << 8 | Number(byte) }
+        } else {
+            for byte in taken.reversed() { value = value << 8 | Number(byte) }
+        }
+        return value
+    }
+
+    mutating func byte() -> UInt8? { number() }
+}
+
+/// The Internet checksum (RFC 1071) of bytes that come in parts of even length.
+struct InternetChecksum {
+    private var sum: UInt64 = 0
+
+    mutating func add(_ bytes: some Collection<UInt8>) {
+        let isWhole: Void? = bytes.withContiguousStorageIfAvailable { buffer in
+            var index = 0
+            var sum: UInt64 = 0
+            while index + 1 < buffer.count {
+                sum &+= UInt64(buffer[index]) << 8 | UInt64(buffer[index + 1])
+                index += 2
+            }
+            if index < buffer.count { sum &+= UInt64(buffer[index]) << 8 }
+            self.sum &+= sum
+        }
+        if isWhole == nil { add(Array(bytes)) }
+    }
+
+    mutating func add(_ value: UInt16) { sum &+= UInt64(value) }
+
+    var value: UInt16 {
+        var folded = sum
+        while folded > 0xFFFF { folded = (folded & 0xFFFF) + (folded >> 16) }
+        return ~UInt16(folded)
+    }
+}

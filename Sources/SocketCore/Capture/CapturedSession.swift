@@ -1,0 +1,147 @@
+/// One conversation of a capture, seen from the end that began it: `local` is the client.
+package struct CapturedSession: Sendable {
+    package let id: SocketID
+    package let local: SyntheticPacket.End
+    package let peer: SyntheticPacket.End
+    package let isStream: Bool
+    /// What its interface was called, where the file says so.
+    package var interface = ""
+    package fileprivate(set) var opened: MonotonicTime
+    package fileprivate(set) var latest: MonotonicTime
+    package fileprivate(set) var connected: MonotonicTime?
+    package fileprivate(set) var closed: MonotonicTime?
+    package fileprivate(set) var wasReset = false
+    /// What each end sent, put together.
+    package fileprivate(set) var fromLocal = StreamAssembler()
+    package fileprivate(set) var fromPeer = StreamAssembler()
+    package fileprivate(set) var sent: UInt64 = 0
+    package fileprivate(set) var received: UInt64 = 0
+    package fileprivate(set) var counters = DatagramCounters()
+    /// Bytes that came again and differed.
+    package fileprivate(set) var differing: UInt64 = 0
+    fileprivate var peerClosed: MonotonicTime?
+    fileprivate var isWriteShut = false
+    fileprivate var firstSequence: UInt32?
+    var store = TrafficStore()
+    private var nextItem: UInt64 = 0
+    /// Bytes missing before the next item of each direction.
+    private var gaps: [TrafficItem.Direction: UInt64] = [:]
+
+    init(_ id: SocketID, local: SyntheticPacket.End, peer: SyntheticPacket.End, isStream: Bool, at time: MonotonicTime)
+    {
+        (self.id, self.local, self.peer, self.isStream) = (id, local, peer, isStream)
+        (opened, latest) = (time, time)
+    }
+
+    /// Whether a segment with SYN begins another session between the same ends.
+    func isOver(before segment: ParsedPacket.TCPSegment) -> Bool {
+        guard segment.flags.contains(.syn), !segment.flags.contains(.ack) else { return false }
+        return closed != nil || firstSequence.map { $0 != segment.sequence } ?? true
+    }
+
+    /// Takes a packet of this session, and returns what it adds to its stream.
+    mutating func take(_ packet: ParsedPacket, at time: MonotonicTime, limit: Int) -> [StreamAssembler.Piece] {
+        latest = max(latest, time)
+        let isSent = packet.source == local
+        guard case .tcp(let segment) = packet.content else {
+            datagram(packet, isSent, time, limit)
+            return []
+        }
+        if segment.flags.contains(.syn), !segment.flags.contains(.ack) { firstSequence = segment.sequence }
+        if connected == nil, segment.flags.isDisjoint(with: [.syn, .reset]) { connected = time }
+        var pieces: [StreamAssembler.Piece] = []
+        if segment.flags.contains(.ack), !segment.flags.contains(.reset) {
+            let acknowledged =
+                isSent
+                ? fromPeer.otherSide(acknowledges: segment.acknowledges)
+                : fromLocal.otherSide(acknowledges: segment.acknowledges)
+            keep(acknowledged, isSent: !isSent, time, limit)
+        }
+        if segment.flags.contains(.reset) {
+            (wasReset, closed) = (true, closed ?? time)
+        } else if isSent {
+            pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
+        } else {
+            pieces = fromPeer.take(segment, packet.payload, missing: packet.missing)
+        }
+        keep(pieces, isSent: isSent, time, limit)
+        noteEnds(time)
+        return pieces
+    }
+
+    /// Gives out what still waits: the file has ended.
+    mutating func finish(limit: Int) {
+        keep(fromLocal.finish(), isSent: true, latest, limit)
+        keep(fromPeer.finish(), isSent: false, latest, limit)
+    }
+
+    private mutating func noteEnds(_ time: MonotonicTime) {
+        if fromLocal.hasEnded { isWriteShut = true }
+        if fromPeer.hasEnded, peerClosed == nil { peerClosed = time }
+        if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil { closed = time }
+    }
+
+    private mutating func datagram(_ packet: ParsedPacket, _ isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
+        let count = packet.payload.count + packet.missing
+        if isSent { counters.sent += 1 } else { counters.received += 1 }
+        if isSent { sent += UInt64(count) } else { received += UInt64(count) }
+        keep(Array(packet.payload), count, isSent: isSent, time, limit, from: isSent ? peer : local)
+    }
+
+    private mutating func keep(_ pieces: [StreamAssembler.Piece], isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
+        for piece in pieces {
+            switch piece {
+            case .differs(let count): differing += UInt64(count)
+            case .gap(let count): gaps[isSent ? .sent : .received, default: 0] += count
+            case .bytes(let bytes):
+                if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
+                keep(bytes, bytes.count, isSent: isSent, time, limit, from: nil)
+            }
+        }
+    }
+
+    private mutating func keep(
+        _ bytes: [UInt8], _ count: Int, isSent: Bool, _ time: MonotonicTime, _ limit: Int,
+        from end: SyntheticPacket.End?
+    ) {
+        let direction: TrafficItem.Direction = isSent ? .sent : .received
+        var item = TrafficItem(
+            sequence: nextItem, operation: OperationID(nextItem + 1), time: time, direction: direction, tag: 0,
+            kind: isSent ? .write : .read(.available(limit: nil)), done: count, total: count,
+            state: .complete(after: .zero), bytes: bytes, address: end.map { SocketAddress($0.ip, port: $0.port) })
+        item.skipped = gaps.removeValue(forKey: direction) ?? 0
+        nextItem += 1
+        store.append(item)
+        store.makeRoom(limit)
+    }
+
+    /// What is kept of its traffic.
+    package var traffic: TrafficSnapshot { TrafficSnapshot(items: store.items, dropped: store.dropped) }
+
+    /// ECONNRESET on Linux.
+    private static let reset: Int32 = 104
+
+    /// What is known of it, in the form that a live session has.
+    package var snapshot: SocketSnapshot {
+        let target = SocketAddress(peer.ip, port: peer.port)
+        let phase: SocketPhase = closed != nil ? .closed : connected != nil || !isStream ? .connected : .connecting
+        var facts = SocketSnapshot.Facts(
+            id: id, role: isStream ? .client : .datagram, phase: phase, target: target.description, opened: opened)
+        (facts.local, facts.peer) = (SocketAddress(local.ip, port: local.port), target)
+        (facts.connected, facts.sent, facts.received) = (connected, sent, received)
+        facts.isWriteShut = isWriteShut
+        facts.activity.lastByte = store.items.last?.time
+        facts.activity.peerClosed = peerClosed
+        if !isStream {
+            var datagrams = DatagramSnapshot(mode: .continuous)
+            datagrams.counters = counters
+            facts.datagrams = datagrams
+        }
+        if let closed {
+            let error = SocketError(
+                .system(errno: Self.reset), operation: "read", detail: "\(target): Connection reset by peer")
+            facts.closed = CloseRecord(time: closed, error: wasReset ? error : nil, mode: wasReset ? nil : .now)
+        }
+        return SocketSnapshot(facts)
+    }
+}

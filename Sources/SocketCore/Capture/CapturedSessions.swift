@@ -1,0 +1,136 @@
+/// All conversations of a capture, put together packet by packet.
+package struct CapturedSessions: Sendable {
+    private struct Flow: Hashable {
+        /// The interface, in a file that has one for each session.
+        var interface: Int
+        var isStream: Bool
+        var first: SyntheticPacket.End
+        var second: SyntheticPacket.End
+    }
+
+    /// Sessions that are kept; packets of more are counted.
+    package static let limit = 1 << 16
+
+    package private(set) var sessions: [CapturedSession] = []
+    /// Packets of sessions beyond the limit.
+    package private(set) var refused: UInt64 = 0
+    /// Packets that a capture says it lost.
+    package private(set) var dropped: UInt64 = 0
+    package private(set) var packets: UInt64 = 0
+    package private(set) var start: Int64?
+    package private(set) var latest = MonotonicTime.zero
+    private var parser = PacketParser()
+    private var flows: [Flow: Int] = [:]
+    private var interfaces: [CaptureInterface] = []
+    private let keeps: (each: Int, all: Int)
+    private var cost = 0
+
+    /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
+    package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
+        keeps = (each, all)
+    }
+
+    /// Packets that carry neither TCP nor UDP.
+    package var skipped: UInt64 { parser.skipped }
+    package var lostFragments: UInt64 { parser.lostFragments }
+
+    /// A section begins: its interfaces are numbered from 0 again.
+    package mutating func beginSection() { interfaces = [] }
+    package mutating func add(_ interface: CaptureInterface) { interfaces.append(interface) }
+
+    /// Takes a packet and returns the session that it belongs to, by its index, and what it adds to the stream.
+    @discardableResult
+    package mutating func take(
+        _ packet: CapturedPacket
+    ) -> (session: Int, isSent: Bool, packet: ParsedPacket, pieces: [StreamAssembler.Piece])? {
+        packets += 1
+        dropped = dropped.saturatingAdd(packet.dropped)
+        guard let parsed = parser.parse(packet) else { return nil }
+        let time = time(of: packet.nanoseconds)
+        guard let index = session(of: parsed, packet, time) else {
+            refused += 1
+            return nil
+        }
+        let before = sessions[index].store.cost
+        let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
+        cost += sessions[index].store.cost - before
+        if cost > keeps.all { makeRoom() }
+        return (index, parsed.source == sessions[index].local, parsed, pieces)
+    }
+
+    /// The file has ended: what waits for bytes before it follows now.
+    package mutating func finish() {
+        for index in sessions.indices { sessions[index].finish(limit: keeps.each) }
+    }
+
+    /// The instant of a packet, counted from the first one.
+    package mutating func time(of nanoseconds: Int64) -> MonotonicTime {
+        let start = start ?? nanoseconds
+        self.start = start
+        let time = MonotonicTime(nanoseconds: max(0, nanoseconds - start))
+        latest = max(latest, time)
+        return time
+    }
+
+    private mutating func session(of packet: ParsedPacket, _ captured: CapturedPacket, _ time: MonotonicTime) -> Int? {
+        let interface = interfaces.indices.contains(captured.interface) ? interfaces[captured.interface] : nil
+        let ends = [packet.source, packet.destination].sorted { $0.isBefore($1) }
+        var isStream = false
+        if case .tcp = packet.content { isStream = true }
+        let isOurs = interface?.name.hasPrefix("#") == true
+        let flow = Flow(
+            interface: isOurs ? captured.interface : -1, isStream: isStream, first: ends[0], second: ends[1])
+        if let index = flows[flow] {
+            guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
+        }
+        guard sessions.count < Self.limit else { return nil }
+        let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
+        var session = CapturedSession(
+            SocketID(UInt64(sessions.count + 1)), local: isFromServer ? packet.destination : packet.source,
+            peer: isFromServer ? packet.source : packet.destination, isStream: isStream, at: time)
+        session.interface = interface?.name ?? ""
+        sessions.append(session)
+        flows[flow] = sessions.count - 1
+        return sessions.count - 1
+    }
+
+    /// Which end is the server: it answers a SYN; else the one with the port below, which is mostly the known one.
+    private static func isFromServer(_ packet: ParsedPacket, _ isInbound: Bool?, isOurs: Bool) -> Bool {
+        if case .tcp(let segment) = packet.content, segment.flags.contains(.syn) { return segment.flags.contains(.ack) }
+        if isOurs, let isInbound { return isInbound }
+        if case .udp = packet.content { return false }
+        return packet.source.port < packet.destination.port
+    }
+
+    /// Leaves each session an equal share, with an eighth to spare.
+    private mutating func makeRoom() {
+        let share = EvenShare.level(sessions.map(\.store.cost), sum: keeps.all - keeps.all / 8)
+        cost = 0
+        for index in sessions.indices {
+            sessions[index].store.makeRoom(share, keepsLast: false)
+            cost += sessions[index].store.cost
+        }
+    }
+}
+
+/// Shares what there is among many.
+package enum EvenShare {
+    /// The most that each of them may be, so that they are not more than `sum` together.
+    package static func level(_ costs: [Int], sum: Int) -> Int {
+        let costs = costs.sorted()
+        var left = sum
+        for (index, cost) in costs.enumerated() {
+            let share = left / (costs.count - index)
+            guard cost <= share else { return share }
+            left -= cost
+        }
+        return costs.last ?? 0
+    }
+}
+
+extension SyntheticPacket.End {
+    fileprivate func isBefore(_ other: SyntheticPacket.End) -> Bool {
+        if port != other.port { return port < other.port }
+        return ip.networkBytes.lexicographicallyPrecedes(other.ip.networkBytes)
+    }
+}

@@ -1,0 +1,237 @@
+/// What a frame carries, as far as it is of use here.
+package struct ParsedPacket: Sendable {
+    package enum Content: Sendable {
+        case tcp(TCPSegment)
+        case udp
+    }
+
+    package struct TCPSegment: Hashable, Sendable {
+        package var sequence: UInt32
+        package var acknowledges: UInt32
+        package var flags: SyntheticPacket.Flags
+
+        package init(sequence: UInt32, acknowledges: UInt32 = 0, flags: SyntheticPacket.Flags = .ack) {
+            (self.sequence, self.acknowledges, self.flags) = (sequence, acknowledges, flags)
+        }
+    }
+
+    package var source: SyntheticPacket.End
+    package var destination: SyntheticPacket.End
+    package var content: Content
+    package var payload: ArraySlice<UInt8>
+    /// Bytes of payload that were on the wire and are not in the file.
+    package var missing: Int
+}
+
+/// Finds TCP and UDP in frames of any link type, and puts fragments together.
+package struct PacketParser: Sendable {
+    /// Frames that carry neither TCP nor UDP, or are cut off before their payload.
+    package private(set) var skipped: UInt64 = 0
+    private var fragments = FragmentStore()
+
+    package init() {}
+
+    /// Fragments that were given up, for want of room or of the rest.
+    package var lostFragments: UInt64 { fragments.lost }
+
+    /// What a packet carries; `nil` if that is a fragment, or nothing of use.
+    package mutating func parse(_ packet: CapturedPacket) -> ParsedPacket? {
+        var cursor = CaptureCursor(packet.bytes)
+        guard let link = LinkType(rawValue: packet.link), Self.reachIP(&cursor, link),
+            let first = cursor.rest.first
+        else { return skip() }
+        switch first >> 4 {
+        case 4: return parseIPv4(cursor, packet.nanoseconds)
+        case 6: return parseIPv6(cursor, packet.nanoseconds)
+        default: return skip()
+        }
+    }
+
+    private mutating func skip() -> ParsedPacket? {
+        skipped += 1
+        return nil
+    }
+
+    /// Moves to the IP header; false where there is none.
+    private static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
+        switch link {
+        case .raw, .ipv4, .ipv6: return true
+        case .null, .loop: return cursor.skip(4)
+        case .ethernet: return cursor.skip(12) && reachIP(&cursor)
+        case .cooked: return cursor.skip(14) && reachIP(&cursor)
+        case .cooked2:
+            guard let type: UInt16 = cursor.number(), cursor.skip(18) else { return false }
+            return isIP(type) || isTag(type) && cursor.skip(2) && reachIP(&cursor)
+        }
+    }
+
+    /// Moves past an EtherType and the VLAN tags that it may announce.
+    private static func reachIP(_ cursor: inout CaptureCursor) -> Bool {
+        for _ in 0..<4 {
+            guard let type: UInt16 = cursor.number() else { return false }
+            if isIP(type) { return true }
+            guard isTag(type), cursor.skip(2) else { return false }
+        }
+        return false
+    }
+
+    private static func isIP(_ type: UInt16) -> Bool { type == 0x0800 || type == 0x86DD }
+    private static func isTag(_ type: UInt16) -> Bool { [0x8100, 0x88A8, 0x9100].contains(type) }
+
+    private mutating func parseIPv4(_ start: CaptureCursor, _ time: Int64) -> ParsedPacket? {
+        var cursor = start
+        guard let version = cursor.byte(), cursor.skip(1), var total: UInt16 = cursor.number(),
+            let identification: UInt16 = cursor.number(), let fragment: UInt16 = cursor.number(), cursor.skip(1),
+            let number = cursor.byte(), cursor.skip(2), let source = cursor.take(4), let destination = cursor.take(4)
+        else { return skip() }
+        let header = Int(version & 15) * 4
+        // A segment that the network card was to cut has no length yet.
+        if total == 0 { total = UInt16(clamping: start.left) }
+        guard header >= 20, total >= header, cursor.skip(header - 20),
+            let from = IPAddress(networkBytes: source), let to = IPAddress(networkBytes: destination)
+        else { return skip() }
+        let length = Int(total) - header
+        let payload = cursor.rest.prefix(length)
+        guard fragment & 0x3FFF != 0 else { return transport(number, from, to, payload, length) }
+        let key = FragmentStore.Key(source: from, destination: to, identification: UInt32(identification), number)
+        return whole(
+            key, payload, at: Int(fragment & 0x1FFF) * 8, isLast: fragment & 0x2000 == 0, length, time)
+    }
+
+    private mutating func parseIPv6(_ start: CaptureCursor, _ time: Int64) -> ParsedPacket? {
+        var cursor = start
+        guard cursor.skip(4), let total: UInt16 = cursor.number(), var next = cursor.byte(), cursor.skip(1),
+            let source = cursor.take(16), let destination = cursor.take(16),
+            let from = IPAddress(networkBytes: source), let to = IPAddress(networkBytes: destination)
+        else { return skip() }
+        var length = total == 0 ? cursor.left : Int(total)
+        for _ in 0..<8 where Self.extensions.contains(next) {
+            let left = cursor.left
+            guard let following = cursor.byte(), let size = cursor.byte() else { return skip() }
+            if next == 44 {
+                guard let place: UInt16 = cursor.number(), let identification: UInt32 = cursor.number() else {
+                    return skip()
+                }
+                let key = FragmentStore.Key(source: from, destination: to, identification: identification, following)
+                return whole(
+                    key, cursor.rest.prefix(max(0, length - 8)), at: Int(place & 0xFFF8), isLast: place & 1 == 0,
+                    max(0, length - 8), time)
+            }
+            guard cursor.skip(next == 51 ? Int(size) * 4 + 6 : Int(size) * 8 + 6) else { return skip() }
+            next = following
+            length -= left - cursor.left
+        }
+        guard length >= 0 else { return skip() }
+        return transport(next, from, to, cursor.rest.prefix(length), length)
+    }
+
+    /// Hop-by-hop, routing, fragment, authentication, destination options.
+    private static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
+
+    private mutating func whole(
+        _ key: FragmentStore.Key, _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, _ length: Int, _ time: Int64
+    ) -> ParsedPacket? {
+        guard bytes.count == length else { return skip() }
+        guard let whole = fragments.add(bytes, at: offset, isLast: isLast, of: key, time) else { return nil }
+        return transport(key.number, key.source, key.destination, whole[...], whole.count)
+    }
+
+    private mutating func transport(
+        _ number: UInt8, _ from: IPAddress, _ to: IPAddress, _ bytes: ArraySlice<UInt8>, _ length: Int
+    ) -> ParsedPacket? {
+        var cursor = CaptureCursor(bytes)
+        guard number == 6 || number == 17, let source: UInt16 = cursor.number(),
+            let destination: UInt16 = cursor.number()
+        else { return skip() }
+        var packet = ParsedPacket(
+            source: .init(from, source), destination: .init(to, destination), content: .udp, payload: [], missing: 0)
+        var header = 8
+        var length = length
+        if number == 6 {
+            guard let sequence: UInt32 = cursor.number(), let acknowledges: UInt32 = cursor.number(),
+                let offset = cursor.byte(), let flags = cursor.byte()
+            else { return skip() }
+            header = Int(offset >> 4) * 4
+            guard header >= 20 else { return skip() }
+            packet.content = .tcp(
+                .init(sequence: sequence, acknowledges: acknowledges, flags: .init(rawValue: flags)))
+        } else {
+            guard let said: UInt16 = cursor.number() else { return skip() }
+            if said >= 8 { length = min(length, Int(said)) }
+        }
+        guard length >= header else { return skip() }
+        packet.payload = bytes.dropFirst(header).prefix(length - header)
+        packet.missing = length - header - packet.payload.count
+        return packet
+    }
+}
+
+/// Fragments of packets that are not whole yet.
+struct FragmentStore: Sendable {
+    struct Key: Hashable {
+        var source: IPAddress
+        var destination: IPAddress
+        var identification: UInt32
+        var number: UInt8
+
+        init(source: IPAddress, destination: IPAddress, identification: UInt32, _ number: UInt8) {
+            (self.source, self.destination) = (source, destination)
+            (self.identification, self.number) = (identification, number)
+        }
+    }
+
+    private struct Partial {
+        var parts: [(offset: Int, bytes: [UInt8])] = []
+        var length: Int?
+        var began: Int64
+    }
+
+    private var partial: [Key: Partial] = [:]
+    private(set) var lost: UInt64 = 0
+
+    /// Packets under way, fragments of one, and the bytes of a whole one.
+    private static let limit = 256
+    private static let partLimit = 64
+    private static let lengthLimit = 65_535
+    /// How long the rest of a packet is waited for, as Linux does.
+    private static let patience: Int64 = 30_000_000_000
+
+    /// Takes a fragment; the whole packet once nothing is missing.
+    mutating func add(
+        _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, of key: Key, _ time: Int64
+    ) -> [UInt8]? {
+        var entry = partial.removeValue(forKey: key) ?? Partial(began: time)
+        if time - entry.began > Self.patience {
+            lost += UInt64(entry.parts.count)
+            entry = Partial(began: time)
+        }
+        guard offset + bytes.count <= Self.lengthLimit, entry.parts.count < Self.partLimit else {
+            lost += UInt64(entry.parts.count) + 1
+            return nil
+        }
+        entry.parts.append((offset, Array(bytes)))
+        if isLast { entry.length = offset + bytes.count }
+        if let length = entry.length, let whole = Self.whole(entry.parts, length) { return whole }
+        if partial.count >= Self.limit, let oldest = partial.min(by: { $0.value.began < $1.value.began })?.key {
+            lost += UInt64(partial.removeValue(forKey: oldest)?.parts.count ?? 0)
+        }
+        partial[key] = entry
+        return nil
+    }
+
+    /// The parts put together; where two overlap, the bytes that came first stay.
+    private static func whole(_ parts: [(offset: Int, bytes: [UInt8])], _ length: Int) -> [UInt8]? {
+        var whole = [UInt8](repeating: 0, count: length)
+        var covered = 0
+        for part in parts.sorted(by: { $0.offset < $1.offset }) {
+            guard part.offset <= covered else { return nil }
+            covered = max(covered, part.offset + part.bytes.count)
+        }
+        guard covered >= length else { return nil }
+        for part in parts.reversed() where part.offset < length {
+            let bytes = part.bytes.prefix(length - part.offset)
+            whole.replaceSubrange(part.offset..<(part.offset + bytes.count), with: bytes)
+        }
+        return whole
+    }
+}

@@ -1,0 +1,212 @@
+/// Writes the blocks of a pcapng file, in little-endian order with times in nanoseconds.
+///
+/// Every interface has the same link type and snaplen, because libpcap refuses a file whose interfaces differ in either.
+package struct PcapngWriter: Sendable {
+    /// The blocks written since `take()`.
+    package private(set) var bytes: [UInt8] = []
+    /// Interfaces described since the last section header.
+    package private(set) var interfaces: UInt32 = 0
+
+    package static let snapLength = 262_144
+
+    package init() {}
+
+    /// Returns the blocks written so far and forgets them.
+    package mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    /// Begins a section, which forgets the interfaces of the one before it.
+    package mutating func section(application: String, comment: String) {
+        interfaces = 0
+        block(.section) { block in
+            block.append(little: CaptureBlock.byteOrder)
+            block.append(little: UInt16(1))
+            block.append(little: UInt16(0))
+            block.append(little: UInt64.max)
+            block.option(1, text: comment)
+            block.option(4, text: application)
+            block.endOfOptions()
+        }
+    }
+
+    /// Describes an interface and returns its number.
+    package mutating func interface(name: String, description: String) -> UInt32 {
+        defer { interfaces += 1 }
+        block(.interface) { block in
+            block.append(little: LinkType.ethernet.rawValue)
+            block.append(little: UInt16(0))
+            block.append(little: UInt32(Self.snapLength))
+            block.option(2, text: name)
+            block.option(3, text: description)
+            block.option(9, [9])
+            block.endOfOptions()
+        }
+        return interfaces
+    }
+
+    /// Writes a packet; `length` is its length on the wire, of which `frame` may be only the beginning.
+    package mutating func packet(
+        _ frame: [UInt8], length: Int, interface: UInt32, nanoseconds: UInt64, notes: PacketNotes
+    ) {
+        block(.packet) { block in
+            block.append(little: interface)
+            block.append(little: UInt32(truncatingIfNeeded: nanoseconds >> 32))
+            block.append(little: UInt32(truncatingIfNeeded: nanoseconds))
+            block.append(little: UInt32(frame.count))
+            block.append(little: UInt32(clamping: length))
+            block += frame
+            block.padToWords()
+            notes.append(to: &block)
+        }
+    }
+
+    /// Gives an address a name, in a block of its own.
+    package mutating func name(_ name: String, of address: IPAddress) {
+        block(.names) { block in
+            let bytes = address.networkBytes
+            let text = Array(name.utf8.filter { $0 != 0 }.prefix(255))
+            block.append(little: UInt16(bytes.count == 4 ? 1 : 2))
+            block.append(little: UInt16(bytes.count + text.count + 1))
+            block += bytes + text + [0]
+            block.padToWords()
+            block.append(little: UInt32(0))
+        }
+    }
+
+    /// Writes lines of a TLS key log, which open the packets that follow.
+    package mutating func secrets(_ lines: [UInt8]) {
+        block(.secrets) { block in
+            block.append(little: CaptureBlock.keyLog)
+            block.append(little: UInt32(lines.count))
+            block += lines
+        }
+    }
+
+    /// Writes frames of the inspection wire, in a block that other readers skip.
+    package mutating func frames(_ frames: [UInt8]) {
+        block(.local) { block in
+            block += CaptureBlock.magic
+            block.append(little: CaptureBlock.version)
+            block.append(little: UInt32(frames.count))
+            block += frames
+        }
+    }
+
+    private mutating func block(_ kind: CaptureBlock.Kind, _ content: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        bytes.append(little: kind.rawValue)
+        bytes.append(little: UInt32(0))
+        content(&bytes)
+        while (bytes.count - start) % 4 != 0 { bytes.append(0) }
+        let length = UInt32(bytes.count - start + 4)
+        bytes.append(little: length)
+        for offset in 0..<4 { bytes[start + 4 + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset)) }
+    }
+}
+
+/// What pcapng calls its blocks, and what ours begin with.
+package enum CaptureBlock {
+    enum Kind: UInt32 {
+        case section = 0x0A0D_0D0A
+        case interface = 1
+        case oldPacket = 2
+        case simplePacket = 3
+        case names = 4
+        case packet = 6
+        case secrets = 10
+        case local = 0x8000_0A51
+    }
+
+    static let byteOrder: UInt32 = 0x1A2B_3C4D
+    static let keyLog: UInt32 = 0x544C_534B
+    static let magic = Array("STUI".utf8)
+    static let version: UInt32 = 1
+}
+
+/// What a packet block says beside the packet.
+package struct PacketNotes: Hashable, Sendable {
+    /// Whether the packet was received, or sent; `nil`: not known.
+    package var isInbound: Bool?
+    package var comment = ""
+    /// Packets lost between the one before and this one.
+    package var dropped: UInt64 = 0
+    /// A number that packets of one origin share; 0: none.
+    package var packet: UInt64 = 0
+
+    package init(isInbound: Bool? = nil, comment: String = "", dropped: UInt64 = 0, packet: UInt64 = 0) {
+        (self.isInbound, self.comment, self.dropped, self.packet) = (isInbound, comment, dropped, packet)
+    }
+
+    fileprivate func append(to block: inout [UInt8]) {
+        var little: [UInt8] = []
+        if !comment.isEmpty { block.option(1, text: comment) }
+        if let isInbound { block.option(2, [isInbound ? 1 : 2, 0, 0, 0]) }
+        if dropped > 0 {
+            little.append(little: dropped)
+            block.option(4, little)
+        }
+        if packet > 0 {
+            little = []
+            little.append(little: packet)
+            block.option(5, little)
+        }
+        block.endOfOptions()
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func option(_ code: UInt16, text: String) { option(code, Array(text.utf8)) }
+
+    fileprivate mutating func option(_ code: UInt16, _ value: [UInt8]) {
+        guard !value.isEmpty else { return }
+        let value = value.prefix(60_000)
+        append(little: code)
+        append(little: UInt16(value.count))
+        self += value
+        for _ in 0..<((4 - value.count % 4) % 4) { append(0) }
+    }
+
+    fileprivate mutating func endOfOptions() { append(little: UInt32(0)) }
+}
+
+/// How packets of an interface begin (www.tcpdump.org/linktypes.html).
+package enum LinkType: UInt16, CaseIterable, Sendable {
+    case null = 0
+    case ethernet = 1
+    case raw = 101
+    case loop = 108
+    case cooked = 113
+    case ipv4 = 228
+    case ipv6 = 229
+    case cooked2 = 276
+}
+
+extension IPAddress {
+    /// The bytes in network order: 4 or 16 of them.
+    package var networkBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        switch self {
+        case .v4(let bits): bytes.append(big: UInt32(bigEndian: bits))
+        case .v6(let high, let low):
+            bytes.append(big: UInt64(bigEndian: high))
+            bytes.append(big: UInt64(bigEndian: low))
+        }
+        return bytes
+    }
+
+    /// The address that these 4 or 16 bytes in network order are; `nil` if they are of another number.
+    package init?(networkBytes bytes: ArraySlice<UInt8>) {
+        var cursor = CaptureCursor(bytes)
+        switch bytes.count {
+        case 4:
+            guard let bits: UInt32 = cursor.number() else { return nil }
+            self = .v4(bits.bigEndian)
+        case 16:
+            guard let high: UInt64 = cursor.number(), let low: UInt64 = cursor.number() else { return nil }
+            self = .v6(high.bigEndian, low.bigEndian)
+        default: return nil
+        }
+    }
+}

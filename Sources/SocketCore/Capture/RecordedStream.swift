@@ -1,0 +1,108 @@
+/// A byte stream as packets: a handshake when it is established, one segment or more for each read and write, and its
+/// ends as they were.
+package struct RecordedStream: Sendable {
+    /// Which of its two ends sent a packet.
+    package enum Side: Sendable { case local, peer }
+
+    /// One packet of it.
+    package struct Packet: Sendable {
+        package var frame: [UInt8]
+        package var side: Side
+        /// The length on the wire, where payload was cut off.
+        package var length: Int
+    }
+
+    private struct Half: Sendable {
+        var next: UInt32
+        /// The number that the other half has acknowledged.
+        var acknowledged: UInt32
+        var hasEnded = false
+    }
+
+    private let local: SyntheticPacket.End
+    private let peer: SyntheticPacket.End
+    private var localHalf: Half
+    private var peerHalf: Half
+    private var hasHandshake = false
+    /// Payload kept of each packet.
+    private let snap: Int
+
+    /// Bytes that one half sends before the other acknowledges: within what the window holds, or holds without a SYN.
+    private var mostUnacknowledged: UInt32 { hasHandshake ? 1 << 20 : 60_000 }
+
+    /// A stream between two ends; each stream of a recording begins at sequence numbers of its own, made from `number`.
+    package init(local: SyntheticPacket.End, peer: SyntheticPacket.End, number: UInt64, snap: Int = .max) {
+        (self.local, self.peer, self.snap) = (local, peer, snap)
+        let first = UInt32(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32)
+        localHalf = Half(next: first, acknowledged: first)
+        peerHalf = Half(next: ~first, acknowledged: ~first)
+    }
+
+    /// The three packets that open it; `isClient`: whether the local end connected.
+    package mutating func establish(isClient: Bool) -> [Packet] {
+        hasHandshake = true
+        let (first, second): (Side, Side) = isClient ? (.local, .peer) : (.peer, .local)
+        return [packet(from: first, .syn), packet(from: second, [.syn, .ack]), packet(from: first, .ack)]
+    }
+
+    /// What carries these bytes.
+    package mutating func carry(_ bytes: ArraySlice<UInt8>, from side: Side) -> [Packet] {
+        var packets: [Packet] = []
+        var rest = bytes
+        while !rest.isEmpty {
+            let part = rest.prefix(SyntheticPacket.mostPayload)
+            rest = rest.dropFirst(part.count)
+            if unacknowledged(by: side) + UInt32(part.count) > mostUnacknowledged, unacknowledged(by: side) > 0 {
+                packets.append(packet(from: side.other, .ack))
+            }
+            packets.append(packet(from: side, [.push, .ack], part))
+        }
+        return packets
+    }
+
+    /// Counts bytes that were not kept: the next packet leaves a gap of their length.
+    package mutating func skip(_ count: UInt64, from side: Side) {
+        change(side) { $0.next &+= UInt32(truncatingIfNeeded: count) }
+    }
+
+    /// FIN of one end, once.
+    package mutating func end(_ side: Side) -> [Packet] {
+        guard !half(side).hasEnded else { return [] }
+        return [packet(from: side, [.fin, .ack]), packet(from: side.other, .ack)]
+    }
+
+    /// RST of one end, after which neither says more.
+    package mutating func reset(_ side: Side) -> [Packet] {
+        defer { (localHalf.hasEnded, peerHalf.hasEnded) = (true, true) }
+        return [packet(from: side, [.reset, .ack])]
+    }
+
+    private func half(_ side: Side) -> Half { side == .local ? localHalf : peerHalf }
+
+    private mutating func change(_ side: Side, _ change: (inout Half) -> Void) {
+        if side == .local { change(&localHalf) } else { change(&peerHalf) }
+    }
+
+    private func unacknowledged(by side: Side) -> UInt32 { half(side).next &- half(side).acknowledged }
+
+    private mutating func packet(
+        from side: Side, _ flags: SyntheticPacket.Flags, _ payload: ArraySlice<UInt8> = []
+    ) -> Packet {
+        let ends = side == .local ? (local, peer) : (peer, local)
+        let theirs = half(side.other).next
+        var frame = SyntheticPacket(from: ends.0, to: ends.1).tcp(
+            flags, sequence: half(side).next, acknowledges: theirs, payload: payload)
+        let length = frame.count
+        if payload.count > snap { frame.removeLast(payload.count - max(0, snap)) }
+        if flags.contains(.ack) { change(side.other) { $0.acknowledged = theirs } }
+        change(side) { half in
+            half.next &+= UInt32(payload.count) &+ (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)
+            if flags.contains(.fin) { half.hasEnded = true }
+        }
+        return Packet(frame: frame, side: side, length: length)
+    }
+}
+
+extension RecordedStream.Side {
+    package var other: Self { self == .local ? .peer : .local }
+}
