@@ -4,6 +4,7 @@ enum HangingNativePrograms {
     static let c = """
         #define _GNU_SOURCE
         #include <arpa/inet.h>
+        #include <poll.h>
         #include <signal.h>
         #include <stdio.h>
         #include <string.h>
@@ -19,7 +20,7 @@ enum HangingNativePrograms {
             int end = socket(AF_INET, SOCK_STREAM, 0);
             connect(end, (struct sockaddr *)&address, sizeof address);
             send(end, bytes, 5000, 0);
-            if (!strcmp(name, "loop_stuck")) { sleep(1); send(end, bytes, 500, 0); }
+            if (!strcmp(name, "loop_stuck")) { poll(0, 0, 1000); send(end, bytes, 500, 0); }
             for (;;) pause();
         }
         static int set(int inner, unsigned events) {
@@ -88,7 +89,7 @@ enum HangingNativePrograms {
                 Socket client = new Socket("127.0.0.1", listener.getLocalPort());
                 Socket server = listener.accept();
                 client.getOutputStream().write(new byte[100]);
-                Thread.sleep(Long.MAX_VALUE);
+                new java.util.concurrent.CountDownLatch(1).await();
             }
         }
         """
