@@ -52,6 +52,14 @@ package struct PreBuffer: Sendable {
         return taken
     }
 
+    /// Takes the first `amount` bytes out, likewise, in memory that is used again if it has to be a copy.
+    package mutating func take(_ amount: Int, from spares: inout ShortArrays) -> [UInt8] {
+        guard amount < storage.count else { return take(amount) }
+        let taken = withUnsafeBytes { spares.copy(UnsafeRawBufferPointer(rebasing: $0[..<amount])) }
+        consume(amount)
+        return taken
+    }
+
     /// The first `most` bytes, or all when there are fewer; they stay. It is a copy in memory of its own, where an array
     /// made of a slice might share the whole storage.
     package func prefix(_ most: Int) -> [UInt8] {
@@ -69,7 +77,7 @@ package struct PreBuffer: Sendable {
     }
 
     /// The spare memory that a handed-over array may always have, in bytes.
-    private static let slack = 64
+    static let slack = 64
 
     /// Gives its own memory away in place of a copy. Not done for an array with much spare room, which whoever keeps
     /// the bytes would keep as well.

@@ -126,9 +126,9 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     /// Completes such a read at once with bytes that are here; nil, and nothing changes, where they do not do or where
     /// another stands before it.
-    package mutating func completeAtOnce(_ request: ReadRequest) -> [UInt8]? {
+    package mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
         guard reading.hasBytes, isPlain, request.isPlain else { return nil }
-        return reading.completeAtOnce(request)
+        return reading.completeAtOnce(request, from: &spares)
     }
 
     /// Queues a write, likewise.

@@ -14,7 +14,7 @@ struct QueuedRead {
     let operation: OperationID
 
     /// Packs a request. Traps on one that could never complete: whoever queues it has to refuse it before.
-    init(_ request: ReadRequest, as operation: OperationID) {
+    init(_ request: __shared ReadRequest, as operation: OperationID) {
         precondition(request.kind.isValid, "read \(operation): \(request.kind) can never complete")
         kind = request.kind
         isStanding = request.isStanding

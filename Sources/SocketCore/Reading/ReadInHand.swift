@@ -29,9 +29,9 @@ struct ReadInHand {
     private var lastProgress: MonotonicTime
 
     /// Takes a read in hand: its time counts from now on.
-    init(_ read: QueuedRead, now: MonotonicTime) {
-        self.read = read
+    init(_ read: consuming QueuedRead, now: MonotonicTime) {
         timer = OperationTimer(limit: read.limit, now: now)
+        self.read = read
         lastProgress = now
     }
 
@@ -49,7 +49,9 @@ struct ReadInHand {
 
     /// Takes what it may hold itself of bytes that follow those it has, and says how many that were. The most that is
     /// set aside before the bytes are there is 1 MiB, so that a length that a peer announced costs no more.
-    mutating func receive(_ new: UnsafeRawBufferPointer, now: MonotonicTime) -> Int {
+    mutating func receive(
+        _ new: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
+    ) -> Int {
         switch read.kind {
         case .available, .length, .frame: break
         case .delimiter: return 0
@@ -59,7 +61,7 @@ struct ReadInHand {
         lastProgress = now
         let wanted = bytes.isEmpty ? max(amount, min(read.total ?? 0, 1 << 20)) : 0
         if wanted == amount {
-            bytes = [UInt8](UnsafeRawBufferPointer(rebasing: new[..<amount]))
+            bytes = spares.copy(UnsafeRawBufferPointer(rebasing: new[..<amount]))
         } else {
             if wanted > 0 { bytes.reserveCapacity(wanted) }
             new[..<amount].withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
@@ -117,12 +119,14 @@ struct ReadInHand {
     }
 
     /// Takes from the prebuffer what it needs, and says how it stands then.
-    mutating func step(_ preBuffer: inout PreBuffer, now: MonotonicTime) -> Step {
+    mutating func step(
+        _ preBuffer: inout PreBuffer, now: MonotonicTime, from spares: inout ShortArrays
+    ) -> Step {
         switch read.kind {
         case .available(let limit):
             if bytes.isEmpty {
                 guard !preBuffer.isEmpty else { return .wait }
-                bytes = preBuffer.take(min(preBuffer.count, limit ?? .max))
+                bytes = preBuffer.take(min(preBuffer.count, limit ?? .max), from: &spares)
             }
             return .finish(takeGathered())
         case .length(let length):
@@ -131,7 +135,7 @@ struct ReadInHand {
         case .delimiter(let terminator, let limit):
             let window = min(preBuffer.count, limit ?? .max)
             switch search(terminator, in: preBuffer, window: window) {
-            case .found(let end): return .finish(preBuffer.take(end))
+            case .found(let end): return .finish(preBuffer.take(end, from: &spares))
             case .missing:
                 claim(window, now: now)
                 return window == limit ? overrun() : report()
@@ -171,9 +175,10 @@ struct ReadInHand {
             return window == limit || search(terminator, in: preBuffer, window: window) != .missing(resumeAt: window)
         case .frame:
             var attempt = (self, preBuffer)
-            var step = attempt.0.step(&attempt.1, now: lastProgress)
+            var spares = ShortArrays()
+            var step = attempt.0.step(&attempt.1, now: lastProgress, from: &spares)
             // An overrun reports its bytes first.
-            if case .progress = step { step = attempt.0.step(&attempt.1, now: lastProgress) }
+            if case .progress = step { step = attempt.0.step(&attempt.1, now: lastProgress, from: &spares) }
             switch step {
             case .wait, .progress: return false
             case .finish, .overrun: return true

@@ -69,20 +69,20 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Completes a read that could complete without taking it in hand, when nothing stands before it and the bytes that
     /// are here are enough: those reads that a delegate queues from within the last one's callback. nil, and nothing
     /// changes, otherwise; then `queue` has it.
-    mutating func completeAtOnce(_ request: ReadRequest) -> [UInt8]? {
+    mutating func completeAtOnce(_ request: ReadRequest, from spares: inout ShortArrays) -> [UInt8]? {
         guard !hasCurrent, !hasOverrun, waiting.isEmpty, let count = preBuffer.length(for: request.kind) else {
             return nil
         }
         completed += 1
-        return preBuffer.take(count)
+        return preBuffer.take(count, from: &spares)
     }
 
     /// Takes a read in hand, in place of one that is done.
-    private mutating func hold(_ read: QueuedRead, now: MonotonicTime) {
-        let taken = ReadInHand(read, now: now)
+    private mutating func hold(_ read: consuming QueuedRead, now: MonotonicTime) {
         (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
+        let taken = ReadInHand(read, now: now)
         hasDeadline = taken.timer.hasDeadline
-        inHand = taken
+        inHand = consume taken
     }
 
     private mutating func holdNext(now: MonotonicTime) {
@@ -117,9 +117,17 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// Adds bytes that came behind all that are here. More than were wanted, and bytes that no read wanted, are kept
     /// for the reads that follow.
-    package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
-        let taken = preBuffer.isEmpty ? (inHand?.receive(bytes, now: now) ?? 0) : 0
+    package mutating func receive(
+        _ bytes: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
+    ) {
+        let taken = preBuffer.isEmpty ? (inHand?.receive(bytes, now: now, from: &spares) ?? 0) : 0
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
+    }
+
+    /// The same where no memory is kept.
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) {
+        var none = ShortArrays()
+        receive(bytes, now: now, from: &none)
     }
 
     /// Whether there are bytes that no read has taken wholly.
@@ -155,14 +163,20 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
     /// for ever after `.exceeded`.
-    package mutating func advance(now: MonotonicTime) -> ReadAction {
-        guard hasCurrent, !isAsking, let step = inHand?.step(&preBuffer, now: now) else { return .none }
+    package mutating func advance(now: MonotonicTime, from spares: inout ShortArrays) -> ReadAction {
+        guard hasCurrent, !isAsking, let step = inHand?.step(&preBuffer, now: now, from: &spares) else { return .none }
         switch step {
         case .wait: return .none
         case .progress(let increment): return partial(increment)
         case .finish(let bytes): return finish(with: bytes, now: now)
         case .overrun: return overrun()
         }
+    }
+
+    /// The same where no memory is kept.
+    package mutating func advance(now: MonotonicTime) -> ReadAction {
+        var none = ShortArrays()
+        return advance(now: now, from: &none)
     }
 
     /// The unread bytes of the prebuffer, taken out, for a connection that closes; those that belong to the read in
@@ -273,7 +287,7 @@ package struct ReadQueue: ~Copyable, Sendable {
             operation: inHand.read.operation, tag: inHand.read.tag, increment: increment, done: inHand.done)
     }
 
-    private mutating func finish(with bytes: [UInt8], now: MonotonicTime) -> ReadAction {
+    private mutating func finish(with bytes: consuming [UInt8], now: MonotonicTime) -> ReadAction {
         guard let read = inHand?.read, let started = inHand?.timer.started else { return .none }
         completed += 1
         if read.isStanding { hold(read, now: now) } else { holdNext(now: now) }

@@ -10,7 +10,7 @@ struct QueuedWrite {
     let operation: OperationID
 
     /// Packs a request. Traps on one without bytes: whoever queues it has to refuse it before.
-    init(_ request: WriteRequest, as operation: OperationID) {
+    init(_ request: __shared WriteRequest, as operation: OperationID) {
         precondition(!request.bytes.isEmpty, "write \(operation): no bytes")
         bytes = request.bytes
         limit = TimeLimit(request.timeout)
@@ -45,9 +45,9 @@ struct WriteInHand {
     private var lastProgress: MonotonicTime
 
     /// Takes a write in hand: its time counts from now on.
-    init(_ write: QueuedWrite, now: MonotonicTime) {
-        self.write = write
+    init(_ write: consuming QueuedWrite, now: MonotonicTime) {
         timer = OperationTimer(limit: write.limit, now: now)
+        self.write = write
         lastProgress = now
     }
 

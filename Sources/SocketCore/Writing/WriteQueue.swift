@@ -7,7 +7,8 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Whatever changes it, or its clock, says so by `inHandChanged`.
     private(set) var inHand: WriteInHand?
     // Facts of the write in hand, stored as those of `ReadQueue`.
-    private(set) var hasCurrent = false
+    /// Whether there is one.
+    package private(set) var hasCurrent = false
     /// Whether it timed out and waits for a verdict.
     package private(set) var isAsking = false
     /// Whether it times out some time.
@@ -213,11 +214,13 @@ package struct WriteQueue: ~Copyable, Sendable {
     }
 
     private mutating func complete(now: MonotonicTime) -> WriteAction {
-        guard let write = inHand?.write, let started = inHand?.timer.started else { return .none }
+        guard let ended = inHand.take() else { return .none }
         completed += 1
         takeNextInHand(now: now)
         return .complete(
-            WriteCompletion(operation: write.operation, tag: write.tag, bytes: write.bytes, started: started))
+            WriteCompletion(
+                operation: ended.write.operation, tag: ended.write.tag, bytes: ended.write.bytes,
+                started: ended.timer.started))
     }
 
     private mutating func inHandChanged() {
@@ -249,6 +252,7 @@ extension WriteQueue {
     package func withUnsent(buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
         guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
         let (index, offset) = firstUnsent
+        if waiting.isEmpty, let inHand { return lend(inHand.write.bytes, offset: offset, body) }
         let writes = waiting.count + 1 - index
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
             lend($0, filled: 0, from: index, offset: offset, body)
@@ -276,6 +280,17 @@ extension WriteQueue {
             index += 1
         }
         return (index, offset)
+    }
+
+    /// Lends the bytes of the only write.
+    private func lend(
+        _ bytes: [UInt8], offset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
+    ) {
+        bytes.withUnsafeBytes { bytes in
+            withUnsafePointer(to: UnsafeRawBufferPointer(rebasing: bytes[offset...])) {
+                body(UnsafeBufferPointer(start: $0, count: 1))
+            }
+        }
     }
 
     /// Pins the bytes of the write at `index`, those before `offset` left out, while it goes on to the next.

@@ -10,7 +10,9 @@ extension Connection {
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         // Bytes that are here change nothing else; in these states, a read does.
-        if tls == nil, !isReadInterestOff, !isHungUp, let bytes = machine.completeAtOnce(request) {
+        if tls == nil, !isReadInterestOff, !isHungUp,
+            let bytes = machine.completeAtOnce(request, from: &engine.shorts)
+        {
             completed(request, as: operation, with: bytes)
             return machine.mayAct ? finishStep() : noteChange()
         }
@@ -170,7 +172,7 @@ extension Connection {
 
     /// Adds bytes behind those that are here, and gives reads what they complete.
     func gather(_ bytes: UnsafeRawBufferPointer) {
-        if !bytes.isEmpty { machine.reading.receive(bytes, now: engine.now) }
+        if !bytes.isEmpty { machine.reading.receive(bytes, now: engine.now, from: &engine.shorts) }
         performReads()
     }
 
@@ -217,7 +219,7 @@ extension Connection {
     /// queue first, so that nothing overtakes or misses it.
     func keepUnlent() {
         guard !unlent.isEmpty else { return }
-        machine.reading.receive(unlent, now: engine.now)
+        machine.reading.receive(unlent, now: engine.now, from: &engine.shorts)
         unlent = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
@@ -265,13 +267,13 @@ extension Connection {
 
     /// Performs what the read queue asks for, until it asks for nothing, or the user has not kept up.
     func performReads() {
-        while machine.isOpen, !isHeldBack, !waitsForDelivery, performRead() {}
+        while machine.isOpen, machine.reading.hasCurrent, !isHeldBack, !waitsForDelivery, performRead() {}
     }
 
     /// Carries out what the bytes that are here make of the current read. Returns false if that is nothing.
     @discardableResult
     func performRead() -> Bool {
-        switch machine.reading.advance(now: engine.now) {
+        switch machine.reading.advance(now: engine.now, from: &engine.shorts) {
         case .none:
             return false
         case .deliver(let delivery):

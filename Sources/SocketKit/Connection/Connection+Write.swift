@@ -98,7 +98,7 @@ extension Connection {
     /// Performs what the write queue asks for, until it asks for nothing.
     func performWrites() {
         defer { watch?.show(on: self) }
-        while machine.isOpen {
+        while machine.isOpen, machine.writing.hasCurrent {
             switch machine.writing.advance(now: engine.now) {
             case .none:
                 return
@@ -107,6 +107,7 @@ extension Connection {
                 if keepsTraffic || watch != nil { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
                 if webSocket != nil { engine.spares.keep(&completion.bytes) }
+                engine.shorts.keep((consume completion).bytes)
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
                 if keepsTraffic { logPartialWrite(operation) }

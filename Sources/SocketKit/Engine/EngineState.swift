@@ -79,6 +79,8 @@ final class EngineState {
     var plainScratch: UnsafeMutableRawBufferPointer { buffers.plain }
     /// Memory of large messages that went out, for those that come.
     @exclusivity(unchecked) var spares = SpareArrays()
+    /// Memory of short reads and writes that are done, for reads that follow.
+    @exclusivity(unchecked) var shorts = ShortArrays()
     /// What may be spent on the compressed messages of others.
     @exclusivity(unchecked) var inflation: InflationBudget
     /// What counts of the messages that WebSockets have received in part.

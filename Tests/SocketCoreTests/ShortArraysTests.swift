@@ -1,0 +1,56 @@
+import SocketCore
+import Testing
+
+/// Arrays of short reads and writes, which are used again.
+struct ShortArraysTests {
+    private func copy(_ bytes: [UInt8], from spares: inout ShortArrays) -> [UInt8] {
+        bytes.withUnsafeBytes { spares.copy($0) }
+    }
+
+    @Test(arguments: [100, 60, 99])
+    func anArrayThatNobodyElseHoldsIsUsedAgain(count: Int) {
+        var spares = ShortArrays()
+        let first = [UInt8](repeating: 1, count: 100)
+        let memory = first.withUnsafeBytes { $0.baseAddress }
+        spares.keep(consume first)
+        #expect(spares.count == 1)
+        let second = copy([UInt8](repeating: 2, count: count), from: &spares)
+        #expect(second == [UInt8](repeating: 2, count: count))
+        #expect(spares.count == 0)
+        let isSame = second.withUnsafeBytes { $0.baseAddress } == memory
+        #expect(isSame)
+    }
+
+    @Test func anArrayThatSomebodyElseHoldsStaysAsItIs() {
+        var spares = ShortArrays()
+        let held = [UInt8](repeating: 1, count: 100)
+        spares.keep(held)
+        #expect(spares.count == 0)
+        #expect(copy([2, 2], from: &spares) == [2, 2])
+        #expect(held == [UInt8](repeating: 1, count: 100))
+    }
+
+    @Test func aShortReadGetsNoLongArray() {
+        var spares = ShortArrays()
+        spares.keep([UInt8](repeating: 1, count: 4_000))
+        #expect(spares.count == 1)
+        #expect(copy([2, 2], from: &spares).capacity < 200)
+    }
+
+    @Test func noMoreIsKeptThanTheLimits() {
+        var spares = ShortArrays()
+        spares.keep([])
+        spares.keep([UInt8](repeating: 1, count: ShortArrays.mostCapacity + 100))
+        #expect(spares.count == 0)
+        for _ in 0..<ShortArrays.limit * 2 { spares.keep([UInt8](repeating: 1, count: 10)) }
+        #expect(spares.count == ShortArrays.limit)
+    }
+
+    @Test func aLongReadIsCopiedToo() {
+        var spares = ShortArrays()
+        spares.keep([UInt8](repeating: 1, count: 4_000))
+        let long = [UInt8](repeating: 2, count: 10_000)
+        #expect(copy(long, from: &spares) == long)
+        #expect(spares.count == 1)
+    }
+}
