@@ -195,9 +195,9 @@ extension Connection {
         noteChange()
         leaveReactor()
         socket = nil
+        engine.retire(self)
         engine.connections[id] = nil
         tellOtherLeg()
-        engine.retire(self)
         engine.counters.closed += 1
         record(.closed)
         engine.closed.append(kept, traffic: takeTraffic())

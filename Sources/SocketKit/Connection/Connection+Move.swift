@@ -58,8 +58,8 @@ extension Connection {
         record(.movedAway, Int(id.number))
         noteChange()
         engine.counters.closed += 1
-        engine.connections[self.id] = nil
         engine.retire(self)
+        engine.connections[self.id] = nil
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
@@ -92,7 +92,9 @@ extension EngineState {
             configuration: Shared(moved.configuration))
         connection.watermarks = moved.watermarks
         connection.hold(handle)
-        for notice in moved.notices { outbox.append(.socket(SocketCall(connection: connection, notice: notice))) }
+        for notice in moved.notices {
+            outbox.append(.socket(SocketCall(connection: BorrowedReference(connection), notice: notice)))
+        }
         connection.closeMode = moved.closeMode
         connection.isAboveHighMark = moved.isAboveHighMark
         connection.mayLiveOn = moved.mayLiveOn

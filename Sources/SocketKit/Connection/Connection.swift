@@ -16,7 +16,7 @@ final class Connection {
     @exclusivity(unchecked) private(set) var handle: HandleReference<AsyncSocket>
     /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
     /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
-    @exclusivity(unchecked) private var heldHandle: Unmanaged<AsyncSocket>?
+    @exclusivity(unchecked) private var heldHandle: BorrowedReference<AsyncSocket>?
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
@@ -344,31 +344,31 @@ final class Connection {
         if heldHandle == nil {
             guard handle.give(to: { hold($0) }) else { return }
         }
-        engine.outbox.append(.socket(SocketCall(connection: self, notice: notice)))
+        engine.outbox.append(.socket(SocketCall(connection: BorrowedReference(self), notice: notice)))
     }
 
     /// Keeps the handle until all callbacks of the turn are made, so that it cannot go in the midst of anything.
     func hold(_ handle: consuming AsyncSocket) {
         guard heldHandle == nil else { return }
-        heldHandle = .passUnretained(handle)
-        engine.holding.append(HeldHandle(connection: self, handle: handle))
+        heldHandle = BorrowedReference(handle)
+        engine.holding.append(HeldHandle(connection: BorrowedReference(self), handle: handle))
     }
 
     /// Whether it holds this handle.
     func holds(_ handle: AsyncSocket) -> Bool {
-        heldHandle?._withUnsafeGuaranteedRef { $0 === handle } ?? false
+        heldHandle?({ $0 === handle }) ?? false
     }
 
     /// The handle, which is kept until all callbacks of the turn are made; nil once it is not told any more.
     var keptHandle: AsyncSocket? {
         guard !isMute else { return nil }
-        return heldHandle?.takeUnretainedValue() ?? handle.load { hold($0) }
+        return heldHandle?.retained ?? handle.load { hold($0) }
     }
 
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
-        guard heldHandle?._withUnsafeGuaranteedRef({ $0.deliver(notice) }) == true else { return }
+        guard heldHandle?({ $0.deliver(notice) }) == true else { return }
         isHeldBack = true
         noteChange()
     }

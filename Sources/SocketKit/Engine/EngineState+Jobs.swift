@@ -122,20 +122,26 @@ extension EngineState {
     /// Queues a read for user code that runs within a turn; false where others posted something before it, or where this
     /// is no plain stream: then it goes the way of all commands.
     func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        guard !hasJobs, let connection = connections[session], connection.webSocket == nil else { return false }
-        lender?.keepUnlent()
-        counters.commands += 1
-        connection.queue(request, as: operation)
-        return true
+        atOnce(session, isKeeping: true) { $0.queue(request, as: operation) }
     }
 
     /// Queues a write, likewise.
     func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        guard !hasJobs, let connection = connections[session], connection.webSocket == nil else { return false }
-        if let lender, !lender.machine.drain.isEmpty { lender.keepUnlent() }
-        counters.commands += 1
-        connection.queue(request, as: operation)
-        return true
+        atOnce(session, isKeeping: false) { $0.queue(request, as: operation) }
+    }
+
+    /// Lets `queue` queue at once. `isKeeping`: what lies behind an item that is lent takes its place in the read queue
+    /// first; a write needs that only where the lender is about to close.
+    @inline(__always)
+    private func atOnce(_ session: SocketID, isKeeping: Bool, _ queue: (Connection) -> Void) -> Bool {
+        guard !hasJobs, let connection = connections.borrow(session) else { return false }
+        return connection { connection in
+            guard connection.webSocket == nil else { return false }
+            if let lender, isKeeping || !lender.machine.drain.isEmpty { lender.keepUnlent() }
+            counters.commands += 1
+            queue(connection)
+            return true
+        }
     }
 
     /// Carries out a command of user code that runs within a turn; false where others were posted before it.

@@ -96,8 +96,8 @@ extension EngineState {
 
     private func dispatch(_ readiness: Readiness) {
         // A session that closed earlier in this batch is simply not found.
-        if let connection = connections[readiness.token.socket] {
-            connection.isReady(readiness)
+        if let connection = connections.borrow(readiness.token.socket) {
+            connection { $0.isReady(readiness) }
         } else if let acceptor = acceptors[readiness.token.socket] {
             acceptor.isReady()
         } else if let session = datagrams[readiness.token.socket] {
@@ -120,7 +120,7 @@ extension EngineState {
         // handle that this is about to release, so all of them give theirs up first.
         swap(&holding, &leaving)
         swap(&retired, &ended)
-        for index in leaving.indices { leaving[index].connection.giveUpHandle() }
+        for index in leaving.indices { leaving[index].connection { $0.giveUpHandle() } }
         host {
             leaving.removeAll(keepingCapacity: true)
             // A snapshot of many sessions retires many handles, once.

@@ -35,7 +35,7 @@ struct HandleReference<Handle: AnyObject & Sendable>: ~Copyable {
 
 /// A handle that the engine keeps, and whose it is.
 struct HeldHandle {
-    let connection: Connection
+    let connection: BorrowedReference<Connection>
     let handle: AsyncSocket
 }
 

@@ -21,7 +21,9 @@ enum Callback: ~Copyable {
     @inline(__always)
     consuming func run(in engine: EngineState) {
         switch consume self {
-        case .socket(let call): call.connection.deliver(call.notice)
+        case .socket(let call):
+            call.connection { $0.deliver(call.notice) }
+            call.giveBack(to: engine)
         case .missed(let socket, let notice): _ = socket.deliver(notice)
         case .listener(let listener, let notice):
             if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
@@ -39,7 +41,7 @@ enum Callback: ~Copyable {
     /// What it tells this socket; nil: it is about something else.
     borrowing func notice(for socket: AsyncSocket) -> SocketNotice? {
         switch self {
-        case .socket(let call): call.connection.holds(socket) ? call.notice : nil
+        case .socket(let call): call.connection { $0.holds(socket) } ? call.notice : nil
         case .missed(let missed, let notice): missed === socket ? notice : nil
         case .listener: nil
         case .datagram: nil
@@ -57,8 +59,17 @@ enum Callback: ~Copyable {
 /// destroyed by the runtime's description of it.
 struct SocketCall {
     /// It holds its handle.
-    let connection: Connection
-    let notice: SocketNotice
+    let connection: BorrowedReference<Connection>
+    var notice: SocketNotice
+
+    /// The bytes of a read that was delivered, if nobody keeps them.
+    @inline(__always)
+    consuming func giveBack(to engine: EngineState) {
+        // Moved out, or the copy would be a second holder.
+        var taken = SocketNotice.closedReadStream
+        swap(&taken, &notice)
+        if case .read(_, _, let bytes, _) = consume taken { engine.shorts.keep(bytes) }
+    }
 }
 
 /// Callbacks in the order in which the engine decided them: a ring, which they enter and leave without a copy.

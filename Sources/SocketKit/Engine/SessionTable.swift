@@ -63,6 +63,12 @@ struct SessionTable<Session: AnyObject> {
         }
     }
 
+    /// The session, not retained: it is retired before it leaves the table.
+    func borrow(_ id: SocketID) -> BorrowedReference<Session>? {
+        guard count > 0, id.number != 0 else { return nil }
+        return slots[slot(of: id.number)].session.map { BorrowedReference($0) }
+    }
+
     /// Where this number is, or would be.
     private func slot(of number: UInt64) -> Int {
         var slot = home(of: number)

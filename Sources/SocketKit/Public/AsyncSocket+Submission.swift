@@ -8,8 +8,8 @@ import SocketCore
 extension AsyncSocket {
     /// Where a command goes.
     private enum Way {
-        /// The caller is user code within a turn of the engine.
-        case within(SocketEngine, SocketID?)
+        /// The caller is user code within a turn of the engine, which nobody else can take the socket from meanwhile.
+        case within(BorrowedReference<SocketEngine>, SocketID?)
         /// It was posted.
         case posted(SocketEngine, Mailbox.Need)
     }
@@ -23,19 +23,21 @@ extension AsyncSocket {
 
     /// Likewise; `queue` is the short way of user code within a turn, and false where it cannot be taken.
     func submit(
-        _ action: @autoclosure () -> SocketCommand.Action, queue: (SocketEngine, SocketID, OperationID) -> Bool
+        _ action: @autoclosure () -> SocketCommand.Action, queue: (EngineState, SocketID, OperationID) -> Bool
     ) -> OperationID {
         var operation = OperationID(0)
         let way = state.withLock { state -> Way in
             operation = state.engine.names.nextOperation()
-            if state.engine.isWithinTurn { return .within(state.engine, state.session) }
+            if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
             return .posted(state.engine, post(action(), as: operation, to: state.engine, state.session))
         }
         switch way {
         case .posted(let engine, let need): engine.meet(need)
         case .within(let engine, let session):
-            if let session, queue(engine, session, operation) { return operation }
-            submit(action(), as: operation, within: engine, session)
+            engine { engine in
+                if let session, engine.atOnce({ queue($0, session, operation) }) { return }
+                submit(action(), as: operation, within: engine, session)
+            }
         }
         return operation
     }
@@ -47,12 +49,13 @@ extension AsyncSocket {
         let isRead = if case .read = action { true } else { false }
         let way = state.withLock { state -> Way in
             state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
-            if state.engine.isWithinTurn { return .within(state.engine, state.session) }
+            if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
             return .posted(state.engine, post(action, as: operation, to: state.engine, state.session))
         }
         switch way {
         case .posted(let engine, let need): engine.meet(need)
-        case .within(let engine, let session): submit(action, as: operation, within: engine, session)
+        case .within(let engine, let session):
+            engine { submit(action, as: operation, within: $0, session) }
         }
     }
 
@@ -60,7 +63,8 @@ extension AsyncSocket {
         _ action: SocketCommand.Action, as operation: OperationID, within engine: SocketEngine,
         _ session: SocketID?
     ) {
-        if engine.performAtOnce(SocketCommand(session ?? SocketID(0), action), of: self, as: operation) { return }
+        let command = SocketCommand(session ?? SocketID(0), action)
+        if engine.atOnce({ $0.performAtOnce(command, of: self, as: operation) }) { return }
         let need = state.withLock { post(action, as: operation, to: $0.engine, $0.session) }
         engine.meet(need)
     }

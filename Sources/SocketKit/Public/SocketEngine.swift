@@ -152,20 +152,10 @@ public final class SocketEngine: Sendable {
     /// Whether the caller is user code that runs within a turn of this engine: what it asks for is carried out at once.
     var isWithinTurn: Bool { mailbox.isWithinTurn }
 
-    /// Carries out at once what user code within a turn asks for; false where others have posted something before.
-    func performAtOnce(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) -> Bool {
-        confined { $0.performAtOnce(command, of: handle, as: operation) }
-    }
-
-    /// Queues a read at once, for user code that runs within a turn; false: it has to be posted.
-    func queueAtOnce(_ request: ReadRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        confined { $0.queueAtOnce(request, of: session, as: operation) }
-    }
-
-    /// Queues a write, likewise.
-    func queueAtOnce(_ request: WriteRequest, of session: SocketID, as operation: OperationID) -> Bool {
-        confined { $0.queueAtOnce(request, of: session, as: operation) }
-    }
+    /// Lets `body` carry out at once what user code within a turn asks for; false where it may not, or the caller is not
+    /// that code: then it has to be posted.
+    @inline(__always)
+    func atOnce(_ body: (EngineState) -> Bool) -> Bool { confined.withinTurn(of: mailbox, body) ?? false }
 
     // MARK: For a simulation
 

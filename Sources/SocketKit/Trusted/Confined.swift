@@ -20,4 +20,17 @@ final class Confined<Content: AnyObject>: @unchecked Sendable {
         dispatchPrecondition(condition: .onQueue(queue))
         return try body(content)
     }
+
+    /// Runs `body` for user code that runs within a turn; nil elsewhere.
+    ///
+    /// Proof: `mailbox` names a thread only while that thread runs user code within a turn, which is on the queue. Whoever
+    /// finds its own thread there is that code.
+    @inline(__always)
+    func withinTurn<R>(of mailbox: Mailbox, _ body: (Content) -> R) -> R? {
+        guard mailbox.isWithinTurn else { return nil }
+        #if DEBUG
+        dispatchPrecondition(condition: .onQueue(queue))
+        #endif
+        return body(content)
+    }
 }
