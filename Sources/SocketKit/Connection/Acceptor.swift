@@ -19,7 +19,8 @@ final class Acceptor {
     }
 
     let id: SocketID
-    unowned let engine: EngineState
+    /// A cycle, which ends with the session.
+    let engine: EngineState
     private let handle: HandleReference<SocketListener>
     let target: String
     /// What all that it accepts share.
@@ -135,7 +136,7 @@ final class Acceptor {
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
         configuration.prepare(socket.descriptor, for: peer, in: engine)
         // Where user code has stopped the listener, this connection ends as those that it had not taken.
-        guard !sockets.isEmpty, let child = makeChild() else { return }
+        guard !sockets.isEmpty, let child = makeChild(from: peer) else { return }
         accepted += 1
         noteChange()
         let connection = Connection(
@@ -152,13 +153,13 @@ final class Acceptor {
     }
 
     /// The handle of a connection, on its way to the user; nil where nobody is left to be told.
-    private func makeChild() -> (id: SocketID, handle: AsyncSocket)? {
+    private func makeChild(from peer: SocketAddress) -> (id: SocketID, handle: AsyncSocket)? {
         var child: (id: SocketID, handle: AsyncSocket)?
         handle.load { handle in
             let id = engine.nextSocketID()
             engine.record(.accepted, self.id, Int(id.number))
             let accepted = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
-            engine.outbox.append(.listener(handle, .accepted(accepted)))
+            engine.outbox.append(.listener(handle, .accepted(accepted, from: peer)))
             child = (id, accepted)
         }
         return child

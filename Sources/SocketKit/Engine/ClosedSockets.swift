@@ -58,6 +58,7 @@ struct ClosedSockets {
     }
 
     private mutating func keep(_ log: TrafficLog?, of id: SocketID) {
+        guard log != nil || !traffic.isEmpty else { return }
         trafficCost += (log?.cost ?? 0) - (traffic[id]?.cost ?? 0)
         traffic[id] = log
     }

@@ -129,8 +129,8 @@ enum SocketNotice: Sendable {
     case writable(Bool, of: SocketID)
     case secured(of: SocketID)
     indirect case trust(TLSTrust)
-    indirect case disconnecting(SocketError, unread: [UInt8])
-    indirect case disconnected(SocketError?, of: SocketID)
+    case disconnecting(SocketError, unread: [UInt8])
+    case disconnected(SocketError?, of: SocketID)
 
     /// The same with another name of its session.
     func renamed(_ name: (SocketID) -> SocketID) -> SocketNotice {
@@ -148,7 +148,7 @@ enum SocketNotice: Sendable {
 
 /// One call of a `SocketListenerDelegate`.
 enum ListenerNotice: Sendable {
-    case accepted(AsyncSocket)
+    case accepted(AsyncSocket, from: SocketAddress)
     indirect case stopped(SocketError?, of: SocketID)
 
     /// What it takes up while it waits for the delegate's queue.

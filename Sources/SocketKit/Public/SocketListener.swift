@@ -136,9 +136,9 @@ public final class SocketListener: Sendable {
 
     private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
         switch notice {
-        case .accepted(let socket):
+        case .accepted(let socket, let peer):
             guard let delegate else { return }
-            let other = socket.peerAddress.flatMap { delegate.listener(self, engineFor: $0) }
+            let other = delegate.listener(self, engineFor: peer)
             delegate.listener(self, didAccept: socket)
             // Only now, or its delegate could miss a callback there. What has ended meanwhile has nothing to move.
             if let other { try? socket.move(to: other) }
@@ -157,7 +157,7 @@ public final class SocketListener: Sendable {
     private func fill(_ notice: ListenerNotice) {
         let (answers, result): ([Answer<Result<AsyncSocket?, SocketError>>], Result<AsyncSocket?, SocketError>)
         switch notice {
-        case .accepted(let socket):
+        case .accepted(let socket, _):
             result = .success(socket)
             answers = state.withLock { state in
                 let outcome = state.backlog?.add(socket, while: state.present.id)
