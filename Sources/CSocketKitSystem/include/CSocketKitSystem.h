@@ -7,6 +7,11 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+// recv(2) and send(2), without the C library's look at the thread, which may be cancelled, and without its errno: bytes, or
+// -errno. The library's own on other processors, and under a sanitizer.
+long csystem_receive(int descriptor, void *bytes, size_t count, int flags);
+long csystem_send(int descriptor, const void *bytes, size_t count, int flags);
+
 // accept4(2); `address` is a struct sockaddr.
 int csystem_accept4(int listener, void *address, unsigned int *length, int flags);
 

@@ -61,13 +61,13 @@ package final class LinuxKernel: Kernel {
     package func receive(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, peek: Bool
     ) -> IOResult {
-        outcome(retry { recv(descriptor, buffer.baseAddress, buffer.count, peek ? Int32(MSG_PEEK) : 0) })
+        transferred { csystem_receive(descriptor, buffer.baseAddress, buffer.count, peek ? Int32(MSG_PEEK) : 0) }
     }
 
     package func send(_ descriptor: Int32, _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> IOResult {
         let flags = Int32(MSG_NOSIGNAL)
         if buffers.count == 1 {
-            return outcome(retry { Glibc.send(descriptor, buffers[0].baseAddress, buffers[0].count, flags) })
+            return transferred { csystem_send(descriptor, buffers[0].baseAddress, buffers[0].count, flags) }
         }
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: buffers.count) { parts in
             for (index, buffer) in buffers.enumerated() {
@@ -134,10 +134,25 @@ package final class LinuxKernel: Kernel {
         return check(unlink(path))
     }
 
+    /// What a call came to that answers bytes, or an errno below zero.
+    @inline(__always)
+    private func transferred(_ call: () -> Int) -> IOResult {
+        while true {
+            let count = call()
+            if count >= 0 { return .bytes(count) }
+            if count == -Int(EAGAIN) { return .wouldBlock }
+            if count != -Int(EINTR) { return failure(Int32(truncatingIfNeeded: -count)) }
+        }
+    }
+
+    private func failure(_ errno: Int32) -> IOResult {
+        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
+        return .failed(errno: errno)
+    }
+
     func outcome(_ count: Int) -> IOResult {
         guard count < 0 else { return .bytes(count) }
-        precondition(errno != EBADF && errno != EFAULT, "a descriptor or buffer of ours is invalid: errno \(errno)")
-        return errno == EAGAIN ? .wouldBlock : .failed(errno: errno)
+        return errno == EAGAIN ? .wouldBlock : failure(errno)
     }
 
     func check(_ status: Int32) -> Int32 {
