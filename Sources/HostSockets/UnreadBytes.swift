@@ -2,44 +2,24 @@ import CSocketKitSystem
 import Glibc
 import SocketCore
 
-/// What a program has not read yet, looked at without reading it, and the options that only a descriptor tells.
-package struct UnreadBytes: Hashable, Sendable {
-    /// The first of them; of datagrams, those of the first one.
-    package var bytes: [UInt8] = []
-    /// Why no bytes were looked at, in words; `nil` if they were.
-    package var reason: String?
-    package var options = Options()
-
-    /// `nil`: the socket has no such option.
-    package struct Options: Hashable, Sendable {
-        package var noDelay: Bool?
-        package var keepAlive: Bool?
-        /// SO_RCVLOWAT, in bytes.
-        package var lowWater: Int?
-        /// SO_LINGER, in seconds; `nil` also if it is off.
-        package var linger: Int?
-        /// TCP_USER_TIMEOUT; zero: the system's.
-        package var userTimeout: Duration?
-
-        init() {}
-
-        init(_ descriptor: Int32, _ transport: HostTransport) {
-            func number(_ level: Int32, _ name: Int32) -> Int? {
-                var value: Int32 = 0
-                var size = socklen_t(MemoryLayout.size(ofValue: value))
-                return getsockopt(descriptor, level, name, &value, &size) == 0 ? Int(value) : nil
-            }
-            keepAlive = number(SOL_SOCKET, SO_KEEPALIVE).map { $0 != 0 }
-            lowWater = number(SOL_SOCKET, SO_RCVLOWAT)
-            var value = Glibc.linger()
+extension UnreadBytes.Options {
+    init(_ descriptor: Int32, _ transport: HostTransport) {
+        self.init()
+        func number(_ level: Int32, _ name: Int32) -> Int? {
+            var value: Int32 = 0
             var size = socklen_t(MemoryLayout.size(ofValue: value))
-            if getsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, &size) == 0, value.l_onoff != 0 {
-                linger = Int(value.l_linger)
-            }
-            guard transport == .tcp else { return }
-            noDelay = number(Int32(IPPROTO_TCP), TCP_NODELAY).map { $0 != 0 }
-            userTimeout = number(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT).map { .milliseconds($0) }
+            return getsockopt(descriptor, level, name, &value, &size) == 0 ? Int(value) : nil
         }
+        keepAlive = number(SOL_SOCKET, SO_KEEPALIVE).map { $0 != 0 }
+        lowWater = number(SOL_SOCKET, SO_RCVLOWAT)
+        var value = Glibc.linger()
+        var size = socklen_t(MemoryLayout.size(ofValue: value))
+        if getsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, &size) == 0, value.l_onoff != 0 {
+            linger = Int(value.l_linger)
+        }
+        guard transport == .tcp else { return }
+        noDelay = number(Int32(IPPROTO_TCP), TCP_NODELAY).map { $0 != 0 }
+        userTimeout = number(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT).map { .milliseconds($0) }
     }
 }
 
@@ -76,6 +56,7 @@ extension HostObserver {
         }
         var found = UnreadBytes()
         found.options = UnreadBytes.Options(copy, socket.transport)
+        found.total = now.unread
         found.reason = Self.objection(now, copy)
         guard found.reason == nil else { return found }
         let limit = min(max(0, most), Self.peekLimit)

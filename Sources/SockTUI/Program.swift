@@ -9,11 +9,15 @@ enum Program {
         StandardStream.openMissing()
         signal(SIGPIPE, SIG_IGN)
         raiseDescriptorLimit()
-        let invocation: Invocation
+        var invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
         } catch {
             return complain(error.description, status: 2)
+        }
+        invocation.host.peeks = invocation.host.peeks.ofThisRun()
+        if case .script = invocation.mode, invocation.report.payload == nil {
+            invocation.host.peeks.refusal = invocation.host.peeks.refusal ?? "a script prints its screen; use --payload"
         }
         switch invocation.mode {
         case .attachable: return attachable()

@@ -47,6 +47,7 @@ enum TerminalRun {
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
+        options.peeks = invocation.host.peeks
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
         options.keepsHistory = sent != nil

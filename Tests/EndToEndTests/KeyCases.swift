@@ -65,7 +65,7 @@ struct KeyCase {
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
         "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),
-        "other-leg": .shows("only a relayed connection"),
+        "other-leg": .shows("only a relayed connection"), "unread": .shows("only sockets that are looked at"),
     ]
 
     private static let list: [String: KeyCase] = [
@@ -107,6 +107,7 @@ struct KeyCase {
     ]) { $1 }
 
     private static let detail: [String: KeyCase] = [
+        "cycle-view": KeyCase(behind: ["2"], shows: ["hex+text (v)"]),
         "up": KeyCase(before: ["j"], shows: ["#1 client"]), "down": .hides("#1 client"),
         "first": KeyCase(before: ["G"], shows: ["#1 client"]), "last": .shows("last bytes"),
         "page-down": .hides("#1 client"), "page-up": KeyCase(before: ["NPage"], shows: ["#1 client"]),

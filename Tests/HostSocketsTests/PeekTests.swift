@@ -86,8 +86,9 @@ struct PeekTests {
         for _ in 0..<3 {
             let found = try peek(ends.far, socket)
             #expect(found.bytes == Array("hello".utf8) && found.reason == nil)
-            #expect(found.options.noDelay == true && found.options.keepAlive == false && found.options.lowWater == 1)
-            #expect(found.options.linger == nil && found.options.userTimeout == .zero)
+            let options = try #require(found.options)
+            #expect(options.noDelay == true && options.keepAlive == false && options.lowWater == 1)
+            #expect(options.linger == nil && options.userTimeout == .zero && found.total == 5)
         }
         #expect(try peek(ends.far, socket, most: 2).bytes == Array("he".utf8))
         close(ends.near)

@@ -7,7 +7,16 @@ extension Action {
             Action(
                 "cycle-view", .change { $0.cycleView() },
                 .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view", if: \.hasTraffic),
+                .key(["v"], in: [.detail], "show unread bytes as text, hex or escapes"),
                 .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
+            Action(
+                "unread", .change { $0.toggleUnread() },
+                .key(
+                    ["u"], in: KeyContext.connections, "the bytes that a program of this host has not read, and off",
+                    hint: { model in
+                        guard let host = model.selected?.host, host.state != .listening else { return nil }
+                        return model.unreadRequest == nil ? "unread bytes" : "unread off"
+                    })),
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),

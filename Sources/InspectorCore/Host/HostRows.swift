@@ -13,8 +13,10 @@ package struct HostRows: Sendable {
 
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
+    /// The names of users, as far as they are known.
+    private let userNames: [UInt32: String]
 
-    package init() {}
+    package init(userNames: [UInt32: String] = [:]) { self.userNames = userNames }
 
     /// The number of a socket that was in a snapshot.
     package func id(of cookie: UInt64) -> SocketID? { known[cookie]?.id }
@@ -76,7 +78,8 @@ package struct HostRows: Sendable {
         if let asking = judge.asking(of: socket.id) {
             facts.descriptor = asking.descriptor
             (host.process, host.others) = (asking.process?.number, asking.others)
-            host.program = judge.owner(of: socket.id)?.title
+            let owner = judge.owner(of: socket.id)
+            (host.program, host.programUser) = (owner?.title, owner?.user)
             host.owners = judge.owners(of: socket.id)
             let asks = judge.asks(of: socket.id)
             (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)
@@ -87,6 +90,7 @@ package struct HostRows: Sendable {
             host.peer = known[peer.id]?.id
             host.peerProgram = judge.owner(of: peer.id)?.text
         }
+        host.userName = userNames[host.programUser ?? host.user]
         facts.host = host
         return SocketSnapshot(facts)
     }

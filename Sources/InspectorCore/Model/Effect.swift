@@ -133,6 +133,8 @@ package enum Message: Sendable {
     case peers([SocketID: PeerEnd])
     /// A line as it is typed after `:`.
     case command(String)
+    /// What a program has not read.
+    case unread(UnreadLook)
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)

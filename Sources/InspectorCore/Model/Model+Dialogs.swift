@@ -39,6 +39,7 @@ extension Model {
         case .marked(let act): return self.act(onMarked: act)
         case .quit: return [.quit]
         case .stay: break
+        case .peek(let id): confirmUnread(id)
         case .column(let name): toggleColumn(name)
         }
         return []

@@ -20,7 +20,7 @@ extension Model {
         list.isChosen = true
         guard id != list.selected else { return }
         list.selected = id
-        detail = DetailState()
+        detail.leaveSocket()
         traffic.watch(id)
         // Only `w` opens a line that injects.
         if isComposing, injection != nil { isComposing = false }

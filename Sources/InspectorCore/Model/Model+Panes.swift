@@ -76,6 +76,7 @@ extension Model {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return
         }
+        if selected?.host != nil { return show(.detail) }
         // A line that is typed there would be injected into what others say.
         showTalk(composing: selected?.linked == nil)
     }

@@ -5,7 +5,10 @@ extension Model {
     /// The selected connection's traffic, laid out for the pane as it is.
     var document: TrafficDocument { TrafficDocument(self, width: layout.traffic.width) }
 
-    mutating func cycleView() { traffic.cycleView(in: document) }
+    mutating func cycleView() {
+        guard tab == .detail else { return traffic.cycleView(in: document) }
+        traffic.viewMode = traffic.viewMode.next(after: ViewMode.automatic(detail.unread?.found.bytes ?? []))
+    }
 
     mutating func scrollTraffic(_ step: Int) { traffic.scroll(step, in: document, height: layout.traffic.height) }
 

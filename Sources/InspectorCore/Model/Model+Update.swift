@@ -49,7 +49,7 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread:
             learn(message)
             effects = []
         case .edited(let subject, let bytes, let wasChanged):
@@ -61,6 +61,7 @@ extension Model {
         case .paths(let matches): effects = completed(matches)
         }
         measureWarnings()
+        dropUnread()
         keepInSight()
         return allowed(effects)
     }
@@ -76,6 +77,7 @@ extension Model {
         case .told(let sentence): notice = hint(sentence)
         case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
+        case .unread(let look): take(look)
         default: break
         }
     }

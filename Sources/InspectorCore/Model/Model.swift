@@ -15,6 +15,8 @@ package struct Model: Sendable {
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
+        /// Whether unread bytes of other programs may be looked at.
+        package var peeks = PeekRules()
         /// Whether the list begins with a row for each leg of a relayed connection.
         package var showsLegs = false
 
@@ -71,6 +73,7 @@ package struct Model: Sendable {
     package init(options: Options) {
         shared = Shared(options: options)
         list.showsLegs = options.showsLegs
+        detail.showsUnread = options.peeks.isOn
     }
 
     /// The connection that the cursor is on, while it is listed.

@@ -29,6 +29,9 @@ package protocol SocketSource: AnyObject, Sendable {
     /// Answers with what was kept of the traffic of these sockets, on any thread: nil if only the traffic of the socket
     /// in a snapshot request is known.
     func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void)
+    /// Answers with bytes of a socket that its program has not read, on any thread: nil where the last look is too short a
+    /// time ago, or there is no such socket.
+    func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void)
     /// Carries out a command; later snapshots show what it did.
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
@@ -41,6 +44,8 @@ extension SocketSource {
     package func requestTraffic(
         of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void
     ) { then(nil) }
+
+    package func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void) { then(nil) }
 }
 
 extension ProgramInfo {

@@ -98,6 +98,13 @@ package enum Format {
 }
 
 extension Format {
+    /// All digits, in groups of three: `16,384`.
+    package static func grouped(_ count: Int) -> String {
+        let digits = Array(String(max(0, count)))
+        return digits.indices.map { (digits.count - $0) % 3 == 0 && $0 > 0 ? ",\(digits[$0])" : "\(digits[$0])" }
+            .joined()
+    }
+
     /// All digits while there are few of them, else shortened: `4096`, `1.9M`.
     package static func whole(_ count: Int) -> String {
         count < 10_000 ? String(max(0, count)) : bytes(count)

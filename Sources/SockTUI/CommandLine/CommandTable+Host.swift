@@ -23,7 +23,10 @@ extension CommandTable {
             if case .failure(let failure) = Filter.parse(request.invocation.host.filter) {
                 throw UsageError(request.invocation.host.filter, failure.message)
             }
-            if request.checksHost { return .hostCheck }
+            if request.checksHost {
+                try request.checkPeeks(with: "--check")
+                return .hostCheck
+            }
             request.invocation.opening = [.showHost]
             return nil
         },
@@ -38,6 +41,7 @@ extension CommandTable {
     ]
 
     private static let host: Set<String> = ["host", "mcp", "why"]
+    private static let screens: Set<String> = ["attach", "host"]
 
     static let hostOptions: [Option] = [
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
@@ -61,6 +65,12 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
+        Option(name: "--peek", commands: screens, help: "show unread bytes in the detail from the start (u)") {
+            (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
+        },
+        Option(name: "--peek-others", commands: screens, help: "allow u for other users' programs; it asks first") {
+            (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
+        },
         Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {
@@ -69,6 +79,15 @@ extension CommandTable {
             request.invocation.host.namespace = number
         },
     ]
+}
+
+extension CommandTable.Request {
+    /// Refuses to show unread bytes where there is no screen.
+    func checkPeeks(with option: String) throws(UsageError) {
+        guard invocation.host.peeks != PeekRules() else { return }
+        let name = invocation.host.peeks.isOn ? "--peek" : "--peek-others"
+        throw UsageError(name, "needs a screen; leave out \(option)")
+    }
 }
 
 extension CommandTable.Request {

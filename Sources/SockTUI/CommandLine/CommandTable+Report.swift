@@ -86,7 +86,10 @@ extension CommandTable.Request {
     /// Refuses options that mean nothing in this run.
     func checkReport() throws(UsageError) {
         let report = invocation.report
-        if !isJSON, report.payload != nil { throw UsageError("--payload", "goes with --json only") }
+        if isJSON || isOnce { try checkPeeks(with: isJSON ? "--json" : "--once") }
+        if !isJSON, script == nil, report.payload != nil {
+            throw UsageError("--payload", "goes with --json, or with unread bytes in a --script")
+        }
         if report.payload != nil, invocation.opening.contains(where: \.isAttach) {
             throw UsageError("--payload", "does not go with attach, which shows the bytes of one socket at a time")
         }

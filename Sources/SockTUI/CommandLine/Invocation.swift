@@ -85,6 +85,8 @@ struct HostOptions: Equatable {
     var isStrict = false
     /// Whether system calls and their arguments are read.
     var readsCalls = true
+    /// Whether unread bytes may be looked at.
+    var peeks = PeekRules()
     /// The process whose network namespace is looked at; `nil`: this one's.
     var namespace: Int32?
     /// Which sockets count; empty: all.

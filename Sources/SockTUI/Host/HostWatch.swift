@@ -33,6 +33,14 @@ struct HostWatch {
         look = now
     }
 
+    /// The unread bytes of a socket of the last look.
+    func peek(_ cookie: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
+        guard let socket = look.sockets.first(where: { $0.id == cookie }) else {
+            return UnreadBytes(reason: "it is closed")
+        }
+        return try observer.peek(socket, process: process, descriptor: descriptor)
+    }
+
     /// The processes of a name.
     func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 

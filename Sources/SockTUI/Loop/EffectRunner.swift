@@ -44,6 +44,11 @@ struct EffectRunner: Sendable {
         }
     }
 
+    /// Asks for unread bytes; they come as a message.
+    func requestUnread(_ request: UnreadRequest) {
+        sources.requestUnread(request) { @Sendable [inbox] look in if let look { inbox.post(.unread(look)) } }
+    }
+
     /// Performs one effect; those that are about the screen are the run loop's.
     func perform(_ effect: Effect) {
         switch effect {

@@ -185,6 +185,7 @@ final class RunLoop {
         snapshotIsWanted = false
         snapshotIsUnderWay = true
         runner.requestSnapshot(model.snapshotRequest)
+        if let request = model.unreadRequest { runner.requestUnread(request) }
     }
 
     private func draw() {

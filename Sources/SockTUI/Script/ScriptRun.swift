@@ -32,6 +32,7 @@ enum ScriptRun {
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
+        options.peeks = invocation.host.peeks
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)

@@ -28,9 +28,13 @@ final class HostSource: SocketSource {
     private static let pause = Duration.milliseconds(950)
     fileprivate static let ownersBudget = Duration.milliseconds(20)
 
-    init(_ scope: Scope, _ options: HostOptions, _ lints: LintSettings) {
+    /// `log`: told whose bytes are looked at, where they are another user's.
+    init(
+        _ scope: Scope, _ options: HostOptions, _ lints: LintSettings,
+        log: @escaping @Sendable (String) -> Void = SystemLog.write
+    ) {
         self.scope = scope
-        looker = Lock(Looker(scope, options, lints))
+        looker = Lock(Looker(scope, options, lints, log))
     }
 
     func info(ordinal: Int) -> ProgramInfo {
@@ -55,6 +59,10 @@ final class HostSource: SocketSource {
 
     var isAwaited: Bool { told.withLock { !$0.hasAnswered } }
     var hasAnswered: Bool { told.withLock { $0.hasAnswered } }
+
+    func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void) {
+        queue.async { @Sendable [self] in then(looker.withLock { $0.unread(request) }) }
+    }
 
     func perform(_ command: SocketCommand) {}
     func takeNotices() -> [String] { [] }
@@ -86,13 +94,18 @@ extension HostSource.Scope {
 private struct Looker {
     private let scope: HostSource.Scope
     private var watch: HostWatch
-    private var rows = HostRows()
+    private var rows = HostRows(userNames: OwnUser.names())
+    private var unread: UnreadWatch
     private var last: EngineSnapshot?
     private var looked: ContinuousClock.Instant?
     private var ending: String?
 
-    init(_ scope: HostSource.Scope, _ options: HostOptions, _ lints: LintSettings) {
+    init(
+        _ scope: HostSource.Scope, _ options: HostOptions, _ lints: LintSettings,
+        _ log: @escaping @Sendable (String) -> Void
+    ) {
         self.scope = scope
+        unread = UnreadWatch(options.peeks, log: log)
         watch = HostWatch(options, lints)
     }
 
@@ -122,6 +135,10 @@ private struct Looker {
         }
         last = snapshot
         return (snapshot, ending)
+    }
+
+    mutating func unread(_ request: UnreadRequest) -> UnreadLook? {
+        last?.socket(request.socket).flatMap { unread.look(request, $0, watch) }
     }
 
     /// Of all sockets, so many are looked at closely even if nothing speaks against them.

@@ -247,6 +247,18 @@ final class SourceList: Sendable {
         return entries.indices.contains(id.ordinal) ? entries[id.ordinal].source : nil
     }
 
+    /// Answers with bytes of a socket that its program has not read, where they may be looked at.
+    func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void) {
+        guard let source = source(of: request.socket) else { return then(nil) }
+        var own = request
+        own.socket = request.socket.own
+        source.requestUnread(own) { @Sendable look in
+            var look = look
+            look?.socket = request.socket
+            then(look)
+        }
+    }
+
     /// Posts a command to the source of its socket; what it did shows in later snapshots.
     func perform(_ command: SocketCommand) { source(of: command.socket)?.perform(command.own) }
 

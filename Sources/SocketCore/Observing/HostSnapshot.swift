@@ -10,6 +10,9 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     /// The program that has it open: of several the one that waits for it. Not sanitized.
     package var program: String?
     package var process: Int32?
+    /// Its user, and that user's name.
+    package var programUser: UInt32?
+    package var userName: String?
     /// How many further processes have it open.
     package var others = 0
     /// All processes that are known to have it open.

@@ -24,7 +24,9 @@ struct HostPictures {
         return world
     }
 
-    static func model(_ size: Size, _ tab: Character, selecting row: Int = 0, ascii: Bool = true) -> Model {
+    static func model(
+        _ size: Size, _ tab: Character, selecting row: Int = 0, ascii: Bool = true, peeks: PeekRules = PeekRules()
+    ) -> Model {
         let world = world
         var (judge, rows) = (HostJudge(), HostRows())
         var snapshot = EngineSnapshot(engine: "host", time: .zero, wallNanoseconds: 0)
@@ -35,7 +37,9 @@ struct HostPictures {
             snapshot = rows.snapshot(
                 of: look, by: judge, judge.verdicts().found, wallNanoseconds: 1_700_000_000_000_000_000)
         }
-        var model = Model(options: .init(ascii: ascii, version: "0.1"))
+        var options = Model.Options(ascii: ascii, version: "0.1")
+        options.peeks = peeks
+        var model = Model(options: options)
         _ = model.update(.resized(size))
         _ = model.update(.programs(ProgramNews(programs: [ProgramInfo(outside: "web-1", process: 0, ordinal: 0)])))
         _ = model.update(.snapshot(snapshot))

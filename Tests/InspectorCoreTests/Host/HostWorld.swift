@@ -26,6 +26,7 @@ struct HostWorld {
     mutating func program(_ number: Int32, _ name: String, _ call: HostCall = .futex) -> Int32 {
         let id = HostProcess.ID(number: number, start: UInt64(number))
         var process = HostProcess(id: id, name: name, command: name, state: UInt8(ascii: "S"), parent: 2)
+        process.user = 0
         process.executable = name.hasSuffix(".py") ? "python3" : name
         process.parentExecutable = "bash"
         processes[number] = process

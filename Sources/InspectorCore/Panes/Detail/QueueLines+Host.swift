@@ -45,6 +45,7 @@ extension DetailBuilder {
     func host(_ host: HostSnapshot) -> [Row] {
         var rows = wrapped(hostEnds(host), separator: "   ")
         rows += QueueLines(model, socket, width: width).hostRows(host).map { Row(left: $0.left, right: $0.right) }
+        rows += unread(host)
         rows += warnings
         rows.append(rule("kernel"))
         rows += wrapped(hostKernel(host), separator: "  ")

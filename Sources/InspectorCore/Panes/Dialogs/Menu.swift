@@ -22,6 +22,8 @@ package struct Menu: Hashable, Sendable {
         /// What is done to all marked connections.
         case marked(MarkedAct)
         case quit
+        /// Show the unread bytes of another user's program.
+        case peek(SocketID)
         case stay
         /// Show an optional column of the list, or leave it out; the menu stays open.
         case column(String)

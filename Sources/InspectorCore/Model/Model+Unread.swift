@@ -1,0 +1,89 @@
+import SocketCore
+
+/// The unread bytes of a socket that is looked at from outside.
+extension Model {
+    /// Whose unread bytes the screen shows now; `nil`: nobody's.
+    package var unreadRequest: UnreadRequest? {
+        guard tab == .detail, detail.showsUnread, shared.frozen == nil, help == nil, let socket = selected,
+            let host = socket.host, unreadRefusal(host) == nil
+        else { return nil }
+        let isConfirmed = detail.confirmed == socket.id
+        guard isConfirmed || !shared.options.peeks.isForeign(host) else { return nil }
+        return UnreadRequest(socket.id, isConfirmed: isConfirmed)
+    }
+
+    /// Why the unread bytes of a socket cannot be looked at, asked or not; `nil`: they can.
+    func unreadRefusal(_ host: HostSnapshot) -> String? {
+        let rules = shared.options.peeks
+        if let refusal = rules.refusal { return "unread bytes are not shown: \(refusal)" }
+        if host.state == .listening { return "a listener has no unread bytes" }
+        guard host.process != nil else { return "which program has it open is not known" }
+        guard !rules.isForeign(host) || rules.allowsOthers else {
+            return "\(host.programText) is of \(host.programUserText): \(PeekRules.needsOthers)"
+        }
+        return nil
+    }
+
+    /// Shows the unread bytes of the selected socket, or hides them; asks first where they are another user's.
+    mutating func toggleUnread() {
+        guard let socket = selected, let host = socket.host else {
+            notice = hint("only sockets that are looked at from outside have this; traffic has what passed here")
+            return
+        }
+        if tab == .detail, unreadRequest != nil { return hideUnread() }
+        if let refusal = unreadRefusal(host) {
+            notice = error(refusal)
+            return
+        }
+        show(.detail)
+        if shared.options.peeks.isForeign(host) { return dialogs.openPeek(socket.id, host) }
+        detail.showsUnread = true
+    }
+
+    mutating func confirmUnread(_ id: SocketID) {
+        (detail.showsUnread, detail.confirmed) = (true, id)
+    }
+
+    private mutating func hideUnread() {
+        (detail.showsUnread, detail.confirmed, detail.unread) = (false, nil, nil)
+    }
+
+    /// Takes what was seen, if it is still asked for.
+    mutating func take(_ look: UnreadLook) {
+        if let note = look.note {
+            shared.log.note(note, at: look.time)
+            events.add(from: log.end - 1, in: shared)
+        }
+        if unreadRequest?.socket == look.socket { detail.unread = look }
+    }
+
+    /// Drops bytes that are no longer shown. What is frozen stays.
+    mutating func dropUnread() {
+        guard let unread = detail.unread else { return }
+        let isShown = tab == .detail && list.selected == unread.socket
+        if !isShown { detail.unread = nil }
+        if list.selected != detail.confirmed { detail.confirmed = nil }
+    }
+}
+
+extension HostSnapshot {
+    /// `user 1000 (www)`: whose program has it open, or whose socket it is.
+    package var programUserText: String {
+        let number = programUser ?? user
+        return "user \(number)" + (userName.map { " (\($0))" } ?? "")
+    }
+}
+
+extension DialogsState {
+    /// Asks whether another user's bytes shall be looked at.
+    mutating func openPeek(_ id: SocketID, _ host: HostSnapshot) {
+        open = .menu(
+            Menu(
+                title: "look at what \(host.programText) of \(host.programUserText) has not read?",
+                notes: [.words("This is written to the system log.")],
+                items: [
+                    Menu.Item(key: "n", label: "no", choice: .stay),
+                    Menu.Item(key: "y", label: "yes, show the unread bytes of \(id)", choice: .peek(id)),
+                ]))
+    }
+}

@@ -1,0 +1,85 @@
+import SocketCore
+
+extension DetailBuilder {
+    /// The unread bytes, if they are asked for.
+    func unread(_ host: HostSnapshot) -> [Row] {
+        guard model.detail.showsUnread else { return [] }
+        guard let request = model.unreadRequest ?? model.detail.unread.map({ UnreadRequest($0.socket) }) else {
+            let why = model.unreadRefusal(host) ?? "\(host.programText) is of \(host.programUserText): {unread} asks"
+            return [rule("unread bytes")] + words(model.naming(why), .dim)
+        }
+        guard let look = model.detail.unread, look.socket == request.socket else {
+            return [rule("unread bytes", right: unreadKey)] + words("waiting for the first look", .dim)
+        }
+        return [rule(title(look), right: unreadKey)] + flags(look.found.options) + content(look.found, host)
+    }
+
+    private var unreadKey: String { model.naming("{unread} off") }
+
+    private func title(_ look: UnreadLook) -> String {
+        let ago = Format.duration(max(.zero, model.now - look.time))
+        guard look.found.reason == nil else { return "unread bytes" }
+        let count = look.found.bytes.count
+        let total = look.found.total.map(Int.init) ?? count
+        let amount = total > count ? "first \(Format.size(count)) of \(Format.size(total))" : Format.size(count)
+        return "unread bytes: \(amount), seen \(ago) ago"
+    }
+
+    private func words(_ text: String, _ role: Role) -> [Row] {
+        wrapped(text.split(separator: " ").map { safe(String($0), role) }, separator: " ")
+    }
+
+    private func flags(_ options: UnreadBytes.Options?) -> [Row] {
+        guard let options else { return [] }
+        func onOff(_ value: Bool?) -> String? { value.map { $0 ? "on" : "off" } }
+        let flags = [
+            ("nodelay", onOff(options.noDelay)), ("keepalive", onOff(options.keepAlive)),
+            ("rcvlowat", options.lowWater.map { Format.size($0) }),
+            ("linger", options.linger.map { "\($0) s" } ?? "off"),
+            ("user-timeout", options.userTimeout.map { $0 == .zero ? "system's" : Format.duration($0) }),
+        ]
+        let lines = flags.compactMap { name, value in
+            value.map { value -> Line in
+                var line = Line(name + " ", Style(.dim))
+                line.append(value)
+                return line
+            }
+        }
+        return wrapped([Line("FLAGS", Style(.heading))] + lines, separator: "  ")
+    }
+
+    private func content(_ found: UnreadBytes, _ host: HostSnapshot) -> [Row] {
+        if let reason = found.reason { return words("not looked at: \(reason)", .dim) }
+        let label = TLSRecordWords.label(found.bytes, total: found.total.map(Int.init) ?? found.bytes.count)
+        let mode = model.traffic.viewMode
+        let shown = mode == .auto ? ViewMode.automatic(found.bytes) : mode
+        var rows = ByteRows(
+            mode: shown, width: width - 1, sanitizer: model.sanitizer, glyphs: model.glyphs, style: Style(.received))
+        rows.isBinary = ViewMode.automatic(found.bytes) == .hexText
+        let lines = rows.rows(found.bytes, limit: Self.mostRows).rows
+        return (host.transport == .tcp ? label.map { words($0, .warn) } ?? [] : []) + lines.map { Row(left: $0) }
+    }
+
+    private static let mostRows = 4_096
+}
+
+/// What unread bytes are where they begin with a TLS record.
+package enum TLSRecordWords {
+    /// `ciphertext: TLS record of 16,384 B, 1,024 here: the rest has not arrived`; `nil`: they are not TLS, or not from a
+    /// record's beginning.
+    package static func label(_ bytes: [UInt8], total: Int) -> String? {
+        guard var header = TLSRecordHeader(bytes[...]) else { return nil }
+        var (start, count) = (0, 1)
+        while start + TLSRecordHeader.size + header.length < bytes.count {
+            let next = start + TLSRecordHeader.size + header.length
+            guard let following = TLSRecordHeader(bytes[next...]) else { break }
+            (start, header, count) = (next, following, count + 1)
+        }
+        let kind = header.isCiphertext ? "ciphertext" : header.kind == 22 ? "TLS handshake" : "TLS"
+        let here = max(0, total - start - TLSRecordHeader.size)
+        let place = count > 1 ? "the last of \(count) TLS records seen has" : "TLS record of"
+        let amount = "\(place) \(Format.grouped(header.length)) B"
+        guard here < header.length else { return "\(kind): \(amount)" }
+        return "\(kind): \(amount), \(Format.grouped(here)) here: the rest has not arrived"
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import HostSockets
+import InspectorCore
+import SocketKit
+
+/// Looks at unread bytes as far as the rules allow, twice a second at most. What is seen of another user's program is
+/// written to the system log, without the bytes.
+struct UnreadWatch {
+    private let rules: PeekRules
+    private let log: @Sendable (String) -> Void
+    /// What was looked at last, and when.
+    private var last: (socket: SocketID, time: ContinuousClock.Instant)?
+
+    static let pause = Duration.milliseconds(500)
+    /// Looks that are further apart are looks of their own for the log.
+    private static let gap = Duration.seconds(3)
+
+    init(_ rules: PeekRules, log: @escaping @Sendable (String) -> Void) { (self.rules, self.log) = (rules, log) }
+
+    /// What is unread; `nil`: the last look is too short a time ago.
+    mutating func look(
+        _ request: UnreadRequest, _ socket: SocketSnapshot, _ watch: HostWatch
+    ) -> UnreadLook? {
+        let former = last.flatMap { $0.socket == request.socket ? $0.time : nil }
+        if let former, .now - former < Self.pause { return nil }
+        last = (request.socket, .now)
+        let (found, note) = unread(request, socket, watch)
+        var look = UnreadLook(request.socket, SystemClock().now, found)
+        if let note, former.map({ .now - $0 > Self.gap }) ?? true {
+            look.note = note
+            log(note)
+        }
+        return look
+    }
+
+    /// What is unread, and what the log shall have about it.
+    private func unread(
+        _ request: UnreadRequest, _ socket: SocketSnapshot, _ watch: HostWatch
+    ) -> (UnreadBytes, note: String?) {
+        func refused(_ reason: String) -> (UnreadBytes, note: String?) { (UnreadBytes(reason: reason), nil) }
+        if let refusal = rules.refusal { return refused(refusal) }
+        guard let host = socket.host, let process = host.process, let descriptor = socket.descriptor else {
+            return refused("which program has it open is not known")
+        }
+        // The user that the kernel would ask for a right to look into the process, not the one of an earlier look.
+        var facts = stat()
+        guard stat("/proc/\(process)", &facts) == 0 else { return refused("its program has ended") }
+        let isForeign = facts.st_uid != rules.user || host.user != rules.user
+        guard !isForeign || rules.allowsOthers && request.isConfirmed else {
+            return refused("it is of user \(facts.st_uid): \(PeekRules.needsOthers)")
+        }
+        do throws(HostObserver.Problem) {
+            let found = try watch.peek(host.cookie, process: process, descriptor: descriptor)
+            let note =
+                "\(OwnUser.text) looks at unread bytes of \(host.programText), process \(process) of user "
+                + "\(facts.st_uid), descriptor \(descriptor): \(found.bytes.count) bytes"
+            return (found, isForeign ? note : nil)
+        } catch {
+            return refused(error.sentence)
+        }
+    }
+}
+
+/// Who runs this program.
+enum OwnUser {
+    /// `user 0`, or under sudo `user 1000 as user 0`.
+    static var text: String {
+        guard geteuid() == 0, let user = getenv("SUDO_UID").flatMap({ UInt32(String(cString: $0)) }) else {
+            return "user \(geteuid())"
+        }
+        return "user \(user) as user \(geteuid())"
+    }
+
+    /// The names of this host's users (passwd(5)); a directory service is not asked, since that may take long.
+    static func names() -> [UInt32: String] {
+        var names: [UInt32: String] = [:]
+        for line in (TextFile.read("/etc/passwd", limit: 1 << 20) ?? "").split(separator: "\n") {
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            guard fields.count > 2, let number = UInt32(fields[2]), names[number] == nil else { continue }
+            names[number] = Sanitizer(isASCII: false).text(fields[0].prefix(32))
+        }
+        return names
+    }
+}
+
+/// The system log (syslog(3)).
+enum SystemLog {
+    static func write(_ sentence: String) {
+        let safe = Sanitizer(isASCII: true).text(sentence)
+        safe.withCString { text in withVaList([text]) { vsyslog(LOG_AUTHPRIV | LOG_NOTICE, "socktui: %s", $0) } }
+    }
+}
+
+extension PeekRules {
+    /// What the administrator allows of what the command line says.
+    /// - Parameter policy: where the administrator says it. A file that is there and cannot be read forbids it.
+    func ofThisRun(policy: String = HostPolicy.path) -> PeekRules {
+        var rules = self
+        rules.user = geteuid()
+        do throws(TextFile.Problem) {
+            rules.refusal = HostPolicy.refusal(try TextFile.contents(of: policy))
+        } catch {
+            if error != .system(ENOENT) { rules.refusal = "\(policy): \(error.sentence)" }
+        }
+        return rules
+    }
+}

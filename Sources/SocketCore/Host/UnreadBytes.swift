@@ -1,0 +1,55 @@
+/// What a program has not read yet, looked at without reading it, and the options that only a descriptor tells.
+package struct UnreadBytes: Hashable, Sendable {
+    /// The first of them; of datagrams, those of the first one.
+    package var bytes: [UInt8] = []
+    /// How many there are, as far as the kernel told just before.
+    package var total: Int64?
+    /// Why no bytes were looked at, in words; `nil` if they were.
+    package var reason: String?
+    /// `nil`: there was no descriptor to ask.
+    package var options: Options?
+
+    /// `nil`: the socket has no such option.
+    package struct Options: Hashable, Sendable {
+        package var noDelay: Bool?
+        package var keepAlive: Bool?
+        /// SO_RCVLOWAT, in bytes.
+        package var lowWater: Int?
+        /// SO_LINGER, in seconds; `nil` also if it is off.
+        package var linger: Int?
+        /// TCP_USER_TIMEOUT; zero: the system's.
+        package var userTimeout: Duration?
+
+        package init() {}
+    }
+
+    package init() {}
+
+    /// Nothing was looked at.
+    package init(reason: String) { self.reason = reason }
+}
+
+/// The header of a TLS record (RFC 8446, section 5.1), which is sent unencrypted.
+package struct TLSRecordHeader: Hashable, Sendable {
+    /// 20 change_cipher_spec, 21 alert, 22 handshake, 23 application_data.
+    package var kind: UInt8
+    /// Bytes of the record after its header.
+    package var length: Int
+
+    package static let size = 5
+    /// A protected record has up to 256 bytes more than 2^14; TLS 1.2 allows 2,048 more.
+    private static let longest = 1 << 14 + 2_048
+
+    /// `nil`: these bytes do not begin with one.
+    package init?(_ bytes: ArraySlice<UInt8>) {
+        let header = Array(bytes.prefix(Self.size))
+        guard header.count == Self.size, (20...23).contains(header[0]), header[1] == 3, header[2] <= 4 else {
+            return nil
+        }
+        let length = Int(header[3]) << 8 | Int(header[4])
+        guard (1...Self.longest).contains(length) else { return nil }
+        (kind, self.length) = (header[0], length)
+    }
+
+    package var isCiphertext: Bool { kind == 23 }
+}

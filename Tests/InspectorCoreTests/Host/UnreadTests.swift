@@ -1,0 +1,131 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+/// The unread bytes of sockets that are looked at from outside.
+@Suite("Unread bytes on the screen")
+struct UnreadTests {
+    private func model(_ rules: PeekRules = PeekRules(), selecting row: Int = 1, _ size: Size = Size(80, 24)) -> Model {
+        HostPictures.model(size, "3", selecting: row, peeks: rules)
+    }
+
+    private func look(_ model: Model, _ bytes: [UInt8], total: Int64? = nil) throws -> Message {
+        var found = UnreadBytes()
+        (found.bytes, found.total) = (bytes, total)
+        var options = UnreadBytes.Options()
+        (options.noDelay, options.keepAlive, options.lowWater, options.userTimeout) = (true, false, 1, .zero)
+        found.options = options
+        return .unread(UnreadLook(try #require(model.selected?.id), model.now, found))
+    }
+
+    private static let record: [UInt8] = [23, 3, 3, 0x40, 0x00] + (0..<251).map { UInt8($0) }
+
+    @Test("u shows what the program has not read, and u again drops it")
+    func shown() throws {
+        var model = model()
+        #expect(model.unreadRequest == nil)
+        model.press(.character("u"))
+        #expect(model.unreadRequest == UnreadRequest(try #require(model.selected?.id)))
+        _ = model.update(try look(model, Array("GET / HTTP/1.1\r\n".utf8), total: 4_100_000))
+        for size in PictureTests.sizes {
+            _ = model.update(.resized(size))
+            try Pictures.check(model, "host-unread", size)
+        }
+        model.press(.character("u"))
+        #expect(model.unreadRequest == nil && model.detail.unread == nil)
+    }
+
+    @Test("bytes go when another socket or another screen is shown")
+    func dropped() throws {
+        var model = model(selecting: 1)
+        model.press(.character("u"))
+        let message = try look(model, [1, 2, 3])
+        _ = model.update(message)
+        #expect(model.detail.unread != nil)
+        model.press(.character("1"))
+        #expect(model.detail.unread == nil && model.unreadRequest == nil)
+        _ = model.update(message)
+        #expect(model.detail.unread == nil)
+        model.press(.character("3"))
+        #expect(model.unreadRequest != nil)
+        model.press(.character("]"))
+        _ = model.update(message)
+        #expect(model.detail.unread == nil)
+    }
+
+    @Test("a record of TLS is called so, with what is missing of it")
+    func records() throws {
+        let label = { TLSRecordWords.label($0, total: $1) }
+        #expect(
+            label(Self.record, 1_029) == "ciphertext: TLS record of 16,384 B, 1,024 here: the rest has not arrived")
+        let alert: [UInt8] = [21, 3, 3, 0, 2, 1, 0]
+        #expect(label(alert, 7) == "TLS: TLS record of 2 B")
+        #expect(
+            label(alert + Self.record, 263)?.contains("the last of 2 TLS records seen has 16,384 B, 251 here") == true)
+        for bytes: [UInt8] in [[], [23, 3, 3], [23, 2, 0, 0, 9], [23, 3, 3, 0xFF, 0xFF], [23, 3, 3, 0, 0]] {
+            #expect(label(bytes, 100) == nil)
+        }
+        var model = model()
+        model.press(.character("u"))
+        _ = model.update(try look(model, Self.record, total: 1_029))
+        #expect(draw(model, Size(120, 35)).text.contains("ciphertext: TLS record of 16,384 B"))
+    }
+
+    @Test("listeners have none, and what the administrator forbids is not asked for")
+    func refused() {
+        var listener = model(selecting: 2)
+        listener.press(.character("u"))
+        #expect(listener.notice?.text == "a listener has no unread bytes" && listener.unreadRequest == nil)
+        var rules = PeekRules()
+        (rules.refusal, rules.isOn) = ("peek = never in /etc/socktui.conf", true)
+        var forbidden = model(rules)
+        #expect(forbidden.unreadRequest == nil)
+        forbidden.press(.character("u"))
+        #expect(forbidden.notice?.text == "unread bytes are not shown: peek = never in /etc/socktui.conf")
+        #expect(forbidden.unreadRequest == nil)
+    }
+
+    @Test("another user's socket needs an option and a question that names user and program")
+    func others() throws {
+        var rules = PeekRules(user: 1_000)
+        var model = model(rules)
+        model.press(.character("u"))
+        #expect(model.notice?.text.hasPrefix("api.py[4711] is of user 0: start with --peek-others") == true)
+        #expect(model.unreadRequest == nil && model.dialogs.open == nil)
+        (rules.allowsOthers, rules.isOn) = (true, true)
+        model = self.model(rules)
+        // Though they are shown from the start.
+        #expect(model.unreadRequest == nil)
+        model.press(.character("u"))
+        guard case .menu(let menu) = model.dialogs.open else { return #expect(Bool(false), "no question") }
+        #expect(menu.title.contains("api.py[4711]") && menu.title.contains("user 0"))
+        #expect(model.unreadRequest == nil)
+        model.press(.enter)
+        #expect(model.dialogs.open == nil && model.unreadRequest == nil)
+        model.press(.character("u"), .character("y"))
+        #expect(model.unreadRequest?.isConfirmed == true)
+        // The answer is for this socket alone.
+        model.press(.character("]"))
+        #expect(model.unreadRequest == nil)
+        model.press(.character("["))
+        #expect(model.unreadRequest == nil)
+    }
+
+    @Test("--peek shows them from the start")
+    func fromTheStart() {
+        var rules = PeekRules()
+        rules.isOn = true
+        #expect(model(rules).unreadRequest != nil)
+    }
+
+    @Test("lines of the administrator's file")
+    func policy() {
+        for text in ["", "# nothing\n\n", "peek = allow # fine", "  \n"] { #expect(HostPolicy.refusal(text) == nil) }
+        for text in ["peek = never", "peek=never\n", "# x\n peek = \"never\" # no"] {
+            #expect(HostPolicy.refusal(text) == "peek = never in /etc/socktui.conf", "\(text)")
+        }
+        for text in ["peek = nevr", "peak = allow", "never", "peek = allow\npeek = 0"] {
+            #expect(HostPolicy.refusal(text)?.contains("is not peek = never or peek = allow") == true, "\(text)")
+        }
+    }
+}
