@@ -69,6 +69,7 @@ struct KeyCase {
     ]
 
     private static let list: [String: KeyCase] = [
+        "programs": .shows("programs are listed where they are looked at from outside"),
         "up": KeyCase(before: ["j", "j"], selects: 2), "down": KeyCase(selects: 2),
         "first": KeyCase(before: ["j"], selects: 1), "last": KeyCase(selects: 12),
         "page-down": KeyCase(selects: 12), "page-up": KeyCase(before: ["G"], selects: 1),

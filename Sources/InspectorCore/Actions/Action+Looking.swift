@@ -10,6 +10,14 @@ extension Action {
                 .key(["v"], in: [.detail], "show unread bytes as text, hex or escapes"),
                 .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
             Action(
+                "programs", .change { $0.togglePrograms() },
+                .key(
+                    ["p"], in: [.list], "list programs instead of sockets, and back; Enter lists one's sockets",
+                    hint: { model in
+                        guard model.shared.showsHost else { return nil }
+                        return model.list.programs == nil ? "programs" : "sockets"
+                    })),
+            Action(
                 "unread", .change { $0.toggleUnread() },
                 .key(
                     ["u"], in: KeyContext.connections, "the bytes that a program of this host has not read, and off",

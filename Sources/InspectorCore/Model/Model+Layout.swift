@@ -8,7 +8,7 @@ extension Model {
     package func layout(_ size: Size, _ tab: Tab) -> ScreenLayout {
         var needs = LayoutNeeds()
         needs.hasSelection = selected != nil
-        needs.listRows = max(2, (list.found?.matches.count ?? list.rows.count) + 1)
+        needs.listRows = max(2, (list.found?.matches.count ?? list.programs?.rows.count ?? list.rows.count) + 1)
         needs.isZoomed = isZoomed
         if shared.findings.count > 0 {
             let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)

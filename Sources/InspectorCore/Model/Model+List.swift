@@ -29,6 +29,7 @@ extension Model {
     /// Moves the cursor so many rows.
     mutating func moveSelection(_ step: Int) {
         if tab == .list, list.found != nil { return moveInFound(step) }
+        if showsPrograms { return moveInPrograms(step) }
         list.stopFollowing()
         if let target = list.row(step, in: shared) { select(target) }
     }
@@ -194,7 +195,11 @@ extension Model {
     /// Drops the results, or else the filter.
     mutating func goBackInList() -> [Effect] {
         guard list.found != nil else {
-            goBack()
+            if list.programs != nil {
+                togglePrograms()
+            } else if !goBackToPrograms() {
+                goBack()
+            }
             return []
         }
         list.found = nil

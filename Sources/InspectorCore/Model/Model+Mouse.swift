@@ -45,6 +45,10 @@ extension Model {
             let step = found.top + row - found.cursor
             return step == 0 && tab == .list ? jumpToFound() : moveInFound(step)
         }
+        if let programs = list.programs, layout.list.holds(event), row >= 0 {
+            let chosen = programs.top + row
+            return chosen == programs.cursor && tab == .list ? openProgram() : chooseProgram(chosen)
+        }
         if layout.list.holds(event), row >= 0, list.rows.indices.contains(list.top + row) {
             press(onRow: list.top + row)
         } else if layout.tabs.holds(event), tab != .start, let tab = TabBar.tab(at: event.x, self) {

@@ -72,6 +72,7 @@ extension Model {
 
     mutating func openSelected() {
         if tab == .list, list.found != nil { return jumpToFound() }
+        if showsPrograms { return openProgram() }
         guard list.selected != nil else {
             notice = hint(naming("nothing is selected: {connect} connects, {listen} listens"))
             return

@@ -4,7 +4,7 @@ import SocketCore
 extension Model {
     /// Whose unread bytes the screen shows now; `nil`: nobody's.
     package var unreadRequest: UnreadRequest? {
-        guard tab == .detail, detail.showsUnread, shared.frozen == nil, help == nil, let socket = selected,
+        guard layout.detail.height > 0, detail.showsUnread, shared.frozen == nil, help == nil, let socket = selected,
             let host = socket.host, unreadRefusal(host) == nil
         else { return nil }
         let isConfirmed = detail.confirmed == socket.id
@@ -30,12 +30,12 @@ extension Model {
             notice = hint("only sockets that are looked at from outside have this; traffic has what passed here")
             return
         }
-        if tab == .detail, unreadRequest != nil { return hideUnread() }
+        if unreadRequest != nil { return hideUnread() }
         if let refusal = unreadRefusal(host) {
             notice = error(refusal)
             return
         }
-        show(.detail)
+        if layout.detail.height == 0 { show(.detail) }
         if shared.options.peeks.isForeign(host) { return dialogs.openPeek(socket.id, host) }
         detail.showsUnread = true
     }
@@ -60,7 +60,7 @@ extension Model {
     /// Drops bytes that are no longer shown. What is frozen stays.
     mutating func dropUnread() {
         guard let unread = detail.unread else { return }
-        let isShown = tab == .detail && list.selected == unread.socket
+        let isShown = layout.detail.height > 0 && list.selected == unread.socket
         if !isShown { detail.unread = nil }
         if list.selected != detail.confirmed { detail.confirmed = nil }
     }

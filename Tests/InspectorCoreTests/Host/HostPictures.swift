@@ -62,6 +62,36 @@ struct HostPictures {
         }
     }
 
+    @Test("programs instead of sockets")
+    func programs() throws {
+        for size in PictureTests.sizes {
+            try Pictures.check(Self.model(size, "p"), "host-programs", size)
+        }
+    }
+
+    @Test("p lists programs, Enter the sockets of one, Esc goes back; a filter applies")
+    func listsPrograms() throws {
+        var model = Self.model(Size(120, 35), "p")
+        let programs = try #require(model.list.programs)
+        #expect(programs.rows.first?.worst?.lint == "deadlock")
+        let counted = programs.rows.reduce(0) { $0 + $1.count }
+        #expect(counted == model.shown?.sockets.count)
+        let api = try #require(programs.rows.first { $0.title == "api.py[4711]" })
+        #expect((api.established, api.listening, api.count) == (1, 1, 2))
+        while model.list.programs?.current?.owner != .process(4_711) { model.press(.character("j")) }
+        model.press(.enter)
+        #expect(model.list.programs == nil && model.list.rows.count == 2 && model.list.filter.text == "pid:4711")
+        model.press(.escape)
+        #expect(model.list.programs?.current?.owner != nil && model.list.filter.isEmpty)
+        _ = model.update(.command("filter state:listen"))
+        #expect(model.list.programs?.rows.map(\.count).max() == 1)
+        while model.list.programs?.current?.owner != .process(812) { model.press(.character("j")) }
+        model.press(.enter)
+        #expect(model.list.filter.text == "(state:listen) pid:812" && model.list.rows.count == 1)
+        model.press(.escape, .character("p"))
+        #expect(model.list.programs == nil && model.list.filter.text == "state:listen")
+    }
+
     @Test("filters by program, descriptor, what is asked for and warnings")
     func filters() {
         func rows(_ filter: String) -> Int {

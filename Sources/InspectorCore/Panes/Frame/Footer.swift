@@ -78,6 +78,10 @@ package enum Footer {
         switch model.tab {
         case .list:
             if let found = model.list.found { return Shorten.clause(found.words, to: model.size.width - 2) }
+            if let programs = model.list.programs {
+                let socket = Format.count(programs.rows.reduce(0) { $0 + $1.count }, "socket")
+                return "\(Format.count(programs.rows.count, "program")) with \(socket), the worst first"
+            }
             let rows = model.list.rows.count
             let all = model.list.total
             let counts =

@@ -9,6 +9,7 @@ extension ListPane {
     mutating func orderRows(_ snapshot: EngineSnapshot, in shared: Shared) {
         var sockets = snapshot.sockets
         if !filter.isEmpty { sockets = filter.matching(sockets, snapshot.time, shared.findings) }
+        programs?.take(sockets, shared.findings)
         if showsMarked { sockets = sockets.filter { marked.contains($0.id) } }
         let isAll = sockets.count == snapshot.sockets.count
         if !showsLegs { sockets = snapshot.joiningPairs(sockets) }
@@ -50,6 +51,7 @@ extension ListPane {
     mutating func keepInSight(height: Int, in shared: Shared) {
         let height = max(1, height)
         found?.keepInSight(height: height)
+        programs?.keepInSight(height: height)
         if let selected, let row = row(of: selected, in: shared) {
             top = min(top, row)
             top = max(top, row - height + 1)
@@ -94,7 +96,7 @@ extension ListPane {
 
     mutating func set(_ filter: Filter) {
         self.filter = filter
-        keyPressed = nil
+        (keyPressed, programsFilter) = (nil, nil)
         filterRuns += 1
     }
 

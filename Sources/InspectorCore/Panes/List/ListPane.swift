@@ -61,6 +61,10 @@ package struct ListPane: Hashable, Sendable {
     package internal(set) var keyPressed: MonotonicTime?
     /// The results of `:find`, which take the place of the rows until they are dropped.
     package internal(set) var found: FoundPane?
+    /// Programs in the place of the rows; `nil`: sockets are listed.
+    package internal(set) var programs: ProgramsPane?
+    /// The filter of the list of programs from which the sockets of one were opened.
+    var programsFilter: Filter?
     /// How many searches over all connections were begun.
     var findsBegun = 0
     /// How often all rows were matched with a filter that was set.
@@ -70,6 +74,12 @@ package struct ListPane: Hashable, Sendable {
 
     /// Whether the cursor goes to each new connection.
     package var follows: Bool { cursor == .newest }
+
+    /// Lists programs, or sockets.
+    mutating func listPrograms(_ isOn: Bool) {
+        programs = isOn ? ProgramsPane() : nil
+        programsFilter = nil
+    }
 
     /// The user has moved the cursor, so it does not run away from there.
     mutating func stopFollowing() {

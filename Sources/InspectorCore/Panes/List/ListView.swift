@@ -5,6 +5,7 @@ package enum ListView {
     package static func draw(_ model: Model, _ rect: Rect, on canvas: inout Canvas) {
         if let found = model.list.found { return FoundView.draw(found, model, rect, on: &canvas) }
         guard let snapshot = model.shown, !snapshot.sockets.isEmpty else { return drawEmpty(model, rect, on: &canvas) }
+        if let programs = model.list.programs { return ProgramsView.draw(programs, model, rect, on: &canvas) }
         if model.shared.showsHost { return drawHost(model, snapshot, rect, on: &canvas) }
         // A column stays blank before what stands on the right of the list.
         let width = rect.width - (rect.width < canvas.size.width ? 1 : 0)

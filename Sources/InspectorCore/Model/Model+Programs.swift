@@ -1,0 +1,59 @@
+import SocketCore
+
+/// The list of programs, in the place of their sockets.
+extension Model {
+    var showsPrograms: Bool { tab == .list && list.programs != nil }
+
+    /// Lists programs, or sockets again.
+    mutating func togglePrograms() {
+        guard shared.showsHost else {
+            notice = hint("programs are listed where they are looked at from outside: socktui host")
+            return
+        }
+        list.listPrograms(list.programs == nil)
+        show(.list)
+        refresh()
+        selectProgram()
+    }
+
+    /// Lists the sockets of the program at the cursor.
+    mutating func openProgram() {
+        guard let row = list.programs?.current else { return }
+        guard let word = row.filter, case .success(let filter) = Filter.parse(list.filter.adding(word)) else {
+            notice = hint("no program has these sockets open")
+            return
+        }
+        let former = list.filter
+        list.listPrograms(false)
+        setFilter(filter)
+        list.programsFilter = former
+    }
+
+    mutating func moveInPrograms(_ step: Int) {
+        list.programs?.move(step)
+        selectProgram()
+    }
+
+    mutating func chooseProgram(_ row: Int) {
+        list.programs?.choose(row)
+        selectProgram()
+    }
+
+    /// What the rows below the list are about.
+    private mutating func selectProgram() {
+        if let socket = list.programs?.current?.socket { select(socket) }
+    }
+
+    /// Goes back to the programs from the sockets of one. Returns whether that is where they were opened from.
+    mutating func goBackToPrograms() -> Bool {
+        guard let former = list.programsFilter else { return false }
+        list.listPrograms(true)
+        setFilter(former)
+        return true
+    }
+}
+
+extension Filter {
+    /// The text of a filter that also asks for this word.
+    fileprivate func adding(_ word: String) -> String { isEmpty ? word : "(\(text)) \(word)" }
+}
