@@ -82,9 +82,11 @@ enum Program {
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
+        var looking = invocation.host
+        looking.listsOnlyMatches = true
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
-            looking: invocation.host, lints: invocation.lints)
+            looking: looking, lints: invocation.lints)
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
             received: received)

@@ -48,6 +48,7 @@ enum TerminalRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.peeks = invocation.host.peeks
+        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }
         log.note("socktui \(CommandTable.version) begins, \(terminal.colours) colours")
         options.keepsHistory = sent != nil

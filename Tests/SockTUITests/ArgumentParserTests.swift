@@ -231,7 +231,7 @@ struct ArgumentParserTests {
             ("connect h:1 --expect x\\q", "--expect: column 2 of x\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("connect h:1 --within 1s", "--within: goes after the --expect that it limits"),
             ("connect h:1 --expect x --within soon", "--within: soon is not a duration; write 5, 5s or 500ms"),
-            ("connect h:1 --payload 4", "--payload: goes with --json only"),
+            ("connect h:1 --payload 4", "--payload: goes with --json, or with unread bytes in a --script"),
             ("connect h:1 --json --payload 0", "--payload: 0 is not a size up to 1M; write 100 or 4K"),
             (
                 "attach x --json --payload 4",

@@ -70,7 +70,10 @@ package struct HostAnswer: Sendable {
 extension HostSocket {
     /// `127.0.0.1:9000 < 127.0.0.1:51022`, or its one end. Not sanitized.
     var place: String {
-        let near = local.map { "\($0)" } ?? "-"
+        if local == .unnamed, peer == nil || peer == .unnamed {
+            return transport.isStream ? "unnamed Unix pair" : "unnamed Unix socket"
+        }
+        let near = local.map { $0 == .unnamed ? "unnamed" : "\($0)" } ?? "-"
         guard let peer, !isListening, peer != .unnamed else { return near }
         return near == "-" ? "\(peer)" : "\(near) - \(peer)"
     }

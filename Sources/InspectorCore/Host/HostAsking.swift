@@ -84,6 +84,12 @@ extension HostThread {
     }
 
     package var short: String { call?.short ?? words }
+
+    /// `thread 4711 is in futex`, `thread 4711 is running`
+    var clause: String {
+        let isState = call?.kind == .running || call?.kind == .outside
+        return "thread \(number) is " + (isState ? words : "in \(words)")
+    }
 }
 
 extension HostScene {

@@ -4,7 +4,8 @@ import SocketCore
 package enum HostCheck {
     /// Two lines or more for each verdict, and the count of all; `width`: where lines are wrapped, `nil`: nowhere.
     package static func lines(
-        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden = HostLook.Hidden(), width: Int? = 80
+        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden = HostLook.Hidden(), owners: String? = nil,
+        width: Int? = 80
     ) -> [String] {
         let name = found.map(\.lint.count).max() ?? 0
         var lines: [String] = []
@@ -12,7 +13,7 @@ package enum HostCheck {
             let head = "\(Format.padded(word(verdict.severity), to: 8)) \(Format.padded(verdict.lint, to: name)) "
             lines += wrapped(verdict.sentence, head: head, width: width)
         }
-        return lines + [summary(found, sockets: sockets, hidden: hidden)]
+        return lines + [summary(found, sockets: sockets, hidden: hidden, owners: owners)]
     }
 
     private static func word(_ severity: Severity) -> String {
@@ -20,21 +21,35 @@ package enum HostCheck {
     }
 
     /// `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
-    package static func summary(_ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden) -> String {
+    /// - Parameter owners: whose sockets have no program in sight, as `HiddenOwners` says it.
+    package static func summary(
+        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden, owners: String? = nil
+    ) -> String {
         let notes = found.count { $0.severity == .note }
         var parts = [
             "\(Format.count(found.count - notes, "problem")), \(Format.count(notes, "note")) in "
                 + Format.count(sockets, "socket")
         ]
+        let missing = missing(hidden, owners)
+        if !missing.isEmpty { parts.append("not checked: " + missing.joined(separator: ", ")) }
+        return parts.joined(separator: "; ")
+    }
+
+    /// What was not seen: `calls of 14 processes (ptrace_scope 1)`.
+    package static func missing(_ hidden: HostLook.Hidden, _ owners: String?) -> [String] {
         var missing: [String] = []
         if hidden.calls > 0 {
             let reason = hidden.reason.map { " (\(HostScene.safe($0)))" } ?? ""
             missing.append("calls of \(processes(hidden.calls))\(reason)")
         }
         if hidden.processes > 0 { missing.append("descriptors of \(processes(hidden.processes))") }
-        if hidden.sockets > 0 { missing.append("owners of \(Format.count(hidden.sockets, "socket"))") }
-        if !missing.isEmpty { parts.append("not checked: " + missing.joined(separator: ", ")) }
-        return parts.joined(separator: "; ")
+        if let owners {
+            missing.append("owners of \(owners)")
+        } else if hidden.sockets > 0 {
+            missing.append("owners of \(Format.count(hidden.sockets, "socket"))")
+        }
+        missing += hidden.tables.map { "\($0.title), which this kernel does not list" }.sorted()
+        return missing
     }
 
     private static func processes(_ count: Int) -> String { "\(count) process\(count == 1 ? "" : "es")" }

@@ -55,6 +55,9 @@ struct HostRules {
     /// The command that shows more about who does not read.
     func next(_ asking: HostAsking) -> String? {
         guard let process = asking.process.flatMap({ scene.look.processes[$0.number] }) else { return nil }
+        if process.threads.contains(where: \.isStopped), !process.threads.contains(where: \.isTraced) {
+            return "kill -CONT \(process.id.number)"
+        }
         return process.stackCommand(thread: asking.thread)
     }
 

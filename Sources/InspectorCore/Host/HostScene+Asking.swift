@@ -111,7 +111,9 @@ struct HostAsker {
             return seen.say(.unasked, "epoll set \(set) listens for \(what)", "nobody", waiter?.thread)
         }
         let isEdge = entry.isEdgeTriggered || waiter?.isEdge == true
-        if let waiter, !isEdge { return seen.asks(waiter.thread, "epoll in") }
+        if let waiter, !isEdge {
+            return seen.asks(waiter.thread, entry.listensForOutput ? "epoll in, out" : "epoll in")
+        }
         let inLoops = program.process.rung < .arguments ? program.threads(waiting: [.pollSet]) : 0
         // Below the arguments, nobody knows which thread waits in which set.
         if inLoops > 0, !seen.isIdle || inLoops >= program.sets.count {
@@ -166,7 +168,7 @@ private struct Seen {
     }
 
     func asks(_ thread: HostThread, _ short: String? = nil) -> HostAsking {
-        say(.asks, short ?? "thread \(thread.number) is in \(thread.words)", short ?? thread.short, thread)
+        say(.asks, short ?? thread.clause, short ?? thread.short, thread)
     }
 
     func edge(_ waiter: HostThread?) -> HostAsking { say(.edge, "epoll ET", "epoll ET", waiter) }
@@ -175,10 +177,10 @@ private struct Seen {
     func nobody() -> HostAsking {
         // A thread that waits to write is in this call, which is what the column is for.
         if let writer = program.writer(to: descriptor) {
-            return say(.unasked, "thread \(writer.number) is in \(writer.words)", writer.short)
+            return say(.unasked, writer.clause, writer.short)
         }
         return say(.unasked, inMain, "nobody")
     }
 
-    private var inMain: String { program.main.map { "thread \($0.number) is in \($0.words)" } ?? "" }
+    private var inMain: String { program.main?.clause ?? "" }
 }

@@ -6,14 +6,16 @@ package enum HostTarget: Hashable, Sendable {
     case name(String)
     case port(UInt16)
     case address(SocketAddress)
+    /// Datagram sockets at a port or an address.
+    indirect case datagrams(HostTarget)
 
     package struct Problem: Error, Hashable, Sendable {
         package var sentence: String
     }
 
-    package static let forms = "a process number, a program's name, :port, host:port or unix:/path"
+    package static let forms = "a process number, a program's name, :port, host:port, udp://:port or a path"
 
-    /// Reads `4711`, `nginx`, `:9000`, `127.0.0.1:9000`, `[::1]:9000`, `unix:/run/x.sock` or `unix:@name`. Names of hosts
+    /// Reads `4711`, `nginx`, `:9000`, `127.0.0.1:9000`, `[::1]:9000`, `udp://:53`, `/run/x.sock`, `unix:/run/x.sock` or `unix:@name`. Names of hosts
     /// are not looked up.
     package static func parse(_ text: String) throws(Problem) -> HostTarget {
         func refuse(_ why: String) -> Problem { Problem(sentence: "\(text): \(why); write \(forms)") }
@@ -22,6 +24,15 @@ package enum HostTarget: Hashable, Sendable {
             guard let number = Int32(text), number > 0 else { throw refuse("is not a process number") }
             return .process(number)
         }
+        if text.hasPrefix("udp://") {
+            let target = try parse(String(text.dropFirst(6)))
+            switch target {
+            case .port, .address: return .datagrams(target)
+            case .process, .name, .datagrams: throw refuse("has no port")
+            }
+        }
+        if text.hasPrefix("tcp://") { return try parse(String(text.dropFirst(6))) }
+        if text.hasPrefix("/") { return .address(.unix(path: text)) }
         if text.hasPrefix("unix:@") { return .address(.abstract(name: String(text.dropFirst(6)))) }
         if text.hasPrefix("unix:") { return .address(.unix(path: String(text.dropFirst(5)))) }
         guard let colon = text.lastIndex(of: ":") else { return .name(text) }
@@ -41,6 +52,7 @@ package enum HostTarget: Hashable, Sendable {
         case .process, .name: false
         case .port(let port): socket.local?.port == port || socket.peer?.port == port
         case .address(let address): socket.local == address || socket.peer == address
+        case .datagrams(let target): socket.transport == .udp && target.matches(socket)
         }
     }
 }
@@ -52,6 +64,7 @@ extension HostTarget: CustomStringConvertible {
         case .name(let name): name
         case .port(let port): ":\(port)"
         case .address(let address): address.description
+        case .datagrams(let target): "udp://\(target)"
         }
     }
 }

@@ -15,6 +15,8 @@ package struct Model: Sendable {
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
+        /// What the list is filtered by at first.
+        package var filter = Filter()
         /// Whether unread bytes of other programs may be looked at.
         package var peeks = PeekRules()
         /// Whether the list begins with a row for each leg of a relayed connection.
@@ -74,6 +76,7 @@ package struct Model: Sendable {
         shared = Shared(options: options)
         list.showsLegs = options.showsLegs
         detail.showsUnread = options.peeks.isOn
+        list.filter = options.filter
     }
 
     /// The connection that the cursor is on, while it is listed.

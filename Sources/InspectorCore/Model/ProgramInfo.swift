@@ -25,6 +25,8 @@ package struct ProgramInfo: Hashable, Sendable {
     package var isOurs: Bool
     /// Whether the kernel tells of its sockets, and not the program itself; without a process: those of the whole host.
     package var isOutside = false
+    /// What of it could not be seen, in words; `nil`: nothing.
+    package var missing: String?
 
     package init(
         ordinal: Int, name: String, process: Int, rights: InspectionRights = .watch, state: State = .live,

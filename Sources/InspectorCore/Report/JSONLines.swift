@@ -156,18 +156,7 @@ package struct JSONLines: Sendable {
     }
 
     private func warning(_ finding: Finding, _ time: MonotonicTime) -> String {
-        let remedy = Lint.named(finding.lint).map { KeyTable.standard.naming($0.remedy) }
-        return line(
-            "warning", time,
-            [
-                JSON.Member("id", JSON(finding.socket?.number)), JSON.Member("lint", JSON(finding.lint)),
-                JSON.Member("severity", JSON(finding.severity.name)),
-                JSON.Member("evidence", JSON(finding.evidence.rawValue)),
-                JSON.Member("subject", JSON(finding.subject)),
-                JSON.Member("for_seconds", JSON(seconds: finding.lasting)),
-                JSON.Member("sentence", JSON(finding.sentence)), JSON.Member("remedy", JSON(remedy)),
-                JSON.Member("next", JSON(finding.next ?? remedy)),
-            ])
+        line("warning", time, [JSON.Member("id", JSON(finding.socket?.number))] + finding.members)
     }
 
     private mutating func events(_ snapshot: EngineSnapshot) -> [String] {
@@ -216,5 +205,18 @@ extension SocketSnapshot {
             still.kernel = kernel
         }
         return still
+    }
+}
+
+extension Finding {
+    /// What JSON has of it besides its socket.
+    package var members: [JSON.Member] {
+        let remedy = Lint.named(lint).map { KeyTable.standard.naming($0.remedy) }
+        return [
+            JSON.Member("lint", JSON(lint)), JSON.Member("severity", JSON(self.severity.name)),
+            JSON.Member("evidence", JSON(self.evidence.rawValue)), JSON.Member("subject", JSON(self.subject)),
+            JSON.Member("for_seconds", JSON(seconds: self.lasting)), JSON.Member("sentence", JSON(self.sentence)),
+            JSON.Member("remedy", JSON(remedy)), JSON.Member("next", JSON(self.next ?? remedy)),
+        ]
     }
 }

@@ -27,6 +27,12 @@ extension CommandTable {
                 try request.checkPeeks(with: "--check")
                 return .hostCheck
             }
+            for (isThere, option) in [
+                (request.invocation.host.span != nil, "--for"), (request.invocation.host.level != .warning, "--level"),
+                (request.invocation.host.isStrict, "--strict"),
+            ] where isThere {
+                throw UsageError(option, "goes with host --check; the screen shows all and goes on")
+            }
             request.invocation.opening = [.showHost]
             return nil
         },
@@ -65,10 +71,10 @@ extension CommandTable {
         Option(name: "--no-calls", commands: host, help: "do not read threads' system calls") {
             (_, request) throws(UsageError) in request.invocation.host.readsCalls = false
         },
-        Option(name: "--peek", commands: screens, help: "show unread bytes in the detail from the start (u)") {
+        Option(name: "--peek", commands: screens, help: "show unread bytes from the start") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.isOn = true
         },
-        Option(name: "--peek-others", commands: screens, help: "allow u for other users' programs; it asks first") {
+        Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
         },
         Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {

@@ -301,11 +301,13 @@ enum CommandTable {
 
     /// What --help prints after a command: its own options. Without a command, or after a word that is not one, all.
     static func help(of name: String?) -> String {
-        guard let command = commands.first(where: { $0.name == name }) else { return help }
-        let own = options.filter { $0.commands.contains(command.name) }
-        var parts = ["socktui \(command.name) \(command.operands) [OPTION...]: \(command.help)"]
+        let known = commands.map { ($0.name, $0.operands, $0.help) } + printers.map { ($0.name, $0.operands, $0.help) }
+        guard let (name, operands, text) = known.first(where: { $0.0 == name }) else { return help }
+        let own = options.filter { $0.commands.contains(name) }
+        let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
+        var parts = ["\(usage): \(text)"]
         if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
-        if !own.isEmpty { parts.append(addresses) }
+        if operands.contains("ADDRESS"), commands.contains(where: { $0.name == name }) { parts.append(addresses) }
         return (parts + ["Options of every command: socktui --help"]).joined(separator: "\n\n")
     }
 

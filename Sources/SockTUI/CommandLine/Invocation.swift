@@ -91,4 +91,6 @@ struct HostOptions: Equatable {
     var namespace: Int32?
     /// Which sockets count; empty: all.
     var filter = ""
+    /// Whether others are not even listed; on a screen the user can drop the filter.
+    var listsOnlyMatches = false
 }

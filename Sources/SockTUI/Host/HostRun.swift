@@ -30,7 +30,7 @@ enum HostRun {
         case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
         case .process(let number): "process \(number) has no sockets that can be seen"
         case .name(let name): "no program with sockets is called \(name)"
-        case .port, .address: "no socket of this host has \(target) at either end"
+        case .port, .address, .datagrams: "no socket of this host has \(target) at either end"
         }
     }
 
@@ -42,7 +42,7 @@ enum HostRun {
         switch target {
         case .process(let number): processes = [number]
         case .name(let name): processes = watch.processes(named: name)
-        case .port, .address: break
+        case .port, .address, .datagrams: break
         }
         try watch.settle(span: options.span, isOnce: options.isOnce, processes: processes) { target.matches($0) }
         return HostAnswer(target, Set(processes), watch.look, watch.judge)
@@ -56,37 +56,45 @@ enum HostRun {
         } catch {
             return Program.complain(error.sentence, status: 3)
         }
-        let found = listed(watch, options)
-        let text = options.isJSON ? json(found, watch.look) : lines(found, watch.look)
+        let (found, count) = listed(watch, options)
+        if count == 0, !options.filter.isEmpty {
+            return Program.complain("\(options.filter): no socket of this host matches", status: 2)
+        }
+        let text = options.isJSON ? json(found, count, watch.look) : lines(found, count, watch.look)
         let hidden = watch.look.hidden
         var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets > 0 { status = max(status, 3) }
         return Program.status(of: StandardStream.output.write(text), otherwise: status)
     }
 
-    /// The verdicts about sockets that the filter lists.
-    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> [HostVerdict] {
+    /// The verdicts about sockets that the filter lists, and how many it lists.
+    private static func listed(_ watch: HostWatch, _ options: HostOptions) -> (found: [HostVerdict], count: Int) {
         let found = watch.judge.verdicts().found
-        guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else { return found }
+        guard !options.filter.isEmpty, case .success(let filter) = Filter.parse(options.filter) else {
+            return (found, watch.look.sockets.count)
+        }
         var rows = HostRows()
         let snapshot = rows.snapshot(of: watch.look, by: watch.judge, found, wallNanoseconds: 0)
         var findings = Findings(LintSettings())
         findings.take(snapshot, lost: 0)
         let listed = Set(filter.matching(snapshot.sockets, snapshot.time, findings).map(\.id))
-        return found.filter { $0.sockets.contains { rows.id(of: $0).map(listed.contains) ?? false } }
+        let matching = found.filter { $0.sockets.contains { rows.id(of: $0).map(listed.contains) ?? false } }
+        return (matching, listed.count)
     }
 
-    private static func lines(_ found: [HostVerdict], _ look: HostLook) -> String {
+    private static func lines(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
-        let lines = HostCheck.lines(found, sockets: look.sockets.count, hidden: look.hidden, width: width)
+        let lines = HostCheck.lines(
+            found, sockets: count, hidden: look.hidden, owners: HiddenOwners.text(look, names: OwnUser.names()),
+            width: width)
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func json(_ found: [HostVerdict], _ look: HostLook) -> String {
+    private static func json(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
         let verdicts = found.map { JSON.object([JSON.Member("type", "verdict")] + $0.json) }
         let hidden = look.hidden
         let summary: JSON = [
-            "type": "checked", "sockets": JSON(look.sockets.count), "hidden_processes": JSON(hidden.processes),
+            "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),
             "hidden_calls": JSON(hidden.calls), "hidden_sockets": JSON(hidden.sockets),
             "hidden_reason": JSON(hidden.reason),
         ]

@@ -101,7 +101,13 @@ struct ToolRun {
 
     private func listing(_ sockets: [SocketSnapshot], in snapshot: EngineSnapshot, limit: Int) -> ToolResult {
         let json = Self.json(snapshot)
-        return Self.list(sockets.map { .object(json.members($0)) }, as: "sockets", limit)
+        var findings = Findings(lints)
+        findings.take(snapshot, lost: 0)
+        return Self.list(
+            sockets.map { socket in
+                let verdicts = findings[socket.id].map { JSON.object($0.members) }
+                return .object(json.members(socket) + [JSON.Member("verdicts", .array(verdicts))])
+            }, as: "sockets", limit)
     }
 
     private func events(_ snapshot: EngineSnapshot, _ since: UInt64, _ limit: Int) -> ToolResult {

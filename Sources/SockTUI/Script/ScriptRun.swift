@@ -33,6 +33,7 @@ enum ScriptRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.peeks = invocation.host.peeks
+        if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: nil, log: ProgramLog(configuration.log, inbox),
             findsPeers: true)

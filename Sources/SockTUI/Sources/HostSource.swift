@@ -22,7 +22,12 @@ final class HostSource: SocketSource {
     private struct Told {
         var ending: String?
         var hasAnswered = false
+        var looked = ContinuousClock.now
+        var missing: String?
     }
+
+    /// A look that is older than this is not called live: three looks should have come.
+    private static let patience = Duration.seconds(3)
 
     /// Between two looks, and how much of a look may go into finding out whose sockets those are.
     private static let pause = Duration.milliseconds(950)
@@ -38,8 +43,15 @@ final class HostSource: SocketSource {
     }
 
     func info(ordinal: Int) -> ProgramInfo {
-        let ending = told.withLock { $0.ending }
-        let state = ending.map { ProgramInfo.State.ended($0) } ?? .live
+        let (ending, looked, missing) = told.withLock { ($0.ending, $0.looked, $0.missing) }
+        let age = ContinuousClock.now - looked
+        let state = ending.map { .ended($0) } ?? (age > Self.patience ? .silent(age) : ProgramInfo.State.live)
+        var info = info(ordinal, state)
+        info.missing = missing
+        return info
+    }
+
+    private func info(_ ordinal: Int, _ state: ProgramInfo.State) -> ProgramInfo {
         switch scope {
         case .host:
             return ProgramInfo(outside: HostName.own, process: 0, ordinal: ordinal, state: state)
@@ -51,8 +63,13 @@ final class HostSource: SocketSource {
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         queue.async { @Sendable [self] in
-            let (snapshot, ending) = looker.withLock { $0.snapshot(request, after: Self.pause) }
-            told.withLock { ($0.hasAnswered, $0.ending) = (true, ending) }
+            let (snapshot, ending, missing, looked) = looker.withLock { looker in
+                let (snapshot, ending) = looker.snapshot(request, after: Self.pause)
+                return (snapshot, ending, looker.missing, looker.looked ?? .now)
+            }
+            told.withLock { told in
+                (told.hasAnswered, told.ending, told.missing, told.looked) = (true, ending, missing, looked)
+            }
             then(snapshot)
         }
     }
@@ -96,8 +113,11 @@ private struct Looker {
     private var watch: HostWatch
     private var rows = HostRows(userNames: OwnUser.names())
     private var unread: UnreadWatch
+    /// What is listed.
+    private var filter = Filter()
+    private let lints: LintSettings
     private var last: EngineSnapshot?
-    private var looked: ContinuousClock.Instant?
+    private(set) var looked: ContinuousClock.Instant?
     private var ending: String?
 
     init(
@@ -105,7 +125,8 @@ private struct Looker {
         _ log: @escaping @Sendable (String) -> Void
     ) {
         self.scope = scope
-        unread = UnreadWatch(options.peeks, log: log)
+        (unread, self.lints) = (UnreadWatch(options.peeks, log: log), lints)
+        if options.listsOnlyMatches, case .success(let wanted) = Filter.parse(options.filter) { filter = wanted }
         watch = HostWatch(options, lints)
     }
 
@@ -133,8 +154,21 @@ private struct Looker {
             snapshot.sockets.removeAll { !($0.host?.owners.contains { numbers.contains($0) } ?? false) }
             if !numbers.contains(where: { kill($0, 0) == 0 || errno == EPERM }) { ending = "\(name) has ended" }
         }
+        if !filter.isEmpty {
+            var findings = Findings(lints)
+            findings.take(snapshot, lost: 0)
+            snapshot.sockets = filter.matching(snapshot.sockets, snapshot.time, findings)
+        }
         last = snapshot
         return (snapshot, ending)
+    }
+
+    /// What was not seen at the last look, apart from owners, which the rows tell.
+    var missing: String? {
+        var hidden = watch.look.hidden
+        hidden.sockets = 0
+        let words = HostCheck.missing(hidden, nil)
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
     mutating func unread(_ request: UnreadRequest) -> UnreadLook? {

@@ -66,6 +66,9 @@ struct HostWordsTests {
         #expect(Self.looking(world).asks(of: 3).text == "epoll ET")
         world.set(77, 7, [(3, Poll.input)])
         #expect(Self.looking(world).asks(of: 3).text == "epoll in")
+        world.set(77, 7, [(3, Poll.input | Poll.output)])
+        #expect(Self.looking(world).asks(of: 3).text == "epoll in, out")
+        #expect(Self.looking(Self.quiet(.running)).asking(of: 3)?.words == "thread 77 is running")
         world.owners = [:]
         #expect(Self.looking(world).asks(of: 3).text == "-" && Self.looking(world).owner(of: 3) == nil)
         #expect(Self.looking(world).asks(of: 99).text == "-")
@@ -89,6 +92,28 @@ struct HostWordsTests {
             ])
         #expect(HostCheck.lines([], sockets: 1) == ["0 problems, 0 notes in 1 socket"])
         #expect(HostCheck.lines(found, sockets: 212, width: nil).count == 3)
+    }
+
+    @Test("users whose programs are hidden are named and counted, and so are tables that are missing")
+    func hidden() {
+        #expect(HiddenOwners.text([], names: [:]) == nil)
+        #expect(HiddenOwners.text([33], names: [33: "www"]) == "1 socket of user 33 (www)")
+        #expect(
+            HiddenOwners.text([0, 33, 33, 5, 7, 8, 8], names: [:])
+                == "2 sockets of user 8, 2 of user 33, 1 of user 0, 2 of 2 more users")
+        var hidden = HostLook.Hidden()
+        hidden.tables = [.udp4]
+        #expect(HostCheck.missing(hidden, "1 socket of user 33").last?.contains("this kernel does not list") == true)
+        #expect(HostCheck.missing(hidden, "1 socket of user 33").first == "owners of 1 socket of user 33")
+    }
+
+    @Test("what has been stopped is continued, not looked into")
+    func stopped() throws {
+        var world = HostBlockingTests.chain()
+        for index in world.processes[81]?.threads.indices ?? 0..<0 {
+            world.processes[81]?.threads[index].state = UInt8(ascii: "T")
+        }
+        #expect(world.found().first?.next == "kill -CONT 81")
     }
 
     @Test("JSON has the names of a warning line, with the sockets and processes")

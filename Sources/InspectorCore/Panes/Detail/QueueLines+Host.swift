@@ -44,7 +44,9 @@ extension DetailBuilder {
     /// A socket that is looked at from outside, from top to bottom.
     func host(_ host: HostSnapshot) -> [Row] {
         var rows = wrapped(hostEnds(host), separator: "   ")
-        rows += QueueLines(model, socket, width: width).hostRows(host).map { Row(left: $0.left, right: $0.right) }
+        rows += QueueLines(model, socket, width: width).hostRows(host).filter { $0.left.width > 0 }.flatMap { row in
+            row.left.hanging(width: width - 1, indent: 8).map { Row(left: $0) }
+        }
         rows += unread(host)
         rows += warnings
         rows.append(rule("kernel"))

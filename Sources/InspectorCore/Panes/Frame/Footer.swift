@@ -88,6 +88,7 @@ package enum Footer {
                 model.list.filter.isEmpty
                 ? "\(model.shared.summary.live) live, \(model.shared.summary.closed) closed"
                 : model.naming("\(rows) of \(all) listed; {back} lists all")
+            if let hidden = hidden(model) { return Shorten.clause(counts + "; " + hidden, to: model.size.width - 2) }
             let name = model.list.sorting.name == "warnings" ? "warnings" : model.list.sorting.column.title
             let sight = inSight(model)
             return Shorten.fitting(
@@ -107,6 +108,17 @@ package enum Footer {
             return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
         case .start, .detail: return ""
         }
+    }
+
+    /// What of the host is not seen.
+    private static func hidden(_ model: Model) -> String? {
+        guard model.shared.showsHost else { return nil }
+        let hidden = (model.shown?.sockets ?? []).compactMap(\.host).filter { $0.inode != 0 && $0.program == nil }
+        let names = Dictionary(hidden.map { ($0.user, $0.userName) }) { first, _ in first }.compactMapValues { $0 }
+        let owners = HiddenOwners.text(hidden.map(\.user), names: names).map { "owners hidden: \($0)" }
+        let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
+        let words = [owners, missing].compactMap { $0 }
+        return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
     /// `; rows 5-14 of 8012`, where not all of them are in sight.

@@ -1,0 +1,31 @@
+import SocketCore
+
+/// Whose sockets have no program in sight.
+package enum HiddenOwners {
+    /// `14 sockets of user 33 (www), 2 of user 0 (root)`; `nil`: the program of each is known.
+    package static func text(_ look: HostLook, names: [UInt32: String] = [:]) -> String? {
+        text(
+            look.sockets.lazy.filter { $0.inode != 0 && (look.owners[$0.inode] ?? []).isEmpty }.map(\.user),
+            names: names)
+    }
+
+    package static func text(_ users: some Sequence<UInt32>, names: [UInt32: String]) -> String? {
+        var counts: [UInt32: Int] = [:]
+        for user in users { counts[user, default: 0] += 1 }
+        guard !counts.isEmpty else { return nil }
+        let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+        var words = sorted.prefix(most).map { user, count in
+            "\(count) of user \(user)" + (names[user].map { " (\($0))" } ?? "")
+        }
+        words[0] = words[0].replacing(
+            " of", with: sorted[0].value == 1 ? " socket of" : " sockets of", maxReplacements: 1)
+        if sorted.count > most {
+            let rest = sorted.dropFirst(most)
+            words.append("\(rest.reduce(0) { $0 + $1.value }) of \(rest.count) more users")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// Users that are named; the others are counted.
+    private static let most = 3
+}
