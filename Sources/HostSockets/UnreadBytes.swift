@@ -83,9 +83,11 @@ extension HostObserver {
     private func current(_ socket: HostSocket) -> HostSocket? {
         let dump = SocketDump(system: system, namespace: namespace)
         let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) }
-        return tables.lazy.compactMap { table in
-            try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
-                .first { $0.id == socket.id }
-        }.first
+        // Not lazily: a lazy compactMap asks twice, and the second answer may be another.
+        for table in tables {
+            let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
+            if let now = found?.first(where: { $0.id == socket.id }) { return now }
+        }
+        return nil
     }
 }
