@@ -41,21 +41,28 @@ struct ChurnTests {
         var stayed = 0
         for _ in 0..<Self.rounds {
             let before = try list(program.process)
-            var look = try observer.look()
-            observer.examine(&look, inodes: Set(look.sockets.map(\.inode)), reads: false)
+            let (first, second) = try (look(observer), look(observer))
             let after = try list(program.process)
-            var ours: [String: Set<String>] = [:]
-            for socket in look.sockets where socket.inode != 0 && socket.state == .established {
-                let owners = Set(look.owners[socket.inode, default: []].map { "\($0.process) \($0.descriptor)" })
-                #expect(owners.count <= 1, "\(socket)")
-                #expect(ours.updateValue(owners, forKey: key(socket)) == nil, "\(socket) is listed twice")
-            }
             for (key, owner) in before where after[key] == owner {
                 stayed += 1
-                #expect(ours[key] == [owner], "\(key)")
+                // The kernel passes one over now and then where another of its bucket closes while it is listed.
+                #expect((first[key] ?? second[key]) == [owner], "\(key)")
             }
         }
         #expect(stayed > Self.rounds * 100)
+    }
+
+    /// The established sockets of a look by their ends, with their owners.
+    private func look(_ observer: HostObserver) throws -> [String: Set<String>] {
+        var look = try observer.look()
+        observer.examine(&look, inodes: Set(look.sockets.map(\.inode)), reads: false)
+        var found: [String: Set<String>] = [:]
+        for socket in look.sockets where socket.inode != 0 && socket.state == .established {
+            let owners = Set(look.owners[socket.inode, default: []].map { "\($0.process) \($0.descriptor)" })
+            #expect(owners.count <= 1, "\(socket)")
+            #expect(found.updateValue(owners, forKey: key(socket)) == nil, "\(socket) is listed twice")
+        }
+        return found
     }
 
     private func key(_ socket: HostSocket) -> String {

@@ -53,13 +53,18 @@ struct LadderTests {
         program = try Asking.start().program
     }
 
-    /// Looks several times, and returns the last look at the program.
+    /// Looks several times, until all threads of the program sleep, and returns the last look at it.
     private func look(_ system: HostSystem, readsCalls: Bool = true) throws -> (HostLook, HostProcess) {
         let observer = HostObserver(system, readsCalls: readsCalls)
         var look = try observer.look()
-        for _ in 0..<4 {
+        var looks = 0
+        _ = try eventually(within: .seconds(60)) {
             look = try observer.look()
             observer.examine(&look, process: program.process)
+            looks += 1
+            let threads = look.processes[program.process]?.threads ?? []
+            let isAsleep = threads.allSatisfy { $0.state == UInt8(ascii: "S") && $0.idle != nil }
+            return looks > 3 && threads.count >= 12 && isAsleep
         }
         return (look, try #require(look.processes[program.process]))
     }

@@ -64,11 +64,11 @@ struct ListingTests {
     @Test("each socket is listed once, with its state, its queues and its owners")
     func listing() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
-        #expect(eventually(within: .seconds(30)) { program.text.contains("ready") }, "\(program.text)")
+        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
         let observer = HostObserver(namespace: program.process)
         var (ours, theirs): ([Line], [Line]) = ([], [])
         // Acknowledgements may still be under way.
-        let isEqual = try eventually(within: .seconds(20)) {
+        let isEqual = try eventually(within: .seconds(60)) {
             var look = try observer.look()
             observer.examine(&look, inodes: Set(look.sockets.map(\.inode)), reads: false)
             let answer = try ChildProcess.run(["nsenter", "-n", "-t", "\(program.process)", "ss", "-tuxanpHO"])
@@ -83,7 +83,7 @@ struct ListingTests {
     @Test("the ends of a connection name each other, in IPv4 also where one is an IPv6 socket; names are told")
     func pairing() throws {
         let program = try RunningProgram(["python3", "-c", Self.script])
-        #expect(eventually(within: .seconds(30)) { program.text.contains("ready") }, "\(program.text)")
+        #expect(eventually(within: .seconds(60)) { program.text.contains("ready") }, "\(program.text)")
         let look = try HostObserver(namespace: program.process).look()
         let connected = look.sockets.filter { $0.transport == .tcp && !$0.isListening }
         #expect(connected.count == 10)

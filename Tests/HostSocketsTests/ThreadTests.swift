@@ -51,9 +51,14 @@ struct ThreadTests {
         kill(program.process, SIGSTOP)
         #expect(try eventually { try thread()?.isStopped == true })
         kill(program.process, SIGCONT)
-        #expect(try eventually { try thread()?.state == UInt8(ascii: "S") })
-        let call = try #require(try thread()?.call)
-        #expect(call.kind == .poll && call.reads == [Int32(program.text.prefix { $0 != "\n" })])
+        let descriptor = Int32(program.text.prefix { $0 != "\n" })
+        #expect(
+            try eventually {
+                guard let thread = try thread(), thread.state == UInt8(ascii: "S"), let call = thread.call else {
+                    return false
+                }
+                return call.kind == .poll && call.reads == [descriptor]
+            })
     }
 
     /// A cgroup of version 2 or 1 for a process, where a test may make one.
@@ -84,17 +89,17 @@ struct ThreadTests {
         #expect(try process(observer, program.process)?.isFrozen == false)
         // Without root there is no cgroup to make.
         guard let (folder, file) = Self.freeze(program.process) else { return }
-        let isFrozen = try eventually(within: .seconds(20)) {
+        let isFrozen = try eventually(within: .seconds(60)) {
             try process(observer, program.process)?.isFrozen == true
         }
         #expect(isFrozen)
         #expect(Self.write(file.hasSuffix("state") ? "THAWED" : "0", file))
-        let isThawed = try eventually(within: .seconds(20)) {
+        let isThawed = try eventually(within: .seconds(60)) {
             try process(observer, program.process)?.isFrozen == false
         }
         #expect(isThawed)
         program.stop()
-        #expect(eventually(within: .seconds(20)) { rmdir(folder) == 0 })
+        #expect(eventually(within: .seconds(60)) { rmdir(folder) == 0 })
     }
 
     @Test("what an epoll set listens for, and which of its sockets do not block")

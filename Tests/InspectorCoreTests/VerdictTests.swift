@@ -86,6 +86,16 @@ struct VerdictTests {
         #expect(found[SocketID(1)].first?.sentence.hasPrefix("python3[77] is stopped") == true)
     }
 
+    @Test("what one leg of a relay sends at full speed is no backlog of the other")
+    func relayedBulk() {
+        var legs = [Self.stuck(1, .accepted, linked: 2), Self.stuck(2, linked: 1)]
+        for index in legs.indices { legs[index].writing.pendingBytes = 2 << 20 }
+        #expect(Self.find(legs, [:], at: [100, 101]).urgent == 0)
+        legs[1].linked = nil
+        let found = Self.find([legs[1]], [:], at: [100, 101])
+        #expect(found[SocketID(2)].map(\.lint) == ["write-backlog"])
+    }
+
     @Test("both directions of a relayed pair stand: one critical verdict, about both legs")
     func deadlock() throws {
         let legs = [Self.stuck(1, .accepted, linked: 2), Self.stuck(2, linked: 1)]

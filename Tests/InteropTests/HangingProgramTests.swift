@@ -5,7 +5,7 @@ import Testing
 @testable import SockTUI
 
 /// Programs that know nothing of socktui and hang, all of them at once: the right one is named, for the right reason.
-@Suite("Why programs hang", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(5)))
+@Suite("Why programs hang", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(10)))
 struct HangingProgramTests {
     /// A program of `HangingPrograms`, what it said of itself, and what is said of it.
     private final class Hanging {
@@ -13,9 +13,11 @@ struct HangingProgramTests {
         let peer: Peer
         let port: UInt16
         let culprit: Int32
-        var answer: HostAnswer?
+        /// Whether it was ever named for what it does, or, of the innocent, seen to do what it does.
+        private(set) var isSeen = false
         /// What was worse than a note at any look, by lint.
-        var accused: Set<String> = []
+        private(set) var accused: Set<String> = []
+        private var answer: HostAnswer?
 
         init(_ name: String) throws {
             self.name = name
@@ -27,13 +29,29 @@ struct HangingProgramTests {
             (port, culprit) = (try #require(UInt16(words[0])), try #require(Int32(words[1])))
         }
 
-        func take(_ watch: HostWatch) {
-            answer = HostAnswer(.port(port), [], watch.look, watch.judge)
-            accused.formUnion(answer?.found.filter { $0.severity > .note }.map(\.lint) ?? [])
+        /// What a look says of it. A lint is seen where it names the culprit; words where they are in its story.
+        func take(_ watch: HostWatch, _ sign: Sign) {
+            guard let answer = HostAnswer(.port(port), [], watch.look, watch.judge) else { return }
+            self.answer = answer
+            accused.formUnion(answer.found.filter { $0.severity > .note }.map(\.lint))
+            switch sign {
+            case .lint(let lint):
+                let isNamed = answer.found.contains { verdict in
+                    verdict.lint == lint && verdict.processes.contains { $0.number == culprit }
+                }
+                // A note may come before the proof.
+                if isNamed, lint == "inherited" || accused.contains(lint) { isSeen = true }
+            case .words(let words):
+                if answer.lines.contains(where: { $0.contains(words) }) { isSeen = true }
+            }
         }
 
-        func isNamed(for lint: String) -> Bool { answer?.found.contains { $0.lint == lint } ?? false }
-        var words: Comment { "\(name): \(answer?.lines ?? [])" }
+        var words: Comment { "\(name): \(answer?.lines ?? []) \(peer.complaints)" }
+    }
+
+    private enum Sign {
+        case lint(String)
+        case words(String)
     }
 
     private static let faults = [
@@ -47,30 +65,29 @@ struct HangingProgramTests {
 
     /// Those who wait rightly, and what is said of them.
     private static let innocent = [
-        ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", ""),
+        ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", "unread"),
     ]
 
     /// It waits for most of a minute, so it takes the main thread: the others are for tests that await.
     @MainActor @Test("each fault is named with its program, and nobody else is accused")
     func all() throws {
-        let faults = try Self.faults.map { (hanging: try Hanging($0.0), lint: $0.1) }
-        let innocent = try Self.innocent.map { (hanging: try Hanging($0.0), words: $0.1) }
-        let ports = Set((faults.map(\.hanging) + innocent.map(\.hanging)).map(\.port))
-        // One look for all of them, as `host --check` does.
-        _ = eventually(within: .seconds(150)) {
-            var watch = HostWatch(HostOptions(), LintSettings())
-            try? watch.settle(span: nil) { ports.contains($0.local?.port ?? 0) || ports.contains($0.peer?.port ?? 0) }
-            for hanging in faults.map(\.hanging) + innocent.map(\.hanging) { hanging.take(watch) }
-            return faults.allSatisfy { $0.hanging.isNamed(for: $0.lint) }
+        let faults = try Self.faults.map { (try Hanging($0.0), Sign.lint($0.1)) }
+        let innocent = try Self.innocent.map { (try Hanging($0.0), Sign.words($0.1)) }
+        let all = faults + innocent
+        let ports = Set(all.map(\.0.port))
+        // One look for all of them, as the list of the host does. What was seen once counts: on a busy machine it need
+        // not be there at one and the same look.
+        var watch = HostWatch(HostOptions(), LintSettings())
+        let isSeen = try eventually(within: .seconds(200)) {
+            try watch.settle(span: .zero) { ports.contains($0.local?.port ?? 0) || ports.contains($0.peer?.port ?? 0) }
+            for (hanging, sign) in all { hanging.take(watch, sign) }
+            return all.allSatisfy(\.0.isSeen)
         }
-        for (hanging, lint) in faults {
-            let verdict = hanging.answer?.found.first { $0.lint == lint }
-            #expect(verdict?.processes.contains { $0.number == hanging.culprit } == true, hanging.words)
-            #expect(hanging.accused == (lint == "inherited" ? [] : [lint]), hanging.words)
-        }
-        for (hanging, words) in innocent {
-            #expect(hanging.accused.isEmpty, hanging.words)
-            #expect(words.isEmpty || hanging.answer?.lines.contains { $0.contains(words) } == true, hanging.words)
+        #expect(isSeen)
+        for (hanging, sign) in all {
+            var expected: Set<String> = []
+            if case .lint(let lint) = sign, lint != "inherited" { expected = [lint] }
+            #expect(hanging.isSeen && hanging.accused == expected, hanging.words)
         }
     }
 }

@@ -24,16 +24,17 @@ enum HangingPrograms {
         def tell(culprit, port=address[1]): print(port, culprit, flush=True)
         def reads_one_then(body):
             def run(c):
-                c.recv(100)
+                c.recv(100); c.sendall(b"k")
                 body(c)
             return serve(run)
-        def two(): c = dial(); c.sendall(b"one"); pause(1); c.sendall(b"two"); c.recv(10)
+        # The second only after the first was read.
+        def two(): c = dial(); c.sendall(b"one"); c.recv(1); c.sendall(b"two"); c.recv(10)
 
         def never_reads():
             tell(role(serve(lambda c: hang())))
             role(lambda: (c := dial(), c.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n"), c.recv(10)))
         def reply_unread():
-            role(serve(lambda c: (c.recv(10), c.sendall(bytes(100_000)), hang())))
+            role(serve(lambda c: (c.recv(10), c.sendall(bytes(20_000)), hang())))
             tell(role(lambda: (c := dial(), c.sendall(b"get"), hang())))
         def both_write():
             tell(role(serve(lambda c: c.sendall(bytes(MANY)))))
@@ -75,12 +76,14 @@ enum HangingPrograms {
         def loop_stuck():
             def run(c):
                 sets = select.epoll(); c.setblocking(False); sets.register(c, select.EPOLLIN); sets.poll(); c.recv(100)
+                c.sendall(b"k")
                 lock = threading.Lock(); lock.acquire(); lock.acquire()
             tell(role(serve(run)))
             role(two)
         def one_shot():
             def run(c):
                 sets = select.epoll(); sets.register(c, select.EPOLLIN | select.EPOLLONESHOT); sets.poll(); c.recv(100)
+                c.sendall(b"k")
                 while True: sets.poll()
             tell(role(serve(run)))
             role(two)
@@ -109,21 +112,25 @@ enum HangingPrograms {
             def receiver():
                 while True: s.recv(2000); pause(.02)
             def sender():
+                to = s.getsockname()
+                s.close()  # or it might be taken for the one who does not read
                 o = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
                 while True:
-                    for _ in range(20): o.sendto(bytes(1000), s.getsockname())
+                    for _ in range(20): o.sendto(bytes(1000), to)
                     pause(.05)
             tell(role(receiver), s.getsockname()[1])
             role(sender)
             s.close()
         def inherited():
             line, back = os.pipe()
+            waits, ends = os.pipe()
             def server():
                 c, _ = listener.accept(); c.recv(10); pause(1.5); os.set_inheritable(c.fileno(), True)
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
-                    os.execv("/bin/sleep", ["sleep", "120"])
+                    os.dup2(waits, 0)  # ends with the first program, which alone keeps the other end
+                    os.execvp("cat", ["cat"])
                 os.write(back, b"%d\\n" % pid)
             role(server)
             role(lambda: (c := dial(), c.sendall(b"x"), c.recv(10)))
@@ -148,9 +155,9 @@ enum HangingPrograms {
             role(lambda: (c := dial(), c.sendall(b"x" * 312), c.recv(10)))
         def slow_consumer():
             def run(c):
-                while True: c.recv(100); pause(3)
+                while True: c.recv(100); pause(1)
             tell(role(serve(run)))
-            role(lambda: (c := dial(), c.sendall(bytes(20000)), c.recv(10)))
+            role(lambda: (c := dial(), c.sendall(bytes(40_000)), c.recv(10)))
         globals()[sys.argv[1]]()
         listener.close()
         sys.stdin.read()

@@ -18,7 +18,8 @@ extension Lint {
     private static func writeBacklog(_ it: Situation, _ after: Duration) -> Verdict? {
         let (socket, now) = (it.socket, it.now)
         let queue = socket.writing
-        guard socket.phase == .connected, queue.current != nil else { return nil }
+        // A relay stops reading one leg while the other has much to write; how much that is, its peers decide.
+        guard socket.phase == .connected, queue.current != nil, it.leg == nil else { return nil }
         let growth = socket.activity.queueRate.flatMap { queued in socket.sendRate.map { queued - $0 } } ?? 0
         let held = queue.since.map { now - $0 } ?? .zero
         let grows = growth >= 1024 && held > .seconds(1)
