@@ -17,12 +17,18 @@ package final class HostObserver: Sendable {
     private let readsCalls: Bool
     let namespace: Int32?
     private let table: Mutex<ProcessTable>
+    /// `nil`: the kernel does not tell which sockets it destroys.
+    private let closings: Mutex<ClosingEvents?>
 
     /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
     /// - Parameter namespace: a process whose network namespace is looked at; `nil` for this process's own.
-    package init(_ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil) {
+    /// - Parameter closingRoom: how many bytes of closed sockets' facts the kernel may keep between two looks.
+    package init(
+        _ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil, closingRoom: Int32 = 4 << 20
+    ) {
         (self.system, self.readsCalls, self.namespace) = (system, readsCalls, namespace)
         table = Mutex(ProcessTable(system))
+        closings = Mutex(ClosingEvents.open(system, namespace, room: closingRoom))
     }
 
     /// All sockets, without the programs that they belong to. A socket is listed once.
@@ -30,6 +36,7 @@ package final class HostObserver: Sendable {
     /// Throws `Problem` if the kernel refuses. Tables that this kernel does not have are in `hidden.tables`.
     package func look() throws(Problem) -> HostLook {
         var look = HostLook(time: system.now(), sockets: [])
+        takeClosings(&look)
         let dump = SocketDump(system: system, namespace: namespace)
         var seen: [UInt64: Int] = [:]
         for table in SocketTable.allCases {
@@ -53,6 +60,12 @@ package final class HostObserver: Sendable {
         look.listenOverflows = texts.first.flatMap { $0.flatMap(NetworkText.listenOverflows) }
         look.localPorts = texts.last.flatMap { $0.flatMap(NetworkText.portRange) }
         return look
+    }
+
+    /// Before the tables are read: a socket that closes meanwhile is told of in the next look.
+    private func takeClosings(_ look: inout HostLook) {
+        let told = closings.withLock { $0?.take(look.time) }
+        (look.closings, look.closingsLost) = (told?.sockets ?? [], told?.lost)
     }
 
     private func problem(_ failure: HostSystem.Failure, _ table: SocketTable) -> Problem {

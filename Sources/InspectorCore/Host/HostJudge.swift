@@ -14,6 +14,8 @@ package struct HostJudge: Sendable {
     /// The inodes whose programs were asked for last.
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
+    /// Connections that were closed with bytes unread, while that is news.
+    private var resets: [(verdict: HostVerdict, time: MonotonicTime)] = []
     /// How many thread looks there were.
     package private(set) var looks = 0
 
@@ -30,6 +32,7 @@ package struct HostJudge: Sendable {
     /// Compares the sockets with those of the last look, and answers the inodes of those whose programs should be looked
     /// at: what stands, listeners with connections waiting, and the ends that both have on this host.
     package mutating func take(_ look: HostLook) -> Set<UInt64> {
+        noteResets(look)
         var next = HostScene(look)
         if look.processes.isEmpty { next.keep(programsOf: scene) }
         scene = next
@@ -70,9 +73,30 @@ package struct HostJudge: Sendable {
     /// What was found, the worst first, and whether something stands that a longer look may still prove.
     package func verdicts() -> (found: [HostVerdict], isUndecided: Bool) {
         var rules = HostRules(facts, settings)
-        let found = rules.judge()
+        let found = rules.judge(resets.map(\.verdict))
         return (found, rules.isUndecided)
     }
+
+    // MARK: Resets
+
+    /// For how long a reset is news, and how many are.
+    private static let news = Duration.seconds(60)
+    private static let mostResets = 200
+
+    /// Compares what the kernel tells of closed sockets with the last look, which is still the scene.
+    private mutating func noteResets(_ look: HostLook) {
+        resets.removeAll { look.time - $0.time > Self.news }
+        let rules = HostRules(facts, settings)
+        var before: Set<UInt64> = []
+        for closing in look.closings {
+            if let verdict = rules.resetCause(closing, after: before) { resets.append((verdict, look.time)) }
+            before.insert(closing.id)
+        }
+        if resets.count > Self.mostResets { resets.removeFirst(resets.count - Self.mostResets) }
+    }
+
+    /// Whether it was closed with bytes unread, as far as that is known.
+    func wasReset(_ id: UInt64) -> Bool { resets.contains { $0.verdict.sockets.first == id } }
 
     // MARK: Suspects
 

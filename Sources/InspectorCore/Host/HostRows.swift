@@ -9,8 +9,14 @@ package struct HostRows: Sendable {
         var time: MonotonicTime
         var received: UInt64?
         var acknowledged: UInt64?
+        /// As it was last listed, and whether the last look did not list it.
+        var row: SocketSnapshot?
+        var isMissing = false
+        /// What the kernel told of it for the last time.
+        var closing: HostSocket?
     }
 
+    private var closings = HostClosings()
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
     /// The names of users, as far as they are known.
@@ -19,7 +25,15 @@ package struct HostRows: Sendable {
     package init(userNames: [UInt32: String] = [:]) { self.userNames = userNames }
 
     /// The number of a socket that was in a snapshot.
-    package func id(of cookie: UInt64) -> SocketID? { known[cookie]?.id }
+    package func id(of cookie: UInt64) -> SocketID? {
+        known[cookie]?.id ?? closings.rows.last { $0.host?.cookie == cookie }?.id
+    }
+
+    /// Adds the events from this sequence number on.
+    package func addEvents(from sequence: UInt64?, to snapshot: inout EngineSnapshot) {
+        guard let sequence else { return }
+        (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = closings.events(from: sequence)
+    }
 
     /// What a look showed, as a snapshot; `found`: what the judge says of it.
     package mutating func snapshot(
@@ -27,9 +41,12 @@ package struct HostRows: Sendable {
     ) -> EngineSnapshot {
         var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
         number(look)
-        snapshot.sockets = look.sockets.compactMap { row($0, judge) }.sorted { $0.id < $1.id }
+        let rows = look.sockets.compactMap { row($0, judge) }
+        end(look, judge)
+        snapshot.sockets = (rows + closings.rows).sorted { $0.id < $1.id }
+        (snapshot.counters.opened, snapshot.counters.closed) = (lastNumber, closings.count)
+        remember(look, rows)
         for verdict in found { attach(verdict, to: &snapshot) }
-        remember(look)
         return snapshot
     }
 
@@ -42,13 +59,33 @@ package struct HostRows: Sendable {
         }
     }
 
-    private mutating func remember(_ look: HostLook) {
+    private mutating func remember(_ look: HostLook, _ rows: [SocketSnapshot]) {
+        for (socket, row) in zip(look.sockets, rows) {
+            guard var entry = known[socket.id] else { continue }
+            (entry.time, entry.received) = (socket.time, socket.tcp?.received)
+            (entry.acknowledged, entry.row, entry.isMissing) = (socket.tcp?.acknowledged, row, false)
+            known[socket.id] = entry
+        }
+    }
+
+    /// Rows of sockets that are not listed any more. What the kernel says that it has destroyed is gone; what it only did
+    /// not list is gone if it does not list it the next time either, since it passes one over now and then while others
+    /// close.
+    private mutating func end(_ look: HostLook, _ judge: HostJudge) {
+        var unseen = 0
+        for closing in look.closings where (known[closing.id]?.closing = closing) == nil { unseen += 1 }
+        closings.count(unseen: unseen)
         let there = Set(look.sockets.map(\.id))
-        known = known.filter { there.contains($0.key) }
-        for socket in look.sockets {
-            known[socket.id]?.time = socket.time
-            known[socket.id]?.received = socket.tcp?.received
-            known[socket.id]?.acknowledged = socket.tcp?.acknowledged
+        for (cookie, entry) in known.filter({ !there.contains($0.key) }).sorted(by: { $0.value.id < $1.value.id }) {
+            guard entry.closing != nil || entry.isMissing else {
+                known[cookie]?.isMissing = true
+                continue
+            }
+            known[cookie] = nil
+            // The program of one in TIME-WAIT had closed it before.
+            guard let row = entry.row, let last = row.host, last.state != .timeWait else { continue }
+            let words = HostClosings.words(last, entry.closing, isReset: judge.wasReset(cookie))
+            closings.append(row, entry.closing, at: look.time, words)
         }
     }
 
@@ -96,7 +133,7 @@ package struct HostRows: Sendable {
     }
 
     private func attach(_ verdict: HostVerdict, to snapshot: inout EngineSnapshot) {
-        let about = verdict.sockets.compactMap { known[$0]?.id }
+        let about = verdict.sockets.compactMap(id)
         guard let first = about.first, let place = snapshot.position(of: first) else { return }
         var finding = HostFinding(
             verdict.lint, severity: verdict.severity.rawValue, verdict.sentence, evidence: verdict.evidence.rawValue)

@@ -48,6 +48,26 @@ extension HostRules {
         tell(verdict)
     }
 
+    /// A program closed a connection with bytes unread, by which the kernel resets it: the last look shows the bytes, and
+    /// nothing was read since. The peer must be on this host: only there is it seen that it had not reset it before.
+    /// - Parameter before: what was closed earlier since the last look.
+    func resetCause(_ closing: HostSocket, after before: Set<UInt64>) -> HostVerdict? {
+        guard closing.transport == .tcp, let socket = scene[closing.id], let unread = socket.unread, unread > 0,
+            socket.state == .established || socket.state == .closeWait, socket.inode != 0,
+            let consumed = socket.consumed, closing.consumed == consumed,
+            let peer = scene.peer(of: socket), peer.inode != 0, !before.contains(peer.id)
+        else { return nil }
+        let asking = owner(socket)
+        let isSerious = scene.isServerSide(socket) || unread >= Self.pool
+        var verdict = HostVerdict(
+            "reset-cause", isSerious ? .warning : .note,
+            "\(title(asking, socket)) closed with \(Self.size(unread)) unread, which makes a reset",
+            because: "\(peerTitle(socket)) was at the other end", on: [socket, peer], by: asking, evidence: .queues)
+        // The program may be gone by the time this is told.
+        verdict.subject = asking.process == nil ? nil : title(asking, socket)
+        return verdict
+    }
+
     private mutating func judgeHalfClosed(_ socket: HostSocket) {
         guard let age = socket.tcp?.lastAcknowledged, age >= time("half-closed-long") else { return }
         let asking = owner(socket)

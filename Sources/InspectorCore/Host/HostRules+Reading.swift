@@ -4,7 +4,7 @@ import SocketCore
 extension HostRules {
     /// Fewer unread bytes than this on a client's side are what idle pools of connections have: TLS session tickets,
     /// notices.
-    private static let pool: Int64 = 16_384
+    static let pool: Int64 = 16_384
 
     mutating func judgeUnread() {
         for socket in sockets where !socket.isListening && socket.transport != .udp && !handled.contains(socket.id) {

@@ -32,7 +32,9 @@ struct HostRules {
         found.append(verdict)
     }
 
-    mutating func judge() -> [HostVerdict] {
+    /// - Parameter resets: what was found when their sockets closed.
+    mutating func judge(_ resets: [HostVerdict]) -> [HostVerdict] {
+        resets.forEach { tell($0) }
         let edges = HostEdges(facts)
         judgeBlocking(edges)
         judgeUnread()

@@ -65,7 +65,8 @@ final class HostSource: SocketSource {
         queue.async { @Sendable [self] in
             let (snapshot, ending, missing, looked) = looker.withLock { looker in
                 let (snapshot, ending) = looker.snapshot(request, after: Self.pause)
-                return (snapshot, ending, looker.missing, looker.looked ?? .now)
+                let told = snapshot.map { looker.adding(eventsOf: request, to: $0) }
+                return (told, ending, looker.missing, looker.looked ?? .now)
             }
             told.withLock { told in
                 (told.hasAnswered, told.ending, told.missing, told.looked) = (true, ending, missing, looked)
@@ -173,6 +174,13 @@ private struct Looker {
 
     mutating func unread(_ request: UnreadRequest) -> UnreadLook? {
         last?.socket(request.socket).flatMap { unread.look(request, $0, watch) }
+    }
+
+    /// Each request has a place of its own among the events.
+    func adding(eventsOf request: SnapshotRequest, to snapshot: EngineSnapshot) -> EngineSnapshot {
+        var snapshot = snapshot
+        rows.addEvents(from: request.eventsFrom, to: &snapshot)
+        return snapshot
     }
 
     /// Of all sockets, so many are looked at closely even if nothing speaks against them.

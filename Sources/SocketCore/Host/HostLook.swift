@@ -10,6 +10,10 @@ package struct HostLook: Sendable {
     package var listenOverflows: UInt64?
     /// Ports that the kernel may choose for a connection (ip_local_port_range).
     package var localPorts: ClosedRange<UInt16>?
+    /// Sockets that the kernel has destroyed since the look before, in that order. It may have had more to tell than there
+    /// was room for: `closingsLost`; `nil`: it does not tell.
+    package var closings: [HostSocket] = []
+    package var closingsLost: UInt64? = 0
     /// What was not seen.
     package var hidden = Hidden()
 

@@ -5,6 +5,7 @@ extension HostSocket {
         case congestion = 4
         case memory = 7
         case shutdown = 8
+        case proto = 10
         case cgroup = 21
     }
 
@@ -57,7 +58,7 @@ extension HostSocket {
         case .memory: memory = HostMemory(bytes, content)
         case .shutdown: shutdown = bytes.u8(0, in: content) ?? 0
         case .cgroup: cgroup = bytes.u64(0, in: content)
-        case .tcp, nil: break
+        case .tcp, .proto, nil: break
         }
     }
 

@@ -81,6 +81,24 @@ struct KernelSocketTests {
         #expect(socket?.isListening == true && socket?.tcp == nil && socket?.unread == nil)
     }
 
+    @Test("a socket that is destroyed is told with its last counters; without its protocol it is none")
+    func closing() throws {
+        var info = [UInt8](repeating: 0, count: 248)
+        info.replaceSubrange(128..<136, with: numbers([UInt64(1_101)]))
+        let content = connection(state: 7) + attribute(10, [6]) + attribute(2, info)
+        func closing(_ content: [UInt8]) -> HostSocket? {
+            HostSocket(closing: content.span.bytes, 0..<content.count, time: .zero)
+        }
+        let socket = try #require(closing(content))
+        #expect(socket.transport == .tcp && socket.state == .closed && socket.id == 0x22_0000_0011)
+        #expect(socket.consumed == 1_000 && socket.unread == 101)
+        let datagrams = closing(connection(state: 7) + attribute(10, [17]))
+        #expect(datagrams?.transport == .udp && datagrams?.unread == nil && datagrams?.unsent == nil)
+        #expect(closing(connection(state: 7)) == nil && closing(connection(state: 7) + attribute(10, [132])) == nil)
+        for count in 0..<content.count { _ = closing(Array(content.prefix(count))) }
+        #expect(closing([UInt8](repeating: 0xFF, count: 200)) == nil)
+    }
+
     @Test("addresses: IPv6, IPv4 in IPv6 form, and none")
     func addresses() {
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1]

@@ -1,0 +1,72 @@
+import Glibc
+import SocketCore
+
+/// Gathers what the kernel tells of sockets that it destroys.
+struct ClosingEvents: ~Copyable {
+    private let descriptor: Int32
+    /// How many the kernel had no room for, as far as it was told already.
+    private var lostBefore: UInt32 = 0
+
+    /// So many are taken at a time; the others wait for the next one.
+    private static let most = 8_192
+    private static let room = 4_096
+    /// SOL_NETLINK, NETLINK_ADD_MEMBERSHIP; SO_MEMINFO, whose ninth number is what was dropped.
+    private static let (level, join): (Int32, Int32) = (270, 1)
+    private static let memoryFacts: Int32 = 55
+
+    /// `nil`: this kernel does not tell, or it is not allowed.
+    /// - Parameter size: how many bytes the kernel may keep for this.
+    static func open(_ system: HostSystem, _ namespace: Int32?, room size: Int32) -> ClosingEvents? {
+        guard let descriptor = try? system.openDiagnosis(namespace) else { return nil }
+        guard prepare(descriptor, room: size) else {
+            close(descriptor)
+            return nil
+        }
+        return ClosingEvents(descriptor)
+    }
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    private static func prepare(_ descriptor: Int32, room: Int32) -> Bool {
+        var room = room
+        let length = socklen_t(MemoryLayout.size(ofValue: room))
+        // Root may have more than others.
+        if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, length) != 0 {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, length)
+        }
+        return HostSocket.closingGroups.allSatisfy { group in
+            var group = group
+            return setsockopt(descriptor, level, join, &group, length) == 0
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Those since the last time, in their order, and how many more there were that the kernel had no room for.
+    mutating func take(_ now: MonotonicTime) -> (sockets: [HostSocket], lost: UInt64) {
+        var found: [HostSocket] = []
+        var buffer = [UInt8](repeating: 0, count: Self.room)
+        while found.count < Self.most {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            // Some were lost: that is counted below, and what came after them is there.
+            if count < 0, errno == EINTR || errno == ENOBUFS { continue }
+            guard count > 0 else { break }
+            var offset = 0
+            let bytes = buffer.span.bytes.extracting(0..<count)
+            while let message = NetlinkMessage.next(in: bytes, at: &offset) {
+                guard message.kind == .data else { continue }
+                if let socket = HostSocket(closing: bytes, message.content, time: now) { found.append(socket) }
+            }
+        }
+        let lost = lost()
+        defer { lostBefore = lost }
+        return (found, UInt64(lost &- lostBefore))
+    }
+
+    private func lost() -> UInt32 {
+        var numbers = [UInt32](repeating: 0, count: 9)
+        var length = socklen_t(numbers.count * MemoryLayout<UInt32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, Self.memoryFacts, &numbers, &length) == 0 else { return lostBefore }
+        return numbers[8]
+    }
+}
