@@ -10,6 +10,10 @@ package struct HostSystem: Sendable {
 
         package init(_ number: Int32) { self.number = number }
 
+        /// A call took too long, or is not made because others have.
+        static let late = Failure(ETIMEDOUT)
+        static let busy = Failure(EBUSY)
+
         /// Whether it was not allowed, rather than not there.
         package var isRefusal: Bool { number == EPERM || number == EACCES }
     }
@@ -35,7 +39,17 @@ package struct HostSystem: Sendable {
 
     /// This host itself.
     package static let live = HostSystem(
-        read: readFile, link: readLink, numbers: readNumbers, memory: readMemory,
+        read: { path, offset, limit throws(Failure) in
+            // These wait for the memory of the process, or for whoever changes its epoll set.
+            guard path.hasSuffix("/cmdline") || path.contains("/fdinfo/") else {
+                return try readFile(path, offset, limit)
+            }
+            return try patience.run { () throws(Failure) in try readFile(path, offset, limit) }
+        },
+        link: readLink, numbers: readNumbers,
+        memory: { process, address, limit throws(Failure) in
+            try patience.run { () throws(Failure) in try readMemory(process, address, limit) }
+        },
         duplicate: { process, descriptor throws(Failure) in
             let copy = csystem_duplicate(process, descriptor)
             guard copy >= 0 else { throw Failure(errno) }
@@ -44,6 +58,8 @@ package struct HostSystem: Sendable {
         openDiagnosis: openDiagnosis, clockOffsets: ProcessorClocks.measure,
         now: { MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)) },
         uptime: { .nanoseconds(nanoseconds(CLOCK_BOOTTIME)) })
+
+    private static let patience = Patience()
 
     private static func nanoseconds(_ clock: clockid_t) -> Int64 {
         var time = timespec()

@@ -16,11 +16,25 @@ enum OwnThread {
     /// Waits for it. Returns `nil` if there can be no more threads.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
         let box = Box<Value>()
-        let work = Unmanaged.passRetained(
-            Work {
+        guard
+            let thread = create({ @Sendable in
                 let value = body()
                 box.value.withLock { $0 = value }
             })
+        else { return nil }
+        pthread_join(thread, nil)
+        return box.value.withLock { $0 }
+    }
+
+    /// Does not wait for it. Returns whether there could be one more thread.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard let thread = create(body) else { return false }
+        pthread_detach(thread)
+        return true
+    }
+
+    private static func create(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
+        let work = Unmanaged.passRetained(Work(body))
         var thread = pthread_t()
         let problem = pthread_create(
             &thread, nil,
@@ -32,7 +46,6 @@ enum OwnThread {
             work.release()
             return nil
         }
-        pthread_join(thread, nil)
-        return box.value.withLock { $0 }
+        return thread
     }
 }
