@@ -11,6 +11,8 @@ package final class HostObserver: Sendable {
     package struct Problem: Error, Hashable {
         /// One sentence, without a period.
         package var sentence: String
+        /// Whether the next look may succeed: memory or descriptors were short.
+        package var isPassing = false
     }
 
     let system: HostSystem
@@ -50,7 +52,7 @@ package final class HostObserver: Sendable {
                     }
                 }
             } catch {
-                guard error.number == ENOENT, namespace == nil, table != .tcp4 else { throw problem(error, table) }
+                guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
                 look.hidden.tables.insert(table)
             }
         }
@@ -72,7 +74,8 @@ package final class HostObserver: Sendable {
         let place = namespace.map { " in the network namespace of process \($0)" } ?? ""
         return Problem(
             sentence: "the kernel does not list \(table.title)\(place) (sock_diag): "
-                + String(cString: strerror(failure.number)))
+                + String(cString: strerror(failure.number)),
+            isPassing: [EMFILE, ENFILE, ENOBUFS, ENOMEM, EINTR, EAGAIN].contains(failure.number))
     }
 
     /// The kernel tells the other end of a Unix-domain socket by its inode.
@@ -87,11 +90,15 @@ package final class HostObserver: Sendable {
     /// Finds the programs that have these sockets open.
     /// - Parameter inodes: of sockets in `look`.
     /// - Parameter threads: whether to look at each thread of these programs, too.
-    package func examine(_ look: inout HostLook, inodes: Set<UInt64>, reads threads: Bool) {
+    /// - Parameter budget: how long to look at programs at most, but for one; those that were not looked at for longest
+    ///   come first. With a budget, owners are looked for by `ownersOfAll` only.
+    package func examine(
+        _ look: inout HostLook, inodes: Set<UInt64>, reads threads: Bool, budget: Duration? = nil
+    ) {
         table.withLock { table in
-            table.refresh()
+            table.refresh(budget: budget)
             let wanted = inodes.subtracting([0])
-            table.find(wanted)
+            if budget == nil { table.find(wanted) }
             var numbers: Set<Int32> = []
             for inode in wanted {
                 let owners = table.holders(of: inode)
@@ -99,7 +106,7 @@ package final class HostObserver: Sendable {
                 numbers.formUnion(owners.map(\.process))
             }
             look.hidden.sockets = wanted.count { look.owners[$0] == nil }
-            describe(numbers, wanted, threads, &look, &table)
+            describe(table.longestAgo(numbers), wanted, threads, budget, &look, &table)
         }
     }
 
@@ -114,36 +121,49 @@ package final class HostObserver: Sendable {
                 let owner = HostLook.Owner(process: process, descriptor: descriptor)
                 if look.owners[inode]?.contains(owner) != true { look.owners[inode, default: []].append(owner) }
             }
-            describe([process], Set(entry.sockets.values), true, &look, &table)
+            describe([process], Set(entry.sockets.values), true, nil, &look, &table)
             return true
         }
     }
 
     private func describe(
-        _ numbers: Set<Int32>, _ inodes: Set<UInt64>, _ threads: Bool, _ look: inout HostLook,
+        _ numbers: [Int32], _ inodes: Set<UInt64>, _ threads: Bool, _ budget: Duration?, _ look: inout HostLook,
         _ table: inout ProcessTable
     ) {
         let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
         var clocks = ProcessorClocks()
-        for number in numbers.sorted() {
+        let end = budget.map { system.now() + $0 }
+        for number in numbers {
             table.update(number) { entry in
-                var process = reader.describe(&entry, inodes: inodes)
-                if threads {
-                    let machine = entry.executable.map(\.machine) ?? .current
-                    let reading = ThreadReader(
-                        system: system, process: number, rung: process.rung, machine: machine)
-                    let outcome = reading.read(&clocks)
-                    process.threads = outcome.threads
-                    if outcome.isRefused { (entry.allowsCalls, process.rung) = (false, .waitChannel) }
-                }
-                if let reason = reader.mayReadCalls(entry, process.user), look.processes[number]?.rung != process.rung {
-                    look.hidden.calls += 1
+                guard let process = describe(&entry, inodes, threads, reader, &clocks) else { return }
+                entry.lastRead = system.now()
+                if let reason = reader.mayReadCalls(entry, process.user) {
+                    look.hidden.withoutCalls.insert(number)
                     look.hidden.reason = reason
                 }
                 look.processes[number] = process
             }
+            if let end, system.now() >= end { break }
         }
         look.hidden.processes = table.refused
+    }
+
+    /// `nil`: another process has its number by now, of which some of this may be.
+    private func describe(
+        _ entry: inout ProcessTable.Entry, _ inodes: Set<UInt64>, _ threads: Bool, _ reader: ProcessReader,
+        _ clocks: inout ProcessorClocks
+    ) -> HostProcess? {
+        let number = entry.id.number
+        var process = reader.describe(&entry, inodes: inodes)
+        if threads {
+            let machine = entry.executable.map(\.machine) ?? .current
+            let threads = ThreadReader(system: system, process: number, rung: process.rung, machine: machine)
+            let outcome = threads.read(&clocks)
+            process.threads = outcome.threads
+            if outcome.isRefused { (entry.allowsCalls, process.rung) = (false, .waitChannel) }
+        }
+        let stat = system.text("/proc/\(number)/stat").flatMap(ProcessStat.init)
+        return stat?.start == entry.id.start ? process : nil
     }
 
     /// Whether a process may be looked into is asked once; an answer of no is remembered.
@@ -169,7 +189,7 @@ package final class HostObserver: Sendable {
         owners: [UInt64: Set<HostLook.Owner>], programs: [Int32: HostProcess]
     ) {
         table.withLock { table in
-            table.refresh()
+            table.refresh(budget: budget)
             table.scanSome(budget: budget)
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
             var programs: [Int32: HostProcess] = [:]

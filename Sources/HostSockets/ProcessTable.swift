@@ -17,6 +17,8 @@ struct ProcessTable {
         var hasRing = false
         /// What was read of its epoll sets, and when.
         var sets: [Int32: (entries: [HostProcess.PollEntry], time: MonotonicTime)] = [:]
+        /// When it was described last.
+        var lastRead = MonotonicTime.zero
         /// What its executable is, and the link to it when that was read.
         var executable: ExecutableFacts?
         var executablePath: String?
@@ -62,12 +64,22 @@ struct ProcessTable {
         }
     }
 
-    /// Begins a look: takes note of processes that began or ended since the last one.
-    mutating func refresh() {
+    /// Begins a look: takes note of processes that began or ended since the last one. With a budget, some of those that
+    /// began may be left for the next look.
+    mutating func refresh(budget: Duration? = nil) {
         checked.removeAll(keepingCapacity: true)
         let numbers = Set((try? system.numbers("/proc")) ?? [])
         for number in Array(entries.keys) where !numbers.contains(number) { forget(number) }
-        for number in numbers where entries[number] == nil { scan(number) }
+        let end = budget.map { system.now() + $0 }
+        for number in numbers where entries[number] == nil {
+            scan(number)
+            if let end, system.now() >= end { break }
+        }
+    }
+
+    /// These processes, first those that were described longest ago.
+    func longestAgo(_ numbers: Set<Int32>) -> [Int32] {
+        numbers.map { ($0, entries[$0]?.lastRead ?? .zero) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
     }
 
     /// Finds the owners of these sockets.

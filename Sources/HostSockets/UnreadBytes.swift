@@ -69,7 +69,7 @@ extension HostObserver {
     /// Why the bytes of a socket are not looked at; `nil` if they can be.
     private static func objection(_ socket: HostSocket, _ copy: Int32) -> String? {
         if socket.isListening { return "it listens" }
-        guard socket.unread ?? 0 > 0 else { return "nothing is unread" }
+        guard socket.unread ?? socket.receiveQueue ?? 0 > 0 else { return "nothing is unread" }
         if csystem_peek_offset(copy) >= 0 { return "its program uses SO_PEEK_OFF, which a look would move" }
         if csystem_has_kernel_tls(copy) != 0 { return "the kernel does its TLS, and a look would decrypt" }
         var entry = pollfd(fd: copy, events: Int16(POLLIN), revents: 0)

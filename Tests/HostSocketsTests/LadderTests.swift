@@ -86,6 +86,7 @@ struct LadderTests {
         expectWaits(process)
         #expect(refusals.count("/syscall") == 1)
         #expect(look.hidden.calls == 1 && look.hidden.reason == "refused")
+        #expect(look.hidden.withoutCalls == [program.process])
     }
 
     @Test("where memory is refused, no call is told with half its arguments")
@@ -146,5 +147,9 @@ struct LadderTests {
         let problem = #expect(throws: HostObserver.Problem.self) { try HostObserver(system).look() }
         #expect(
             problem?.sentence == "the kernel does not list TCP over IPv4 (sock_diag): Operation not permitted")
+        #expect(problem?.isPassing == false)
+        system.openDiagnosis = { _ throws(HostSystem.Failure) in throw HostSystem.Failure(EMFILE) }
+        let passing = #expect(throws: HostObserver.Problem.self) { try HostObserver(system).look() }
+        #expect(passing?.isPassing == true)
     }
 }

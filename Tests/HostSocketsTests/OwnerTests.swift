@@ -108,6 +108,46 @@ struct OwnerTests {
         #expect(!observer.examine(&look, process: program.process))
     }
 
+    @Test("a process of which another one has the number by the time its threads were read is not told")
+    func processReusedMeanwhile() throws {
+        let isOther = Mutex(false)
+        let (program, _) = try Asking.start()
+        let folder = "/proc/\(program.process)"
+        var system = HostSystem.live
+        system.numbers = { path throws(HostSystem.Failure) in
+            if path == folder + "/task" { isOther.withLock { $0 = true } }
+            return try HostSystem.live.numbers(path)
+        }
+        system.read = { path, offset, limit throws(HostSystem.Failure) in
+            if path == folder + "/stat", isOther.withLock({ $0 }) { throw HostSystem.Failure(ENOENT) }
+            return try HostSystem.live.read(path, offset, limit)
+        }
+        let observer = HostObserver(system)
+        var look = try observer.look()
+        observer.examine(&look, process: program.process)
+        #expect(look.processes[program.process] == nil)
+    }
+
+    @Test("with a budget, processes are looked at in turn")
+    func turns() throws {
+        let (first, second) = try (Asking.start(), Asking.start())
+        let programs = [first.program.process, second.program.process]
+        let observer = HostObserver()
+        var look = try observer.look()
+        var inodes: Set<UInt64> = []
+        for (program, line) in zip(programs, [first.lines[0], second.lines[0]]) {
+            observer.examine(&look, process: program)
+            if let inode = look.processes[program]?.sockets[line.descriptor] { inodes.insert(inode) }
+        }
+        var seen: [[Int32]] = []
+        for _ in 0..<4 {
+            look = try observer.look()
+            observer.examine(&look, inodes: inodes, reads: true, budget: .zero)
+            seen.append(look.processes.keys.sorted())
+        }
+        #expect(seen.allSatisfy { $0.count == 1 } && seen[0] == seen[2] && seen[1] == seen[3] && seen[0] != seen[1])
+    }
+
     @Test("all owners are found bit by bit")
     func bitByBit() throws {
         let observer = HostObserver()

@@ -13,11 +13,14 @@ struct HostEdges {
     private(set) var all: [HostEdge] = []
     /// Writers whose peer is not on this host, or cannot be seen.
     private(set) var farWriters: [HostSocket] = []
+    /// Of the edges by which a process is held up, one to each process that does not read: a server with thousands of
+    /// stuck connections is followed once.
     private var byWriter: [Int32: [HostEdge]] = [:]
     private let facts: HostFacts
 
     init(_ facts: HostFacts) {
         self.facts = facts
+        var reached: Set<[Int32]> = []
         for writer in facts.scene.look.sockets where facts.standsWriting(writer) {
             guard let reader = facts.scene.peer(of: writer) else {
                 farWriters.append(writer)
@@ -28,8 +31,11 @@ struct HostEdges {
             let edge = HostEdge(writer: writer, reader: reader, writing: writing, reading: reading)
             all.append(edge)
             // What waits to be accepted is told by its listener.
-            guard reading.kind != .unaccepted, let process = writing.process else { continue }
-            byWriter[process.number, default: []].append(edge)
+            guard reading.kind != .unaccepted, let process = writing.process?.number,
+                facts.isHeldUp(process, by: writer),
+                reached.insert([process, reading.process?.number ?? -1]).inserted
+            else { continue }
+            byWriter[process, default: []].append(edge)
         }
     }
 
@@ -49,10 +55,7 @@ struct HostEdges {
                 guard facts.isHeldUp(last.reading, by: path[place].writer) else { break }
                 return .ring(Array(path[place...]))
             }
-            let held = facts.holders(of: process.number)
-            let next = (byWriter[process.number] ?? []).filter { edge in
-                held.contains { $0.socket.id == edge.writer.id }
-            }
+            let next = byWriter[process.number] ?? []
             // An edge that closes the ring, or else one.
             let closing = next.first { $0.reading.process.map { places[$0.number] != nil } ?? true }
             guard let step = closing ?? next.first else { break }

@@ -7,6 +7,7 @@ struct HostFacts: Sendable {
     let ledger: HostLedger
     let asker: HostAsker
     private let held: [Int32: [Holder]]
+    private let heldSockets: [Int32: Set<UInt64>]
 
     /// A socket that a process cannot write to, and how it waits for that.
     struct Holder: Sendable {
@@ -38,6 +39,7 @@ struct HostFacts: Sendable {
             if !holders.isEmpty { held[number] = holders }
         }
         self.held = held
+        heldSockets = held.mapValues { Set($0.map(\.socket.id)) }
     }
 
     func standsReading(_ socket: HostSocket) -> Bool {
@@ -105,7 +107,11 @@ struct HostFacts: Sendable {
     }
 
     func isHeldUp(_ asking: HostAsking, by socket: HostSocket) -> Bool {
-        asking.process.map { holders(of: $0.number).contains { $0.socket.id == socket.id } } == true
+        asking.process.map { isHeldUp($0.number, by: socket) } == true
+    }
+
+    func isHeldUp(_ process: Int32, by socket: HostSocket) -> Bool {
+        heldSockets[process]?.contains(socket.id) == true
     }
 
     private static func holders(of program: HostProgram, _ scene: HostScene, _ ledger: HostLedger) -> [Holder] {

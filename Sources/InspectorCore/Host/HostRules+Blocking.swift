@@ -191,7 +191,8 @@ extension HostRules {
         guard writer.transport == .tcp, writer.inode != 0, writer.state != .synSent, writer.tcp?.sendWindow == 0 else {
             return
         }
-        let lasting = facts.unsent(writer)
+        // That a thread has been in its call for longer does not say since when the window is shut.
+        let lasting = facts.ledger.writeStands(writer)
         guard lasting >= time("zero-window") else {
             isUndecided = true
             return

@@ -3,29 +3,76 @@ import SocketCore
 /// Listeners whose connections wait.
 extension HostRules {
     mutating func judgeListeners() {
-        for listener in sockets where listener.isListening && listener.receiveQueue ?? 0 > 0 {
-            judge(listener)
+        var groups: [Group: [HostSocket]] = [:]
+        for listener in sockets where listener.isListening { groups[Group(listener), default: []].append(listener) }
+        for group in groups.values.sorted(by: { $0[0].id < $1[0].id }) {
+            var found: [HostVerdict] = []
+            for listener in group where listener.receiveQueue ?? 0 > 0 {
+                if let verdict = judge(listener) { found.append(verdict) }
+            }
+            if let verdict = Self.joined(found, of: group.count) { tell(verdict) }
         }
     }
 
-    private mutating func judge(_ listener: HostSocket) {
+    /// Listeners of one address (SO_REUSEPORT) are told together, by the worst of them.
+    private static func joined(_ found: [HostVerdict], of count: Int) -> HostVerdict? {
+        guard var verdict = found.max(by: { $0.severity < $1.severity }), count > 1 else { return found.first }
+        let words = "\(found.count) of \(count) listeners of this address"
+        verdict.reason = [words, verdict.reason].compactMap { $0 }.joined(separator: ": ")
+        verdict.sockets = found.flatMap(\.sockets)
+        verdict.processes = found.flatMap(\.processes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        verdict.count = found.count
+        return verdict
+    }
+
+    /// Listeners between which the kernel chooses.
+    private struct Group: Hashable {
+        var transport: HostTransport
+        var address: SocketAddress?
+        var interface: UInt32
+        /// Names of Unix-domain sockets are not shared.
+        var id: UInt64?
+
+        init(_ listener: HostSocket) {
+            (transport, address, interface) = (listener.transport, listener.local, listener.interface)
+            id = listener.transport.isUnix ? listener.id : nil
+        }
+    }
+
+    private mutating func judge(_ listener: HostSocket) -> HostVerdict? {
         guard let waiting = listener.receiveQueue, let limit = listener.sendQueue, let asking = facts.steady(listener),
             // A thread that accepts may be late, but it is there.
             asking.kind != .asks || !asking.isWaiting
-        else { return }
+        else { return nil }
         let children = children(of: listener)
         // A queue that moves is no hang, however full it is.
         let stay = children.filter { facts.ledger.ownerStands($0) >= Self.longEnough }
-        guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return }
+        guard !stay.isEmpty, stay.count * 2 >= min(Int(waiting), children.count) else { return nil }
         let oldest = stay.map(age).max() ?? .zero
         let isFull = waiting > limit && wasFull(listener)
         guard isFull || oldest >= time("accept-stuck"), facts.isConfirmed(listener) else {
             isUndecided = true
-            return
+            return nil
         }
         let isKnown = asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen
         let severity: Severity = isKnown && asking.proof == .arguments ? .warning : .note
-        tell(verdict(listener, asking, isFull: isFull, oldest, severity))
+        var verdict = verdict(listener, asking, isFull: isFull, oldest, severity)
+        verdict.sides += clients(stay)
+        return verdict
+    }
+
+    /// The programs of this host whose connections wait, each once.
+    private func clients(_ children: [HostSocket]) -> [HostVerdict.Side] {
+        var told: Set<HostProcess.ID> = []
+        return children.compactMap { child in
+            guard let peer = scene.peer(of: child), peer.inode != 0, case let asking = owner(peer),
+                let process = asking.process, told.insert(process).inserted
+            else { return nil }
+            let words = asking.words.isEmpty ? "" : "; \(asking.words)"
+            return HostVerdict.Side(
+                name: scene.name(asking, of: peer), descriptor: asking.descriptor, words: "waits to be accepted" + words
+            )
+        }
     }
 
     private func verdict(

@@ -16,6 +16,7 @@ struct HostStory {
 
     func text(_ socket: HostSocket) -> String {
         if socket.isListening { return listener(socket) }
+        if let text = unconnected(socket) { return text }
         let ends = [socket] + (facts.scene.peer(of: socket).map { [$0] } ?? [])
         let askings = ends.map(facts.asker.asking)
         let calls = zip(ends, askings).map(call).joined(separator: "; ")
@@ -30,6 +31,24 @@ struct HostStory {
         let waits = askings.allSatisfy { $0.kind == .asks || $0.kind == .edge }
         let both = ends.count == 2 && waits ? " Both ends wait to read." : ""
         return "Nothing is under way.\(both)\(lastToSend(ends, askings)) \(calls)."
+    }
+
+    /// What has no connection that something could be under way on.
+    private func unconnected(_ socket: HostSocket) -> String? {
+        let asking = facts.asker.asking(for: socket)
+        switch socket.state {
+        case .synSent:
+            let seen = facts.ledger[socket.id].map { $0.socket.time - $0.owned } ?? .zero
+            let lasting = max(seen, .seconds(Int(socket.retransmits)))
+            let time = lasting > .zero ? " for at least \(Format.duration(lasting))" : ""
+            return "Connecting\(time)\(HostRules.timer(socket)). \(call(socket, asking))."
+        case .timeWait:
+            return "Closed by its program; the kernel keeps it a while, in case segments come late (TIME-WAIT)."
+        case .closed where socket.peer == nil && socket.transport != .unixPacket && socket.transport != .unixStream:
+            return "\(socket.local?.port ?? 0 == 0 ? "Not bound" : "Bound"), not connected. \(call(socket, asking))."
+        case .closed where socket.transport.isStream: return "Not connected. \(call(socket, asking))."
+        default: return nil
+        }
     }
 
     private func listener(_ socket: HostSocket) -> String {

@@ -145,7 +145,8 @@ private struct Looker {
                 readsPrograms: true, inodes: inSight(request), processes: processes,
                 ownersBudget: HostSource.ownersBudget)
         } catch {
-            ending = error.sentence
+            // A look for which memory or descriptors were short is made up for by the next one.
+            if !error.isPassing { ending = error.sentence }
             return (last, ending)
         }
         var snapshot = rows.snapshot(

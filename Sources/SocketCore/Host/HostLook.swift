@@ -29,6 +29,8 @@ package struct HostLook: Sendable {
         package var processes = 0
         /// Processes whose calls may not be read, and why, in words: `ptrace_scope 1`.
         package var calls = 0
+        /// Which those are, so that each is counted once.
+        package var withoutCalls: Set<Int32> = [] { didSet { calls = withoutCalls.count } }
         package var reason: String?
         /// Sockets without an owner in sight.
         package var sockets = 0

@@ -76,9 +76,10 @@ package struct HostSocket: Hashable, Sendable, Identifiable {
 
     package var isListening: Bool { state == .listening }
 
-    /// Bytes that its program has not read; `nil`: a listener, or not known.
+    /// Bytes that its program has not read; `nil`: a listener, or not known. Of datagrams over Unix the kernel tells the
+    /// length of the first one only, which may be none.
     package var unread: Int64? {
-        guard !isListening, let receiveQueue else { return nil }
+        guard !isListening, let receiveQueue, transport != .unixDatagram else { return nil }
         return transport == .tcp && state.countsFINReceived ? max(0, receiveQueue - 1) : receiveQueue
     }
 

@@ -30,6 +30,24 @@ struct HostConnectionTests {
         #expect(found.first?.reason?.hasPrefix("1 connection waits, the limit is 128") == true)
     }
 
+    @Test("of listeners that share an address one verdict tells; who waits is named")
+    func shared() throws {
+        var world = Self.listener(.reads(9), waiting: 3, limit: 2)
+        world.program(813, "nginx", .accepts(6))
+        let other = world.listen(813, 6, port: 80, limit: 2)
+        let third = world.listen(813, 7, port: 80, limit: 2)
+        world[third].receiveQueue = 3
+        world.program(814, "nginx", .sleep)
+        let fourth = world.listen(814, 6, port: 80, limit: 2)
+        world[fourth].receiveQueue = 3
+        let found = world.found(at: [10, 11, 11.31])
+        let verdict = try #require(found.first)
+        #expect(found.count == 1 && verdict.lint == "accept-full" && !verdict.sockets.contains(other))
+        #expect(verdict.reason?.hasPrefix("3 of 4 listeners of this address: 3 connections wait") == true)
+        #expect(verdict.processes.map(\.number).sorted() == [812, 813, 814])
+        #expect(verdict.sides.contains { $0.name == "curl" && $0.words.hasPrefix("waits to be accepted; ") })
+    }
+
     @Test("below the arguments, as another user and of a stopped program it is a note")
     func acceptRungs() {
         let world = Self.listener(.reads(9), waiting: 5, limit: 4)

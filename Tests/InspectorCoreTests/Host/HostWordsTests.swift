@@ -53,6 +53,25 @@ struct HostWordsTests {
         #expect(Self.looking(Self.quiet(.reads(4, of: 5))).story(of: 3)?.contains("record") == false)
     }
 
+    @Test("what is not connected is told as what it is")
+    func unconnected() {
+        func story(_ change: (inout HostSocket) -> Void) -> String? {
+            var world = Self.quiet()
+            change(&world[2])
+            return Self.looking(world).story(of: 2)
+        }
+        let connecting = story { socket in
+            (socket.state, socket.retransmits, socket.timer) = (.synSent, 2, 1)
+            socket.timerExpires = .milliseconds(1_200)
+        }
+        #expect(connecting?.hasPrefix("Connecting for at least 2s, try 2, next in 1.2s. curl[81] fd 3: ") == true)
+        #expect(story { $0.state = .timeWait }?.hasPrefix("Closed by its program; ") == true)
+        #expect(
+            story { ($0.transport, $0.state, $0.peer) = (.udp, .closed, nil) }?.hasPrefix("Bound, not connected.")
+                == true)
+        #expect(story { ($0.state, $0.peer) = (.closed, nil) }?.hasPrefix("Not connected.") == true)
+    }
+
     @Test("a column says how each is asked for, and for how long")
     func columns() throws {
         let judge = Self.looking(HostBlockingTests.deadlock())
@@ -91,6 +110,12 @@ struct HostWordsTests {
                     + "sockets",
             ])
         #expect(HostCheck.lines([], sockets: 1) == ["0 problems, 0 notes in 1 socket"])
+        hidden = HostLook.Hidden()
+        (hidden.tables, hidden.withoutCalls) = ([.udp6, .unix], [7, 8])
+        #expect(
+            HostCheck.summary([], sockets: 1, hidden: hidden).hasSuffix(
+                "not checked: calls of 2 processes, UDP over IPv6, Unix-domain sockets (this kernel does not list them)"
+            ))
         #expect(HostCheck.lines(found, sockets: 212, width: nil).count == 3)
     }
 
