@@ -107,6 +107,11 @@ package final class HostObserver: Sendable {
             }
             look.hidden.sockets = wanted.count { look.owners[$0] == nil }
             describe(table.longestAgo(numbers), wanted, threads, budget, &look, &table)
+            guard threads else { return }
+            let unread = look.sockets.filter {
+                wanted.contains($0.inode) && $0.transport.isStream && $0.unread ?? 0 > 0
+            }
+            table.marks.read(unread, &look, system)
         }
     }
 

@@ -28,6 +28,7 @@ struct ProcessTable {
     }
 
     private let system: HostSystem
+    var marks = LowWaterMarks()
     private(set) var entries: [Int32: Entry] = [:]
     /// Who has a socket open, by its inode.
     private(set) var owners: [UInt64: Set<HostLook.Owner>] = [:]

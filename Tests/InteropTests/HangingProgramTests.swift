@@ -66,6 +66,8 @@ struct HangingProgramTests {
     /// Those who wait rightly, and what is said of them.
     private static let innocent = [
         ("wait_all", "MSG_WAITALL"), ("both_read", "Both ends wait to read."), ("slow_consumer", "unread"),
+        ("low_water", "SO_RCVLOWAT"), ("peek_wait", "is in recv of"), ("nested", "Both ends wait to read."),
+        ("exclusive", "epoll in"),
     ]
 
     /// It waits for most of a minute, so it takes the main thread: the others are for tests that await.

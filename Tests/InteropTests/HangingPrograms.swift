@@ -158,6 +158,27 @@ enum HangingPrograms {
                 while True: c.recv(100); pause(1)
             tell(role(serve(run)))
             role(lambda: (c := dial(), c.sendall(bytes(40_000)), c.recv(10)))
+        def low_water():
+            def run(c):
+                c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1000)
+                sets = select.epoll(); sets.register(c, select.EPOLLIN | select.EPOLLET); sets.poll()
+            tell(role(serve(run)))
+            role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
+        def peek_wait():
+            tell(role(serve(lambda c: c.recv(1000, socket.MSG_PEEK | socket.MSG_WAITALL))))
+            role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
+        def nested_sets(c, kind):
+            inner, outer = select.epoll(), select.epoll()
+            inner.register(c, select.EPOLLIN); outer.register(inner, kind)
+            return inner, outer
+        def nested():
+            def run(c): inner, outer = nested_sets(c, select.EPOLLIN); outer.poll()
+            tell(role(serve(run)))
+            role(lambda: (c := dial(), c.recv(10)))
+        def exclusive():
+            def worker():
+                sets = select.epoll(); sets.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE); sets.poll()
+            tell(role(worker)); role(worker)
         globals()[sys.argv[1]]()
         listener.close()
         sys.stdin.read()

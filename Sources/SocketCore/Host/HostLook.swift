@@ -6,6 +6,8 @@ package struct HostLook: Sendable {
     package var processes: [Int32: HostProcess] = [:]
     /// Who has a socket open, by its inode, as far as that may be seen: a process and its descriptor.
     package var owners: [UInt64: [Owner]] = [:]
+    /// Bytes that must wait in a socket before its program is woken (SO_RCVLOWAT), by its inode, where they were asked for.
+    package var lowWater: [UInt64: Int] = [:]
     /// Times that the kernel has dropped a connection because a listener was full, since boot; `nil`: not known.
     package var listenOverflows: UInt64?
     /// Ports that the kernel may choose for a connection (ip_local_port_range).
