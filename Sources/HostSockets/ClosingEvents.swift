@@ -10,8 +10,7 @@ struct ClosingEvents: ~Copyable {
     /// So many are taken at a time; the others wait for the next one.
     private static let most = 8_192
     private static let room = 4_096
-    /// SOL_NETLINK, NETLINK_ADD_MEMBERSHIP; SO_MEMINFO, whose ninth number is what was dropped.
-    private static let (level, join): (Int32, Int32) = (270, 1)
+    /// SO_MEMINFO, whose ninth number is what was dropped.
     private static let memoryFacts: Int32 = 55
 
     /// `nil`: this kernel does not tell, or it is not allowed.
@@ -34,9 +33,11 @@ struct ClosingEvents: ~Copyable {
         if setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &room, length) != 0 {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, length)
         }
-        return HostSocket.closingGroups.allSatisfy { group in
-            var group = group
-            return setsockopt(descriptor, level, join, &group, length) == 0
+        // struct sockaddr_nl: the family, and the groups as bits. One that has no address of its own is told nothing.
+        let groups = HostSocket.closingGroups.reduce(UInt32(0)) { $0 | 1 << UInt32($1 - 1) }
+        let address: [UInt32] = [UInt32(UInt16(AF_NETLINK)), 0, groups]
+        return address.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { bind(descriptor, $0.assumingMemoryBound(to: sockaddr.self), 12) == 0 } ?? false
         }
     }
 

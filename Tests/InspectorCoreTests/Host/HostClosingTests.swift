@@ -40,10 +40,10 @@ struct HostClosingTests {
     func reset() throws {
         let (judge, rows, snapshot) = closing(Self.pair(), [3])
         let verdict = try #require(judge.verdicts().found.first { $0.lint == "reset-cause" })
-        #expect(verdict.claim == "api.py[4711] closed with 95K unread, which makes a reset")
+        #expect(verdict.claim == "api.py[4711] closed with 96K unread, which makes a reset")
         #expect(verdict.severity == .warning && verdict.sockets == [3, 2] && verdict.lasting == nil)
         let row = try #require(snapshot.sockets.first { $0.host?.cookie == 3 })
-        #expect(row.phase == .closed && row.ending == "closed with 95K unread: reset" && row.id == rows.id(of: 3))
+        #expect(row.phase == .closed && row.ending == "closed with 96K unread: reset" && row.id == rows.id(of: 3))
         #expect(row.host?.verdicts.map(\.lint) == ["reset-cause"] && row.host?.program == "api.py[4711]")
     }
 
