@@ -15,6 +15,10 @@ enum Program {
         } catch {
             return complain(error.description, status: 2)
         }
+        Elevation.judge(isWanted: invocation.isSecure)
+        if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
+            return complain("\(option): \(refusal)", status: 2)
+        }
         invocation.host.peeks = invocation.host.peeks.ofThisRun()
         if case .script = invocation.mode, invocation.report.payload == nil {
             invocation.host.peeks.refusal = invocation.host.peeks.refusal ?? "a script prints its screen; use --payload"

@@ -23,6 +23,8 @@ extension FilterTerm {
         case .process(let number): socket.host?.owners.contains(number) ?? false
         case .user(let number): socket.host?.user == number
         case .descriptor(let number): socket.descriptor == number
+        case .cgroup(let name):
+            [socket.host?.cgroup, socket.host?.container].contains { $0?.lowercased().contains(name) ?? false }
         case .asks(let asks): socket.host?.asks.map { asks.matches($0) } ?? false
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
@@ -45,7 +47,7 @@ extension FilterTerm {
         case .pattern(let pattern):
             pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
         case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
-            .user, .descriptor, .asks, .compare:
+            .user, .descriptor, .asks, .cgroup, .compare:
             socket.map { matches($0, event.time, findings) } ?? false
         }
     }
@@ -58,7 +60,7 @@ extension FilterTerm {
         case .unfinished: true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
             .process,
-            .user, .descriptor, .asks, .compare:
+            .user, .descriptor, .asks, .cgroup, .compare:
             false
         }
     }

@@ -49,6 +49,7 @@ enum FilterTerm: Hashable, Sendable {
     case user(UInt32)
     case descriptor(Int32)
     case asks(Asks)
+    case cgroup(String)
     case compare(Quantity, Relation, Double)
     case pattern(Pattern)
     case text(String)
@@ -59,7 +60,7 @@ enum FilterTerm: Hashable, Sendable {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
-            .program, .process, .user, .descriptor, .asks, .pattern, .text, .unfinished:
+            .program, .process, .user, .descriptor, .asks, .cgroup, .pattern, .text, .unfinished:
             false
         }
     }
@@ -68,7 +69,7 @@ enum FilterTerm: Hashable, Sendable {
 
     /// What can stand before a colon.
     private enum Key: String, CaseIterable {
-        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks
+        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup
         case webSocket = "ws"
     }
 
@@ -107,6 +108,7 @@ enum FilterTerm: Hashable, Sendable {
         case .pid: return .process(try number(value, "a process number, as in pid:4711"))
         case .user: return .user(try number(value, "a user's number, as in user:1000"))
         case .fd: return .descriptor(try number(value, "a descriptor, as in fd:4"))
+        case .cgroup: return .cgroup(try some(value, "a container or control group, as in cgroup:nginx.service"))
         case .asks:
             guard let asks = Asks(rawValue: value) else {
                 throw Problem(

@@ -31,8 +31,8 @@ extension HostJudge {
             let known = scene.look.processes[process.number]
         else { return nil }
         return HostOwner(
-            title: HostScene.safe(known.title), process: process, user: known.user, descriptor: asking.descriptor,
-            others: asking.others)
+            title: HostScene.safe(known.title), process: process, user: known.user, cgroup: known.cgroup,
+            descriptor: asking.descriptor, others: asking.others)
     }
 
     /// The other end, where it is on this host.
@@ -60,6 +60,7 @@ package struct HostOwner: Hashable, Sendable {
     package var title: String
     package var process: HostProcess.ID
     package var user: UInt32?
+    package var cgroup: String?
     package var descriptor: Int32?
     /// How many more processes have it open.
     package var others: Int

@@ -117,6 +117,7 @@ package struct HostRows: Sendable {
             (host.process, host.others) = (asking.process?.number, asking.others)
             let owner = judge.owner(of: socket.id)
             (host.program, host.programUser) = (owner?.title, owner?.user)
+            (host.cgroup, host.container) = (owner?.cgroup, owner?.cgroup.flatMap(ContainerName.text))
             host.owners = judge.owners(of: socket.id)
             let asks = judge.asks(of: socket.id)
             (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)

@@ -1,5 +1,16 @@
 import SocketCore
 
+extension UnreadBytes {
+    /// What a program has not read, where payload is asked for.
+    package var json: JSON {
+        [
+            "payload_bytes": JSON(bytes.count), "unread_bytes": JSON(total.map(Int.init)),
+            "text": JSON(reason == nil ? PayloadLines.text(bytes, isCut: true) : nil),
+            "base64": JSON(reason == nil ? Base64.text(bytes) : nil), "problem": JSON(reason),
+        ]
+    }
+}
+
 /// The bytes that passed, as `payload` lines: one for each operation, datagram or message that is complete.
 package struct PayloadLines: Sendable {
     /// Bytes of each that are written.

@@ -33,7 +33,12 @@ struct ArgumentParser {
     private mutating func readOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         let halves = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = ["-h": "--help", "-V": "--version"][halves[0]] ?? halves[0]
-        guard let option = CommandTable.options.first(where: { $0.name == name }) else {
+        // The same name may mean another thing after one command.
+        let named = CommandTable.options.filter { $0.name == name }
+        guard
+            let option = named.first(where: { $0.commands.contains(words.first ?? "") })
+                ?? named.first(where: \.commands.isEmpty) ?? named.first
+        else {
             let known = CommandTable.options.filter { $0.help != nil }.map(\.name)
             throw UsageError(halves[0], "no such option" + Self.suggestion(for: name, among: known))
         }

@@ -77,6 +77,9 @@ extension CommandTable {
         Option(name: "--peek-others", commands: screens, help: "u for other users' sockets too") {
             (_, request) throws(UsageError) in request.invocation.host.peeks.allowsOthers = true
         },
+        Option(name: "--payload", commands: ["mcp"], help: "tell unread bytes of this user's programs, too") {
+            (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
+        },
         Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {

@@ -233,6 +233,9 @@ enum CommandTable {
         Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
+        Option(name: "--secure", help: "read and write no files, start no editor; always so in sudo") {
+            (_, request) throws(UsageError) in request.invocation.isSecure = true
+        },
         Option(name: "--help", help: "show this; after a command, its own options") {
             (_, request) throws(UsageError) in request.invocation.mode = .help(nil)
         },

@@ -8,6 +8,7 @@ enum ConfigFile {
 
     /// `$XDG_CONFIG_HOME/socktui`, or `~/.config/socktui`; `nil` without a home.
     static var folder: String? {
+        if Elevation.isRestricted { return nil }
         if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return folder + "/socktui"
         }
@@ -25,7 +26,9 @@ enum ConfigFile {
 
         /// One sentence for the user.
         var sentence: String {
-            guard let path else { return "no configuration: neither XDG_CONFIG_HOME nor HOME is set" }
+            guard let path else {
+                return "no configuration: " + (Elevation.refusal ?? "neither XDG_CONFIG_HOME nor HOME is set")
+            }
             guard isThere else { return "no configuration: \(path) does not exist (config.toml works too)" }
             return "configuration: \(path)" + (problem.map { "; " + $0 } ?? "")
         }

@@ -54,12 +54,23 @@ struct Invocation: Equatable {
     var lints = LintSettings()
     /// Whether the list begins with a row for each leg of a relayed connection.
     var showsLegs = false
+    /// Whether no file is read or written and no editor started.
+    var isSecure = false
     /// How the sockets of this host are looked at.
     var host = HostOptions()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 
     enum Trap: String { case main, thread }
+}
+
+extension Invocation {
+    /// An option that names a file which this program would read or write; `nil`: there is none.
+    var optionWithFile: String? {
+        if case .script = mode { return "--script" }
+        if log != nil { return "--log" }
+        return configuration == nil ? nil : "--config"
+    }
 }
 
 /// What was wrong with the command line: one line that names the argument and says what would be right.
@@ -85,6 +96,8 @@ struct HostOptions: Equatable {
     var isStrict = false
     /// Whether system calls and their arguments are read.
     var readsCalls = true
+    /// Whether tools for editors tell bytes.
+    var tellsPayload = false
     /// Whether unread bytes may be looked at.
     var peeks = PeekRules()
     /// The process whose network namespace is looked at; `nil`: this one's.

@@ -45,8 +45,9 @@ struct ToolRun {
                 }
                 return ToolResult(answer.lines.joined(separator: "\n"), answer.json)
             case .host(let filter, let limit): return try host(filter, limit)
-            case .connections(let program): return of(program) { connections($0, limit: 200) }
-            case .events(let program, let since, let limit): return of(program) { events($0, since, limit) }
+            case .connections(let program): return of(program) { connections($0, limit: 200, $1) }
+            case .events(let program, let since, let limit):
+                return of(program) { found, _ in events(found, since, limit) }
             }
         } catch {
             return .failure(error.sentence)
@@ -68,7 +69,7 @@ struct ToolRun {
     }
 
     /// One snapshot of a program, from inside where it lets itself be inspected.
-    private func of(_ program: String, _ tell: (EngineSnapshot) -> ToolResult) -> ToolResult {
+    private func of(_ program: String, _ tell: (EngineSnapshot, SourceList) -> ToolResult) -> ToolResult {
         let sources = SourceList(asks: false, looking: options, lints: lints)
         defer { sources.close() }
         let problem = Lock<String?>(nil)
@@ -89,24 +90,49 @@ struct ToolRun {
             }
             _ = isThere.wait(timeout: .now() + Self.patience)
             let snapshot = found.withLock { $0 }
-            if let snapshot, hasAnswered || .now - began > .seconds(3) { return tell(snapshot) }
+            if let snapshot, hasAnswered || .now - began > .seconds(3) { return tell(snapshot, sources) }
             if .now - began > .seconds(6) { return .failure("\(program): does not answer") }
             HostWatch.pause(.milliseconds(100))
         }
     }
 
-    private func connections(_ snapshot: EngineSnapshot, limit: Int) -> ToolResult {
-        listing(snapshot.sockets, in: snapshot, limit: limit)
+    private func connections(_ snapshot: EngineSnapshot, limit: Int, _ sources: SourceList) -> ToolResult {
+        let unread = options.tellsPayload ? unread(snapshot.sockets.prefix(limit), sources) : [:]
+        return listing(snapshot.sockets, in: snapshot, limit: limit, unread)
     }
 
-    private func listing(_ sockets: [SocketSnapshot], in snapshot: EngineSnapshot, limit: Int) -> ToolResult {
+    /// Sockets whose unread bytes are told, at most.
+    private static let mostPeeks = 16
+
+    /// The unread bytes of those sockets that have any and are this user's.
+    private func unread(_ sockets: ArraySlice<SocketSnapshot>, _ sources: SourceList) -> [SocketID: UnreadBytes] {
+        let wanted = sockets.filter { $0.host?.unread ?? 0 > 0 && $0.host?.process != nil }.prefix(Self.mostPeeks)
+        var found: [SocketID: UnreadBytes] = [:]
+        for socket in wanted {
+            let look = Lock<UnreadLook?>(nil)
+            let isThere = DispatchSemaphore(value: 0)
+            sources.requestUnread(UnreadRequest(socket.id)) { @Sendable answer in
+                look.withLock { $0 = answer }
+                isThere.signal()
+            }
+            _ = isThere.wait(timeout: .now() + Self.patience)
+            found[socket.id] = look.withLock { $0?.found }
+        }
+        return found
+    }
+
+    private func listing(
+        _ sockets: [SocketSnapshot], in snapshot: EngineSnapshot, limit: Int, _ unread: [SocketID: UnreadBytes] = [:]
+    ) -> ToolResult {
         let json = Self.json(snapshot)
         var findings = Findings(lints)
         findings.take(snapshot, lost: 0)
         return Self.list(
             sockets.map { socket in
                 let verdicts = findings[socket.id].map { JSON.object($0.members) }
-                return .object(json.members(socket) + [JSON.Member("verdicts", .array(verdicts))])
+                var members = json.members(socket) + [JSON.Member("verdicts", .array(verdicts))]
+                if let bytes = unread[socket.id] { members.append(JSON.Member("unread", bytes.json)) }
+                return .object(members)
             }, as: "sockets", limit)
     }
 

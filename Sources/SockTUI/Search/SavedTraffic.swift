@@ -9,6 +9,7 @@ enum SavedTraffic {
     static func save(
         _ traffic: [SocketID: TrafficSnapshot], of sockets: [SocketID], to folder: String
     ) -> Result<String, MessageText.Unsendable> {
+        if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("\(folder): \(refusal)")) }
         let path = ReadFile.expanded(folder)
         if mkdir(path, 0o700) != 0, errno != EEXIST {
             return .failure(MessageText.Unsendable("\(folder): \(String(cString: strerror(errno)))"))

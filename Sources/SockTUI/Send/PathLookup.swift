@@ -9,6 +9,7 @@ enum PathLookup {
     static func matches(_ typed: String) -> PathMatches {
         let end = typed.lastIndex(of: "/").map(typed.index(after:)) ?? typed.startIndex
         let (folder, beginning) = (String(typed[..<end]), typed[end...])
+        if let refusal = Elevation.refusal { return PathMatches(typed: typed, paths: [], problem: refusal) }
         let place = ReadFile.expanded(folder.isEmpty ? "./" : folder)
         guard let entries = opendir(place) else {
             return PathMatches(typed: typed, paths: [], problem: "\(folder): \(String(cString: strerror(errno)))")

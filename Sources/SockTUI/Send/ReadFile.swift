@@ -12,6 +12,7 @@ final class ReadFile {
     /// - Throws: why it cannot be read.
     init(_ path: String) throws(MessageText.Unsendable) {
         self.path = path
+        if let refusal = Elevation.refusal { throw Self.failure(path, refusal) }
         // A FIFO without a writer must not keep anybody waiting.
         descriptor = open(Self.expanded(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path, String(cString: strerror(errno))) }

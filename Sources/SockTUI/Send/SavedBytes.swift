@@ -7,6 +7,7 @@ enum SavedBytes {
     static func save(
         _ path: String, _ bytes: [UInt8], missing: UInt64, droppedItems: UInt64
     ) -> Result<String, MessageText.Unsendable> {
+        if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("\(path): \(refusal)")) }
         let file = open(ReadFile.expanded(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
             let why = errno == EEXIST ? "is there already; choose another name" : String(cString: strerror(errno))
@@ -38,6 +39,7 @@ enum Editor {
     /// Opens bytes in `$VISUAL`, `$EDITOR` or vi; what was made of them, nil when they were not changed.
     /// - Throws: why that could not be done.
     static func edit(_ bytes: [UInt8], on screen: any Screen) throws(MessageText.Unsendable) -> [UInt8]? {
+        if let refusal = Elevation.refusal { throw MessageText.Unsendable(refusal) }
         let folder = TerminalEnvironment.variable("TMPDIR") ?? "/tmp"
         var name = Array("\(folder)/socktui-XXXXXX".utf8CString)
         let file = mkstemp(&name)

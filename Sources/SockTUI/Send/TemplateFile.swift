@@ -4,6 +4,7 @@ import InspectorCore
 /// The user's templates, in `$XDG_CONFIG_HOME/socktui/templates` or below `~/.config`.
 enum TemplateFile {
     static func path() -> String? {
+        if Elevation.isRestricted { return nil }
         if let folder = TerminalEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return "\(folder)/socktui/templates"
         }

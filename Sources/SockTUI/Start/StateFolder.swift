@@ -2,8 +2,9 @@ import Glibc
 
 /// Where this program keeps what outlives a run: `$XDG_STATE_HOME/socktui`, or below `~/.local/state`.
 enum StateFolder {
-    /// The path of a file in it; nil without a home.
+    /// The path of a file in it; nil without a home, and where files are off.
     static func path(_ name: String) -> String? {
+        if Elevation.isRestricted { return nil }
         if let state = TerminalEnvironment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
             return "\(state)/socktui/\(name)"
         }

@@ -33,7 +33,8 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     /// The socket at the other end, where it is on this host, and its program.
     package var peer: SocketID?
     package var peerProgram: String?
-    /// The control group of its program, or the name of its container.
+    /// The control group of its program, and the name of its container. Not sanitized.
+    package var cgroup: String?
     package var container: String?
     package var tcp: TCP?
     package var verdicts: [HostFinding] = []

@@ -118,6 +118,16 @@ struct UnreadTests {
         #expect(model(rules).unreadRequest != nil)
     }
 
+    @Test("JSON has the bytes as text and as base64, or why there are none")
+    func json() {
+        var found = UnreadBytes()
+        (found.bytes, found.total) = (Array("hi".utf8), 7)
+        #expect(
+            found.json.text
+                == #"{"payload_bytes":2,"unread_bytes":7,"text":"hi","base64":"aGk=","problem":null}"#)
+        #expect(UnreadBytes(reason: "no").json.text.contains(#""text":null,"base64":null,"problem":"no""#))
+    }
+
     @Test("lines of the administrator's file")
     func policy() {
         for text in ["", "# nothing\n\n", "peek = allow # fine", "  \n"] { #expect(HostPolicy.refusal(text) == nil) }

@@ -60,7 +60,8 @@ extension DetailBuilder {
         if host.state != .listening { first.append(safe(" > \(socket.peer.map { "\($0)" } ?? "-")")) }
         var words = [first, safe(host.programText)]
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
-        words.append(Line("user \(host.user)", Style(.dim)))
+        words.append(safe(host.programUserText, .dim))
+        if let container = host.container { words.append(safe("container \(container)", .dim)) }
         words.append(Line("from outside", Style(.dim)))
         if let evidence = host.evidence { words.append(Line("seen by \(evidence)", Style(.dim))) }
         return words

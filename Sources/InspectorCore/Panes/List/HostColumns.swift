@@ -13,9 +13,11 @@ struct HostColumns {
     var unsent: Column?
     var asks: Column?
     var lasting: Column?
+    var container: Column?
     var warnings: Column
 
-    init(width: Int) {
+    /// - Parameter hasContainers: whether a listed program is in one.
+    init(width: Int, hasContainers: Bool = false) {
         // The program, its peer, what is unread and the warnings are always there.
         var room = width - 1 - 11 - 10 - 8 - 2
         func take(_ columns: Int) -> Bool {
@@ -28,6 +30,7 @@ struct HostColumns {
         let hasState = take(7)
         let hasLasting = take(6)
         let hasDescriptor = take(5)
+        let showsContainers = hasContainers && take(13)
         let more = max(0, room)
         let (moreProgram, morePeer) = (more * 2 / 5, more * 2 / 5)
         var x = 1
@@ -43,6 +46,7 @@ struct HostColumns {
         if hasUnsent { unsent = place(6) }
         if hasAsks { asks = place(9 + more - moreProgram - morePeer) }
         if hasLasting { lasting = place(5) }
+        if showsContainers { container = place(12) }
         warnings = Column(x: width - 2, width: 2)
     }
 }
@@ -50,7 +54,9 @@ struct HostColumns {
 extension ListView {
     /// The heading and the rows of sockets that are looked at from outside.
     static func drawHost(_ model: Model, _ snapshot: EngineSnapshot, _ rect: Rect, on canvas: inout Canvas) {
-        let columns = HostColumns(width: rect.width)
+        let rows = model.list.rows.dropFirst(model.list.top).prefix(max(0, rect.height - 1))
+        let columns = HostColumns(
+            width: rect.width, hasContainers: rows.contains { snapshot.socket($0)?.host?.container != nil })
         let heading = Style(.heading)
         func put(_ column: HostColumns.Column?, _ title: String, right: Bool = false) {
             guard let column else { return }
@@ -66,6 +72,7 @@ extension ListView {
         put(columns.unsent, "UNSENT", right: true)
         put(columns.asks, "ASKS")
         put(columns.lasting, "FOR", right: true)
+        put(columns.container, "CONTAINER")
         put(columns.warnings, "!")
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
@@ -107,6 +114,7 @@ struct HostRow {
         right(columns.unsent, host.unsentText, .sent)
         put(columns.asks, safe(host.asks ?? "-", Style(host.asks == nil ? .dim : .plain)))
         right(columns.lasting, host.asksFor.map { Format.duration($0) }, .dim)
+        put(columns.container, safe(host.container ?? "-", Style(.dim)))
         let found = model.shared.findings[socket.id].filter { $0.severity > .note }
         if found.contains(where: { $0.severity == .critical }) {
             put(columns.warnings, Line("!!", Style(.bad, [.bold])))

@@ -1,0 +1,46 @@
+import Glibc
+import SocketTestSupport
+import Testing
+
+/// Under sudo and with --secure the program is no shell, and no way to read or write files.
+@Suite("More rights than its user", .timeLimit(.minutes(10)))
+struct SecureTests {
+    private static let refusal = "files and editors are off under sudo and with --secure"
+
+    @Test("options that name a file are refused", arguments: [["--script"], ["--log"], ["--config"]])
+    func options(_ option: [String]) throws {
+        let folder = try Program.folder()
+        let words = option + ["\(folder)/file", "connect", "127.0.0.1:1"]
+        let secure = try ChildProcess.run(
+            [Program.path, "--secure"] + words, environment: Program.environment(folder))
+        #expect(secure.status == 2 && secure.errors == "socktui: \(option[0]): \(Self.refusal)\n")
+        guard geteuid() == 0 else { return }
+        var environment = Program.environment(folder)
+        for user in ["65534", "what"] {
+            environment["SUDO_UID"] = user
+            let sudo = try ChildProcess.run([Program.path] + words, environment: environment)
+            #expect(sudo.status == 2 && sudo.errors == "socktui: \(option[0]): \(Self.refusal)\n", "\(user)")
+        }
+        #expect(access("\(folder)/file", F_OK) != 0)
+    }
+
+    @Test(
+        "no editor starts, nothing is saved, and no history is kept", .enabled(if: Tmux.isUsable, "tmux is missing"))
+    func screen() throws {
+        let folder = try Program.folder()
+        var environment = Program.environment(folder)
+        environment["EDITOR"] = "touch \(folder)/edited;"
+        // As sudo sets it for a user who is not root.
+        if geteuid() == 0 { environment["SUDO_UID"] = "65534" }
+        let tmux = try Tmux(
+            "\(Program.path) \(geteuid() == 0 ? "" : "--secure") demo; exec cat", width: 80, height: 24,
+            environment: environment)
+        try #require(try tmux.waitFor("[1 List]"), tmux.picture)
+        try tmux.keys("2")
+        try #require(try tmux.waitFor("[2 Traffic]"), tmux.picture)
+        try tmux.keys("e")
+        #expect(try tmux.waitFor("files and editors are off"), tmux.picture)
+        try tmux.keys("Escape", "Q", "y", "Q")
+        #expect(access("\(folder)/edited", F_OK) != 0 && access("\(folder)/socktui", F_OK) != 0)
+    }
+}
