@@ -7,7 +7,7 @@ struct WallTests {
         "SocketCore": [],
         "InspectorCore": ["SocketCore"],
         "SocketKit": ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch", "Synchronization"],
-        "HostSockets": ["SocketCore", "CSocketKitSystem", "Glibc", "Synchronization"],
+        "HostSockets": ["SocketCore", "CSocketKitSystem", "Dispatch", "Glibc", "Synchronization"],
         "SockTUI": [
             "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc",
             "Dispatch", "Synchronization",

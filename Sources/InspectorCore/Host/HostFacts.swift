@@ -67,6 +67,8 @@ struct HostFacts: Sendable {
     /// How it was asked for at every look, of which there must be two. One look with somebody who asks clears it.
     func steady(_ socket: HostSocket) -> HostAsking? {
         if socket.inode == 0 { return asker.asking(for: socket) }
+        // What holds a program up is known only where this look reached it.
+        guard scene.owners(of: socket).allSatisfy({ scene.programs[$0.process] != nil }) else { return nil }
         guard let askings = ledger[socket.id]?.askings, let last = askings.last,
             socket.time - last.time < HostLedger.askingLasts
         else { return nil }

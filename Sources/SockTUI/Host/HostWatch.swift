@@ -27,7 +27,7 @@ struct HostWatch {
             now.owners = known.owners.mapValues(Array.init)
             now.processes = known.programs
         }
-        observer.examine(&now, inodes: suspects.union(inodes), reads: true, budget: ownersBudget)
+        observer.examine(&now, inodes: suspects.union(inodes), reads: true, budget: ownersBudget.map { $0 * 4 })
         for process in processes { observer.examine(&now, process: process) }
         judge.takeExamined(now)
         look = now
