@@ -84,6 +84,9 @@ enum Program {
     }
 
     private static func report(_ form: ReportForm, isOnce: Bool, _ invocation: Invocation) -> Int32 {
+        if invocation.recording.path == "-", form != .text {
+            return complain("--record: - is standard output, which has other output in this run", status: 2)
+        }
         let wantsBytes = form == .bytes || !invocation.report.expectations.isEmpty
         let received = wantsBytes ? ReceivedBytes() : nil
         var looking = invocation.host
@@ -91,13 +94,14 @@ enum Program {
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
             looking: looking, lints: invocation.lints)
+        if let problem = sources.record(invocation) { return problem }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
-            received: received)
+            received: received, isSilent: invocation.recording.path == "-")
         let ending = run.run(invocation.opening)
         sources.close()
         switch ending {
-        case .status(let status): return status
+        case .status(let status): return sources.recordingEnding(status)
         case .signal(let number): CrashGuard.die(by: number)
         }
     }
@@ -107,8 +111,10 @@ enum Program {
     ) -> Int32 {
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
-        defer { sources.close() }
-        return run(sources)
+        if let problem = sources.record(invocation) { return problem }
+        let status = run(sources)
+        sources.close()
+        return sources.recordingEnding(status)
     }
 
     /// Writes one line to standard error and returns the status.
@@ -125,5 +131,34 @@ enum Program {
     static func status(of outcome: StandardStream.Outcome, otherwise status: Int32) -> Int32 {
         guard case .failed(let number) = outcome else { return status }
         return complain("standard output: \(String(cString: strerror(number)))", status: 1)
+    }
+}
+
+extension SourceList {
+    /// Begins the recording that was asked for, if any; the exit status if it cannot be.
+    func record(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+        guard !invocation.recording.path.isEmpty else { return nil }
+        let opens = invocation.opening.contains { effect in
+            switch effect {
+            case .attach, .showHost, .openFile: false
+            default: true
+            }
+        }
+        do throws(SocketError) {
+            try startRecording(invocation.recording, ofOwnEngine: opens || invocation.opening.isEmpty)
+            return nil
+        } catch {
+            beforeComplaint()
+            return Program.complain("--record: \(error.detail)", status: 1)
+        }
+    }
+
+    /// Says how a recording ended that could not be kept up; 1 if it broke off.
+    func recordingEnding(_ status: Int32) -> Int32 {
+        guard let recording = recordingStatus else { return status }
+        if recording.dropped > 0 {
+            _ = Program.complain("--record: \(recording.dropped) reads and writes are missing from the file", status: 0)
+        }
+        return recording.problem.map { Program.complain($0, status: max(1, status)) } ?? status
     }
 }

@@ -39,6 +39,11 @@ enum TerminalRun {
         let log = ProgramLog(configuration.log, inbox)
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
+        let leave = {
+            terminal.leave()
+            CrashGuard.disarm()
+        }
+        if let problem = sources.record(invocation, beforeComplaint: leave) { return problem }
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
@@ -61,12 +66,11 @@ enum TerminalRun {
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()
-        terminal.leave()
-        CrashGuard.disarm()
+        leave()
         sources.close()
         runner.finish()
         switch ending {
-        case .quit: return 0
+        case .quit: return sources.recordingEnding(0)
         case .signal(let number): CrashGuard.die(by: number)
         }
     }

@@ -57,6 +57,8 @@ package enum Effect: Hashable, Sendable {
     case attach(String)
     /// Look at the sockets of every program of this host.
     case showHost
+    /// Shows what a capture file tells.
+    case openFile(String)
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.

@@ -78,7 +78,8 @@ extension Effect {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .showHost, .startDemo, .stopTransmission, .examine, .completePath,
+        case .connect, .listen, .relay, .attach, .showHost, .openFile, .startDemo, .stopTransmission, .examine,
+            .completePath,
             .save, .copy,
             .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind,
             .saveTraffic:

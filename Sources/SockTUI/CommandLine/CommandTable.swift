@@ -100,6 +100,7 @@ enum CommandTable {
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
         },
+        openCommand,
     ]
 
     /// A word that asks for a text on stdout.
@@ -134,7 +135,7 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + hostOptions + reportOptions + generalOptions + tlsOptions + webSocketOptions
+        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
@@ -251,7 +252,7 @@ enum CommandTable {
         },
     ]
 
-    private static func size(_ text: String, _ option: String) throws(UsageError) -> Int {
+    static func size(_ text: String, _ option: String) throws(UsageError) -> Int {
         guard let size = SizeText.parse(text) else {
             throw UsageError(option, "\(text) is not a size; write 4M or 512K")
         }

@@ -58,6 +58,8 @@ struct Invocation: Equatable {
     var isSecure = false
     /// How the sockets of this host are looked at.
     var host = HostOptions()
+    /// What is recorded; an empty path: nothing.
+    var recording = RecordingRequest()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 

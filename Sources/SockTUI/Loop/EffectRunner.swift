@@ -77,6 +77,10 @@ struct EffectRunner: Sendable {
                 if let error { inbox.post(.refused("\(name): \(error.detail)")) }
             }
         case .showHost: sources.showHost()
+        case .openFile(let path):
+            do throws(AttachError) { try sources.openFile(path) } catch {
+                inbox.post(.refused("\(path): \(error.sentence)"))
+            }
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }

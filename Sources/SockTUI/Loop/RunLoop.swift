@@ -154,7 +154,8 @@ final class RunLoop {
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
-        case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .startDemo, .transmit, .stopTransmission,
+        case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .startDemo, .transmit,
+            .stopTransmission,
             .examine,
             .completePath,
             .setPace, .remember, .setReplies, .setDestination:

@@ -15,6 +15,8 @@ final class ReportRun {
     private let runner: EffectRunner
     private let inbox = Inbox()
     private let isOnce: Bool
+    /// Whether nothing is printed, since standard output is a recording.
+    private let isSilent: Bool
     /// What is done with the bytes themselves; nil: nothing.
     private let conversation: Conversation?
     private var lines: ReportLines
@@ -54,9 +56,9 @@ final class ReportRun {
     /// `received`: what the sources' own sockets receive; needed where something is expected or the form is bytes.
     init(
         _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
-        options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil
+        options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
-        self.isOnce = isOnce
+        (self.isOnce, self.isSilent) = (isOnce, isSilent)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
@@ -72,7 +74,7 @@ final class ReportRun {
         for effect in opening {
             switch effect {
             case .startDemo, .showHost: endsByItself = false
-            case .attach: programs = []
+            case .attach, .openFile: programs = []
             case .connect: (connects, unanswered) = (true, unanswered + 1)
             default: unanswered += 1
             }
@@ -264,7 +266,7 @@ final class ReportRun {
     /// Writes lines to standard output. A signal is heard even while the reader reads nothing. The first SIGINT gives such
     /// a reader one more moment; any other signal, and a second one, ends the run at once.
     private func put(_ lines: [String]) -> StandardStream.Outcome {
-        guard !lines.isEmpty else { return .written }
+        guard !lines.isEmpty, !isSilent else { return .written }
         return StandardStream.output.write(lines.joined(separator: "\n") + "\n", until: interruptible)
     }
 

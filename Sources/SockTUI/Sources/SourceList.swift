@@ -11,6 +11,9 @@ final class SourceList: Sendable {
     private let lints: LintSettings
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
+    private let limits: TrafficLimits
+    /// What records this run.
+    private let recording = Lock<Recording?>(nil)
 
     private struct Entry: Sendable {
         let source: any SocketSource
@@ -43,7 +46,7 @@ final class SourceList: Sendable {
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
         looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings()
     ) {
-        (self.looking, self.lints) = (looking, lints)
+        (self.looking, self.lints, self.limits) = (looking, lints, limits)
         state = Lock(State())
         makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
@@ -52,7 +55,7 @@ final class SourceList: Sendable {
     init(own: any OpeningSource) {
         var first = State()
         first.setOwn(own)
-        (looking, lints) = (HostOptions(), LintSettings())
+        (looking, lints, limits) = (HostOptions(), LintSettings(), TrafficLimits())
         state = Lock(first)
         makeOwn = { own }
     }
@@ -107,6 +110,13 @@ final class SourceList: Sendable {
 
     /// Adds the sockets of all programs of this host, once.
     func showHost() { addOutside(.host) }
+
+    /// Adds what a capture file tells.
+    func openFile(_ path: String) throws(AttachError) {
+        let source = try OpenedSource(path: path, keeping: limits)
+        _ = state.withLock { $0.add(source) }
+        source.start()
+    }
 
     private func addOutside(_ scope: HostSource.Scope) {
         state.withLock { state in
@@ -195,8 +205,14 @@ final class SourceList: Sendable {
             // Without a first snapshot there is no time to speak of.
             return again(request, then)
         }
-        whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
+        // A file has the time of day at which it was made.
+        if let opened = snapshots.first, entries.allSatisfy({ $0.source is OpenedSource }) {
+            whole.wallNanoseconds = opened.snapshot.wallNanoseconds
+        } else {
+            whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
+        }
         former.keep(whole)
+        if let recording = recording.withLock({ $0 }) { record(whole, on: recording) }
         then(whole)
     }
 
@@ -301,5 +317,50 @@ final class SourceList: Sendable {
     }
 
     /// Removes what others could see, such as socket files; the program is about to end.
-    func close() { for entry in entries { entry.source.close() } }
+    func close() {
+        for entry in entries { entry.source.close() }
+        guard let recording = recording.withLock({ $0 }) else { return }
+        // What was shown last may still wait for its traffic.
+        _ = recording.underWay.wait(timeout: .now() + .seconds(2))
+        recording.recorder.stop()
+    }
+
+    // MARK: Recording
+
+    /// Begins to record every snapshot of all sources, and what passes through the program's own engine.
+    func startRecording(_ request: RecordingRequest, ofOwnEngine: Bool) throws(SocketError) {
+        var options = request.options
+        options.interval = nil
+        let engine = ofOwnEngine ? (own.source as? EngineSource)?.engine : nil
+        let recorder = try SocketRecorder(recording: engine, to: request.path, options)
+        recording.withLock { $0 = Recording(recorder) }
+    }
+
+    /// How the recording is doing; `nil`: nothing is recorded.
+    var recordingStatus: SocketRecorder.Status? { recording.withLock { $0 }?.recorder.status }
+
+    private func record(_ snapshot: EngineSnapshot, on recording: Recording) {
+        let changed = recording.passed.withLock { passed in
+            let former = passed
+            passed = Dictionary(snapshot.sockets.map { ($0.id, $0.sent &+ $0.received) }) { first, _ in first }
+            return snapshot.sockets.map(\.id).filter { former[$0] != passed[$0] }
+        }
+        recording.underWay.enter()
+        requestTraffic(of: changed) { @Sendable traffic in
+            defer { recording.underWay.leave() }
+            var traffic = traffic
+            if let id = snapshot.trafficOf, let shown = snapshot.traffic { traffic[id] = shown }
+            recording.recorder.note(snapshot, traffic)
+        }
+    }
+
+    private final class Recording: Sendable {
+        let recorder: SocketRecorder
+        /// Bytes that had passed through each session at the last snapshot.
+        let passed = Lock<[SocketID: UInt64]>([:])
+        /// Snapshots that wait for the traffic of their sessions.
+        let underWay = DispatchGroup()
+
+        init(_ recorder: SocketRecorder) { self.recorder = recorder }
+    }
 }

@@ -65,6 +65,9 @@ package struct RecordedStream: Sendable {
         change(side) { $0.next &+= UInt32(truncatingIfNeeded: count) }
     }
 
+    /// A packet without payload.
+    package mutating func acknowledge(from side: Side) -> Packet { packet(from: side, .ack) }
+
     /// FIN of one end, once.
     package mutating func end(_ side: Side) -> [Packet] {
         guard !half(side).hasEnded else { return [] }

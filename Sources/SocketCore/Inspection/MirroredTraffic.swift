@@ -11,6 +11,12 @@ struct MirroredTraffic: Sendable {
         TrafficSnapshot(items: store.items, dropped: max(dropped, store.dropped))
     }
 
+    /// What it keeps, in bytes.
+    var cost: Int { store.cost }
+
+    /// Drops what goes beyond a limit.
+    mutating func trim(to limit: Int) { store.makeRoom(limit, keepsLast: false) }
+
     /// Takes what changed. Throws when its items do not ascend, as those of a program do.
     mutating func take(_ change: InspectionTraffic) throws(WireError) {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {

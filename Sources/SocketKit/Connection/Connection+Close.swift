@@ -175,6 +175,9 @@ extension Connection {
             case .bytes(let count):
                 received += UInt64(count)
                 engine.counters.received += UInt64(count)
+                if !isWireEncrypted {
+                    tape(UnsafeRawBufferPointer(rebasing: engine.scratch[..<count]), isSent: false)
+                }
             case .wouldBlock: return
             }
         }
@@ -193,6 +196,7 @@ extension Connection {
         if let error { notify(.disconnecting(error, unread: takeUnread())) }
         // The session is over for everybody, this object's own stack frames included, before user code can hear of it.
         noteChange()
+        tapeClose(error)
         leaveReactor()
         socket = nil
         engine.retire(self)
@@ -247,6 +251,7 @@ extension Connection {
             guard case .bytes(let count) = engine.kernel.receive(descriptor, into: engine.scratch, peek: false),
                 count > 0
             else { break }
+            tape(UnsafeRawBufferPointer(rebasing: engine.scratch[..<count]), isSent: false)
             unread += engine.scratch[..<count]
         }
         return unread

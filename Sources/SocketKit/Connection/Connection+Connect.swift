@@ -187,6 +187,7 @@ extension Connection {
         connected = engine.now
         machine.didConnect(now: engine.now)
         record(.connected)
+        tapeEstablished()
         if role == .client, let peer { notify(.connected(peer, of: id)) }
         performReads()
         askForFlush()

@@ -136,7 +136,11 @@ extension Connection {
         guard direct == 0 else { return receiveDirectly(descriptor, direct) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
         let result = engine.kernel.receive(descriptor, into: room, peek: false)
-        return took(result, of: room.count) { gather(lend(UnsafeRawBufferPointer(rebasing: room[..<$0]))) }
+        return took(result, of: room.count) {
+            let bytes = UnsafeRawBufferPointer(rebasing: room[..<$0])
+            tape(bytes, isSent: false)
+            gather(lend(bytes))
+        }
     }
 
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
@@ -144,7 +148,9 @@ extension Connection {
         var result = IOResult.wouldBlock
         machine.reading.receiveDirectly(now: engine.now) {
             result = engine.kernel.receive(descriptor, into: $0, peek: false)
-            return if case .bytes(let count) = result { count } else { 0 }
+            guard case .bytes(let count) = result else { return 0 }
+            tape(UnsafeRawBufferPointer(rebasing: $0[..<count]), isSent: false)
+            return count
         }
         return took(result, of: room) { _ in performReads() }
     }
@@ -226,6 +232,7 @@ extension Connection {
     private func endOfStream() {
         guard !isWireEncrypted else { return wireEnded() }
         record(.peerClosed)
+        tapeEnd(isLocal: false)
         knowsPeerClosed = true
         machine.didReachEndOfStream()
     }

@@ -113,6 +113,7 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
         tls.plaintextReceived += UInt64(bytes.count)
+        tape(bytes, isSent: false, isPlain: true)
         gather(lend(bytes))
     }
 
@@ -120,6 +121,7 @@ extension Connection {
     func wireEnded() {
         guard let tls, !tls.hasWireEnded else { return }
         record(.peerClosed)
+        tapeEnd(isLocal: false)
         knowsPeerClosed = true
         tls.hasWireEnded = true
         guard machine.upgrade.isSecure else { return machine.didReachEndOfStream() }
@@ -150,6 +152,7 @@ extension Connection {
             var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
             machine.writing.withUnsent(buffers: 16) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
+                tape($0, encrypted.count, isSent: true, isPlain: true)
                 watch?.sent($0, encrypted.count, of: machine.writing, in: engine)
             }
             machine.writing.commit(encrypted.count)
@@ -248,6 +251,7 @@ extension Connection {
         var unread: [UInt8] = []
         while unread.count < 1 << 20 {
             let (count, outcome) = session.decrypt(.none, into: LentBytes(engine.plainScratch))
+            tape(UnsafeRawBufferPointer(rebasing: engine.plainScratch[..<count]), isSent: false, isPlain: true)
             unread += engine.plainScratch[..<count]
             guard outcome == .done else { break }
         }

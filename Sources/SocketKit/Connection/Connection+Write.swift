@@ -70,6 +70,7 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
+            if case .bytes(let count) = result { tape(buffers, count, isSent: true) }
             if let watch, case .bytes(let count) = result {
                 watch.sent(buffers, count, of: machine.writing, in: engine)
             }
@@ -156,6 +157,7 @@ extension Connection {
         guard sendCloseNotify() else { return }
         guard let descriptor = socket?.descriptor else { return }
         let failure = engine.kernel.shutdownWrite(descriptor)
+        tapeEnd(isLocal: true)
         watch?.ended(by: machine.hasEndOfStream ? .peer : .local)
         record(.halfClosed, machine.isLingering ? 1 : 0)
         // ENOTCONN: the peer reset the connection; the next receive says so.

@@ -67,6 +67,11 @@ extension DatagramSession {
         }
         countPeers(batch)
         if traffic != nil { log(batch) }
+        if engine.tape != nil {
+            for datagram in batch {
+                tape(datagram.bytes, isSent: false, datagram.source, length: datagram.length)
+            }
+        }
     }
 
     /// Runs of one source are counted together.

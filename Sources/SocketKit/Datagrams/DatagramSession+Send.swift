@@ -216,6 +216,7 @@ extension DatagramSession {
         engine.counters.sent += UInt64(count)
         if let address { peers.sent(to: address, bytes: count, now: engine.now) }
         record(.datagramSent, tag: datagram.tag, count)
+        tape(datagram.bytes, isSent: true, address, length: count)
         traffic?.record(
             datagram.operation, direction: .sent, tag: datagram.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - datagram.queued), now: engine.now, address: address

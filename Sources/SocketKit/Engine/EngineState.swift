@@ -24,6 +24,8 @@ final class EngineState {
     @exclusivity(unchecked) var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
     @exclusivity(unchecked) var capturesTraffic: Bool
+    /// Where what passes is recorded; `nil`: nowhere.
+    @exclusivity(unchecked) var tape: RecordingTape?
     /// What the traffic of all live sessions takes up.
     var trafficCost = 0
     /// What is about to be queued by users, on connections that belong to others.

@@ -1,0 +1,38 @@
+import InspectorCore
+import SocketKit
+
+/// What is recorded of a run.
+struct RecordingRequest: Hashable {
+    var path = ""
+    var options = SocketRecorder.Options()
+}
+
+extension CommandTable {
+    static let openCommand = Command(
+        name: "open", operands: "FILE...", help: "show a recording, or any pcapng or pcap",
+        example: "session.pcapng"
+    ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
+
+    static let recordingOptions: [Option] = [
+        Option(name: "--record", value: "FILE", help: "record everything as pcapng; -: to stdout") {
+            (path, request) throws(UsageError) in
+            guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }
+            request.invocation.recording.path = path
+        },
+        Option(name: "--record-limit", value: "SIZE", help: "keep the last so much, in FILE and FILE.1") {
+            (text, request) throws(UsageError) in
+            let limit = try size(text, "--record-limit")
+            guard limit >= 1 << 16 else {
+                throw UsageError("--record-limit", "\(text) is too little; write 64K or more")
+            }
+            request.invocation.recording.options.limit = limit
+        },
+        Option(name: "--snaplen", value: "SIZE", help: "record so much of each packet's payload; 0: none") {
+            (text, request) throws(UsageError) in
+            request.invocation.recording.options.snapLength = try size(text, "--snaplen")
+        },
+        Option(name: "--force", help: "replace the file that --record names") {
+            (_, request) throws(UsageError) in request.invocation.recording.options.replaces = true
+        },
+    ]
+}

@@ -1,0 +1,70 @@
+/// What a recording must know of a session before its first packet.
+package struct RecordedSession: Hashable, Sendable {
+    package var id: SocketID
+    package var local: SocketAddress?
+    package var peer: SocketAddress?
+    /// Whether the local end connected.
+    package var isClient: Bool
+    package var role: SocketRole
+    package var target: String
+
+    package init(
+        id: SocketID, local: SocketAddress?, peer: SocketAddress?, isClient: Bool, role: SocketRole, target: String
+    ) {
+        (self.id, self.local, self.peer) = (id, local, peer)
+        (self.isClient, self.role, self.target) = (isClient, role, target)
+    }
+}
+
+/// One thing that goes into a recording, at an instant of the engine's clock.
+package struct RecordedEntry: Sendable {
+    package enum Content: Sendable {
+        /// A session came into sight; `isNew`: it has just been established.
+        case session(RecordedSession, isNew: Bool)
+        /// The kernel gave or took these bytes; `isPlain`: they are the plaintext of TLS.
+        case bytes([UInt8], isSent: Bool, isPlain: Bool)
+        /// A datagram, to or from an address; `length`: what it had before it was cut off.
+        case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
+        /// FIN of one end.
+        case ended(isLocal: Bool)
+        /// It is over; `isReset`: by RST, of this end or of the other.
+        case closed(isReset: Bool, isLocal: Bool)
+        /// Bytes that were not recorded, for want of room.
+        case dropped(RecordedLoss)
+        /// The state of everything, and what was kept of the traffic of some.
+        case snapshot(EngineSnapshot, [SocketID: TrafficSnapshot])
+    }
+
+    package var socket: SocketID
+    package var time: MonotonicTime
+    package var content: Content
+
+    package init(_ socket: SocketID, at time: MonotonicTime, _ content: Content) {
+        (self.socket, self.time, self.content) = (socket, time, content)
+    }
+
+    /// About the memory that it takes while it waits.
+    package var weight: Int {
+        switch content {
+        case .bytes(let bytes, _, _), .datagram(let bytes, _, _, _): bytes.count + 128
+        case .snapshot(let snapshot, _): 1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count
+        case .session, .ended, .closed, .dropped: 256
+        }
+    }
+}
+
+/// What a recording lost of one session.
+package struct RecordedLoss: Hashable, Sendable {
+    package var sent: UInt64 = 0
+    package var received: UInt64 = 0
+    /// Reads and writes.
+    package var operations: UInt64 = 0
+    package var isPlain = false
+
+    package init() {}
+
+    package mutating func add(_ count: Int, isSent: Bool) {
+        if isSent { sent &+= UInt64(count) } else { received &+= UInt64(count) }
+        operations &+= 1
+    }
+}

@@ -1,0 +1,195 @@
+/// Makes the blocks of a recording from what an engine did: an interface for each session, synthetic packets for what
+/// passed, and frames of the inspection wire for everything else.
+package struct RecordingWriter: Sendable {
+    /// One session's packets, in clear or as the plaintext of TLS.
+    private struct Track: Sendable {
+        var interface: UInt32
+        var ends: (local: SyntheticPacket.End, peer: SyntheticPacket.End)
+        var stream: RecordedStream
+    }
+
+    private struct Session: Sendable {
+        var facts: RecordedSession
+        var clear: Track?
+        var plain: Track?
+        /// Whether the file has seen its beginning.
+        var isNew: Bool
+        /// Whether the peer's FIN came; TLS may still have plaintext from before it.
+        var hasPeerEnded = false
+    }
+
+    private var writer = PcapngWriter()
+    private var frames: RecordedFrames
+    private var sessions: [SocketID: Session] = [:]
+    private let application: String
+    private let snap: Int
+    /// Nanoseconds since 1970 at the zero of the engine's clock.
+    private let zero: Int64
+    /// Reads and writes that were not recorded.
+    package private(set) var dropped: UInt64 = 0
+
+    /// `zero`: what to add to the engine's time for the time of day; `snap`: payload kept of each packet.
+    package init(application: String, zero: Int64, snap: Int = .max) {
+        (self.application, self.zero, self.snap) = (application, zero, snap)
+        frames = RecordedFrames(showsPayload: snap > 0)
+        begin()
+    }
+
+    /// Begins a file that is complete by itself: its sessions are described again, and the next snapshot is whole.
+    package mutating func begin() {
+        writer = PcapngWriter()
+        writer.section(
+            application: application,
+            comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+        frames.startOver()
+        sessions = sessions.mapValues { Session(facts: $0.facts, isNew: false, hasPeerEnded: $0.hasPeerEnded) }
+    }
+
+    /// Bytes of blocks made since the last call of `take()`.
+    package var pending: Int { writer.bytes.count }
+
+    /// Returns the blocks made since the last call.
+    package mutating func take() -> [UInt8] { writer.take() }
+
+    /// Adds what one entry says.
+    package mutating func add(_ entry: RecordedEntry) {
+        let id = entry.socket
+        switch entry.content {
+        case .session(let facts, let isNew):
+            sessions[id] = Session(facts: facts, isNew: isNew)
+            if isNew, facts.role != .datagram { _ = track(of: id, isPlain: false, at: entry.time) }
+        case .bytes(let bytes, let isSent, let isPlain):
+            guard track(of: id, isPlain: isPlain, at: entry.time) else { return }
+            let side: RecordedStream.Side = isSent ? .local : .peer
+            let comment = "\(isSent ? "write" : "read") \(bytes.count)"
+            change(id, isPlain, entry.time, comment: comment) { $0.carry(bytes[...], from: side) }
+        case .datagram(let bytes, let isSent, let address, let length):
+            datagram(bytes, isSent: isSent, address, length, of: id, at: entry.time)
+        case .ended(let isLocal):
+            if isLocal { change(id, true, entry.time) { $0.end(.local) } } else { sessions[id]?.hasPeerEnded = true }
+            change(id, false, entry.time) { $0.end(isLocal ? .local : .peer) }
+        case .closed(let isReset, let isLocal):
+            if sessions[id]?.hasPeerEnded == true { change(id, true, entry.time) { $0.end(.peer) } }
+            for isPlain in [true, false] {
+                change(id, isPlain, entry.time) {
+                    isReset && !isPlain ? $0.reset(isLocal ? .local : .peer) : $0.end(.local)
+                }
+            }
+            sessions[id] = nil
+        case .dropped(let loss): lost(loss, of: id, at: entry.time)
+        case .snapshot(let snapshot, let traffic):
+            for block in frames.blocks(snapshot, traffic) { writer.frames(block) }
+        }
+    }
+
+    // MARK: Packets
+
+    private func nanoseconds(_ time: MonotonicTime) -> UInt64 {
+        UInt64(max(0, time.nanoseconds.addingReportingOverflow(zero).partialValue))
+    }
+
+    private mutating func change(
+        _ id: SocketID, _ isPlain: Bool, _ time: MonotonicTime, comment: String = "", dropped: UInt64 = 0,
+        _ change: (inout RecordedStream) -> [RecordedStream.Packet]
+    ) {
+        guard var track = isPlain ? sessions[id]?.plain : sessions[id]?.clear else { return }
+        var notes = PacketNotes(comment: comment, dropped: dropped)
+        for packet in change(&track.stream) {
+            notes.isInbound = packet.side == .peer
+            writer.packet(
+                packet.frame, length: packet.length, interface: track.interface, nanoseconds: nanoseconds(time),
+                notes: notes)
+            notes.dropped = 0
+        }
+        if isPlain { sessions[id]?.plain = track } else { sessions[id]?.clear = track }
+    }
+
+    /// Makes sure that the session has an interface; false if nothing is known of it.
+    private mutating func track(of id: SocketID, isPlain: Bool, at time: MonotonicTime) -> Bool {
+        guard let session = sessions[id] else { return false }
+        if isPlain ? session.plain != nil : session.clear != nil { return true }
+        let facts = session.facts
+        let real = SyntheticPacket.ends(of: facts)
+        let ends = isPlain ? SyntheticPacket.loopback(of: facts, ports: real) : real
+        let name = "\(id) \(facts.peer?.description ?? facts.target)" + (isPlain ? " plaintext" : "")
+        let interface = writer.interface(name: name, description: "\(facts.role.rawValue) \(facts.target)")
+        if !isPlain, facts.local?.family.isIP == false || facts.peer?.family.isIP == false {
+            let path = [facts.peer, facts.local].compactMap { $0?.name == nil ? nil : $0?.description }.first
+            if let path { writer.name(path, of: ends.local.ip) }
+        }
+        let stream = RecordedStream(
+            local: ends.local, peer: ends.peer, number: isPlain ? ~id.number : id.number, snap: snap)
+        let track = Track(interface: interface, ends: ends, stream: stream)
+        if isPlain { sessions[id]?.plain = track } else { sessions[id]?.clear = track }
+        if isPlain || session.isNew, facts.role != .datagram {
+            change(id, isPlain, time) { $0.establish(isClient: facts.isClient) }
+        }
+        return true
+    }
+
+    private mutating func datagram(
+        _ bytes: [UInt8], isSent: Bool, _ address: SocketAddress?, _ length: Int, of id: SocketID,
+        at time: MonotonicTime
+    ) {
+        guard track(of: id, isPlain: false, at: time), let track = sessions[id]?.clear else { return }
+        var peer = track.ends.peer
+        if let ip = address?.ip, let port = address?.port { peer = .init(ip, port) }
+        var local = track.ends.local
+        // A socket that is bound to every address has one of the peer's family all the same.
+        if local.ip.networkBytes.count != peer.ip.networkBytes.count || local.ip.isWildcard {
+            local.ip = IPAddress.any(like: peer.ip)
+        }
+        let payload = bytes.prefix(SyntheticPacket.mostPayload)
+        var frame = SyntheticPacket(from: isSent ? local : peer, to: isSent ? peer : local).udp(payload)
+        let whole = frame.count
+        frame.removeLast(max(0, payload.count - min(payload.count, snap)))
+        var comment = isSent ? "send \(length)" : "receive \(length)"
+        if length > payload.count { comment += ", \(length - payload.count) of them not recorded" }
+        writer.packet(
+            frame, length: whole, interface: track.interface, nanoseconds: nanoseconds(time),
+            notes: PacketNotes(isInbound: !isSent, comment: comment))
+    }
+
+    /// Tells of a loss in its place, by a packet without payload that has the count.
+    private mutating func lost(_ loss: RecordedLoss, of id: SocketID, at time: MonotonicTime) {
+        dropped &+= loss.operations
+        guard sessions[id]?.facts.role != .datagram, track(of: id, isPlain: loss.isPlain, at: time) else { return }
+        let comment = "not recorded: \(loss.sent) bytes sent, \(loss.received) received"
+        change(id, loss.isPlain, time, comment: comment, dropped: loss.operations) { stream in
+            stream.skip(loss.sent, from: .local)
+            stream.skip(loss.received, from: .peer)
+            return [stream.acknowledge(from: .local)]
+        }
+    }
+}
+
+extension SyntheticPacket {
+    /// The ends of a session: its own, or loopback addresses made from its number where it has none of IP.
+    static func ends(of session: RecordedSession) -> (local: End, peer: End) {
+        let local = session.local.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
+        let peer = session.peer.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
+        switch (local, peer) {
+        case (let local?, let peer?) where local.ip.networkBytes.count == peer.ip.networkBytes.count:
+            return (local, peer)
+        case (let local?, nil): return (local, End(IPAddress.any(like: local.ip), 0))
+        case (nil, let peer?): return (End(IPAddress.any(like: peer.ip), 0), peer)
+        default:
+            let (client, server) = (End(.any(like: .v4(0)), 49_152), End(.any(like: .v4(0)), 49_153))
+            return loopback(of: session, ports: session.isClient ? (client, server) : (server, client))
+        }
+    }
+
+    /// The same ports at an address of the session's own, so that no reader takes two streams for one.
+    static func loopback(of session: RecordedSession, ports: (local: End, peer: End)) -> (local: End, peer: End) {
+        let number = UInt32(truncatingIfNeeded: session.id.number & 0x7F_FFFF)
+        let ip = IPAddress.v4((0x7F80_0000 | number).bigEndian)
+        return (End(ip, ports.local.port), End(ip, ports.peer.port))
+    }
+}
+
+extension IPAddress {
+    /// The loopback address of the same family.
+    static func any(like other: IPAddress) -> IPAddress {
+        if case .v4 = other { .v4(UInt32(0x7F00_0001).bigEndian) } else { .v6(0, UInt64(1).bigEndian) }
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import SocketCore
+
+/// Where a recording is written: a file that is begun again at half its limit, or standard output. Used by one thread.
+struct RecordingFile: Sendable {
+    private let path: String?
+    private let limit: Int?
+    private let isRegular: Bool
+    private var descriptor: Int32
+    private(set) var written = 0
+    /// Bytes written over all files.
+    private(set) var total: UInt64 = 0
+
+    private static let pipeBuffer = 4_096
+
+    /// Opens it. Mode 0600; a file that exists is kept unless `replaces`, and no symbolic link is followed.
+    init(_ path: String, limit: Int?, replaces: Bool) throws(SocketError) {
+        self.limit = limit
+        guard path != "-" else {
+            (self.path, isRegular, descriptor) = (nil, false, dup(1))
+            guard descriptor >= 0 else { throw Self.refused("standard output", SocketError.words(errno)) }
+            return
+        }
+        (self.path, isRegular) = (path, true)
+        descriptor = try Self.open(path, replaces: replaces)
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    private static func refused(_ path: String, _ why: String) -> SocketError {
+        SocketError(.badParameter, operation: "record", detail: "\(path): \(why)")
+    }
+
+    private static func open(_ path: String, replaces: Bool) throws(SocketError) -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK | (replaces ? 0 : O_EXCL)
+        let descriptor = Glibc.open(path, flags, 0o600)
+        guard descriptor >= 0 else {
+            switch errno {
+            case EEXIST: throw refused(path, "it exists; --force replaces it")
+            case ELOOP: throw refused(path, "must not be a symbolic link")
+            default: throw refused(path, SocketError.words(errno))
+            }
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_nlink == 1, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
+        else {
+            Glibc.close(descriptor)
+            throw refused(path, "must be a plain file of your own; - is standard output")
+        }
+        return descriptor
+    }
+
+    /// Whether it is time for the next file.
+    var isFull: Bool { limit.map { written >= $0 / 2 } ?? false }
+
+    /// Renames the file to FILE.1, in place of the one before, and begins again.
+    mutating func rotate() throws(SocketError) {
+        guard let path else { return }
+        guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
+        let next = try Self.open(path, replaces: false)
+        close()
+        (descriptor, written) = (next, 0)
+    }
+
+    /// Writes all of it; gives up once `isOver` says so and the reader takes nothing.
+    mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
+        var done = 0
+        while done < bytes.count {
+            if !isRegular {
+                var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                guard poll(&polled, 1, 100) > 0 else {
+                    if isOver() { throw Self.refused("standard output", "nobody reads it") }
+                    continue
+                }
+            }
+            // A pipe that has room at all has room for this much.
+            let most = isRegular ? bytes.count - done : min(Self.pipeBuffer, bytes.count - done)
+            let count = bytes[done..<(done + most)].withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw Self.refused(path ?? "standard output", SocketError.words(errno)) }
+            done += count
+            written += count
+            total += UInt64(count)
+        }
+    }
+}

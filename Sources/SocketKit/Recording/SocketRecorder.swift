@@ -1,0 +1,139 @@
+import Dispatch
+import SocketCore
+
+/// Writes what passes through an engine into a pcapng file, which Wireshark reads and socktui opens.
+///
+/// It has a thread of its own and never holds up the engine: what it cannot write in time is counted, in the file too.
+/// Each TCP segment in the file is one read or write; headers are synthetic. What passes under TLS is written as
+/// plaintext, so that a recording is as confidential as what passed.
+public final class SocketRecorder: Sendable {
+    /// How to record.
+    public struct Options: Hashable, Sendable {
+        /// The most bytes that the file and its predecessor (FILE.1) take together, or `nil` for no limit.
+        public var limit: Int?
+        /// Payload that is kept of each packet, or `nil` for all; 0 keeps none.
+        public var snapLength: Int?
+        /// Whether a file that exists is replaced.
+        public var replaces = false
+        /// How often the state of every session is written, or `nil` to leave that to the caller.
+        public var interval: Duration? = .seconds(1)
+
+        /// All that passes, without a limit.
+        public init() {}
+    }
+
+    /// How it is doing.
+    public struct Status: Hashable, Sendable {
+        /// Bytes written.
+        public var written: UInt64 = 0
+        /// Reads and writes that are missing from the file.
+        public var dropped: UInt64 = 0
+        /// Why it ended by itself, as a sentence, or `nil` if it did not.
+        public var problem: String?
+        /// Whether everything that it will write has been written.
+        public var hasEnded = false
+    }
+
+    private let engine: SocketEngine?
+    private let tape = RecordingTape()
+    private let state = Lock(Status())
+    private let isStopping = Lock(false)
+    private let ended = DispatchSemaphore(value: 0)
+    private let options: Options
+
+    /// Begins to record an engine, until `stop()`.
+    /// - Parameter path: the file, which gets mode 0600 and is not made through a symbolic link, or `-` for standard output.
+    /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written.
+    public convenience init(_ engine: SocketEngine, to path: String, _ options: Options = Options()) throws(SocketError)
+    {
+        try self.init(recording: engine, to: path, options)
+    }
+
+    /// Begins to record an engine, or without one the snapshots that the caller gives.
+    package init(recording engine: SocketEngine?, to path: String, _ options: Options) throws(SocketError) {
+        if let limit = options.limit, limit < 1 << 16 || path == "-" {
+            throw SocketError(
+                .badParameter, operation: "record",
+                detail: path == "-"
+                    ? "standard output has no limit" : "a limit of \(limit) bytes; at least 64K is needed")
+        }
+        (self.engine, self.options) = (engine, options)
+        let file = try RecordingFile(path, limit: options.limit, replaces: options.replaces)
+        let clock = SystemClock()
+        let zero = clock.wallNanoseconds - clock.now.nanoseconds
+        engine?.record(on: tape)
+        let status = ReactorThread.start(name: "recorder") { @Sendable [self] in run(file, zero) }
+        guard status == 0 else {
+            engine?.record(on: nil)
+            file.close()
+            throw SocketError(
+                .system(errno: status), operation: "record", detail: "no thread: \(SocketError.words(status))")
+        }
+    }
+
+    /// How it is doing now.
+    public var status: Status {
+        var status = state.withLock { $0 }
+        status.dropped &+= tape.lost
+        return status
+    }
+
+    /// Ends the recording. Waits until it is written, two seconds at most where nobody takes it.
+    public func stop() {
+        engine?.record(on: nil)
+        isStopping.withLock { $0 = true }
+        tape.close(at: SystemClock().now)
+        if ended.wait(timeout: .now() + .seconds(2)) == .success { ended.signal() }
+    }
+
+    /// Adds a snapshot that was shown, and what was kept of the traffic of its sessions.
+    package func note(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
+        tape.snapshot(snapshot, traffic)
+    }
+
+    // MARK: The thread
+
+    private func run(_ opened: RecordingFile, _ zero: Int64) {
+        var file = opened
+        var writer = RecordingWriter(application: "socktui", zero: zero, snap: options.snapLength ?? .max)
+        do throws(SocketError) {
+            var events: UInt64 = 0
+            var due = ContinuousClock.now
+            while true {
+                let (entries, isClosed) = tape.take(until: .now() + .milliseconds(200))
+                for entry in entries {
+                    if case .snapshot(let snapshot, _) = entry.content { events = max(events, snapshot.nextEvent) }
+                    writer.add(entry)
+                    if writer.pending > 1 << 18 { try flush(&writer, &file) }
+                }
+                try flush(&writer, &file)
+                if isClosed { break }
+                if let engine, let interval = options.interval, .now >= due {
+                    due = .now + interval
+                    engine.requestSnapshot(SnapshotRequest(eventsFrom: events)) { [tape] in tape.snapshot($0, [:]) }
+                }
+            }
+        } catch {
+            engine?.record(on: nil)
+            tape.close(at: SystemClock().now)
+            state.withLock { $0.problem = "the recording ended: \(error.detail)" }
+        }
+        file.close()
+        state.withLock { $0.hasEnded = true }
+        ended.signal()
+    }
+
+    private func flush(_ writer: inout RecordingWriter, _ file: inout RecordingFile) throws(SocketError) {
+        try file.write(writer.take()) { isStopping.withLock { $0 } }
+        let (written, dropped) = (file.total, writer.dropped)
+        state.withLock { ($0.written, $0.dropped) = (written, dropped) }
+        guard file.isFull else { return }
+        try file.rotate()
+        writer.begin()
+    }
+}
+
+extension SocketEngine {
+    /// Begins to tell a recording what passes, or ends it.
+    func record(on tape: RecordingTape?) { enter { $0.tape = tape } }
+}

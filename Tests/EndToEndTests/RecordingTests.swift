@@ -1,0 +1,73 @@
+import Glibc
+import SocketTestSupport
+import Testing
+
+/// Recordings, as programs that nobody here wrote read them, and as this one opens them.
+@Suite("Recordings", .timeLimit(.minutes(10)), .enabled(if: Peer.isUsable("tshark", "tcpdump", "python3")))
+struct RecordingTests {
+    private static func shell(_ line: String) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            ["bash", "-c", line, Program.path], environment: Program.environment(try Program.folder()))
+    }
+
+    /// A connection to a server that answers one message and closes, recorded; the file.
+    private static func conversation(_ options: String = "") throws -> (file: String, ChildProcess.Outcome) {
+        let file = try Program.folder() + "/r.pcapng"
+        let server = """
+            import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)
+            c, _ = s.accept(); d = c.recv(100); c.sendall(b'+' + d); c.close()
+            """
+        let outcome = try shell(
+            """
+            exec 3< <(python3 -c "\(server)"); read -r port <&3
+            "$0" connect 127.0.0.1:$port --send 'hello\\n' --record \(file) \(options)
+            """)
+        return (file, outcome)
+    }
+
+    @Test("tshark, capinfos and tcpdump read it to its end, and follow its bytes")
+    func readers() throws {
+        let (file, outcome) = try Self.conversation()
+        #expect(outcome.status == 0, "\(outcome)")
+        for command in ["capinfos \(file)", "tcpdump -nr \(file)"] {
+            let read = try Self.shell(command)
+            #expect(read.status == 0, "\(read)")
+        }
+        let warnings = try Self.shell("tshark -r \(file) -q -z expert,warn")
+        #expect(warnings.status == 0 && !warnings.output.contains("Warns") && !warnings.output.contains("Errors"))
+        let followed = try Self.shell("tshark -r \(file) -q -z follow,tcp,raw,0")
+        #expect(followed.output.contains("\n68656c6c6f0a\n\t2b68656c6c6f0a\n"), "\(followed)")
+    }
+
+    @Test("it is opened again, with what was sent and received")
+    func opened() throws {
+        let (file, _) = try Self.conversation()
+        let opened = try Self.shell("\"$0\" open \(file) --once --json --payload 4K")
+        #expect(opened.status == 0, "\(opened)")
+        #expect(opened.output.contains("hello"), "\(opened)")
+        // What has no frames of ours is put together from its packets.
+        let foreign = try Self.shell("editcap -F pcap \(file) \(file).pcap && \"$0\" open \(file).pcap --once")
+        #expect(foreign.status == 0 && foreign.output.contains("127.0.0.1:"), "\(foreign)")
+    }
+
+    @Test("it is the user's own, replaced only if asked for, and never made through a symbolic link")
+    func file() throws {
+        let (file, _) = try Self.conversation()
+        var status = stat()
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let again = try Self.shell("\"$0\" demo --once --record \(file)")
+        #expect(again.status == 1 && again.errors.contains("it exists; --force replaces it"), "\(again)")
+        let forced = try Self.shell("\"$0\" demo --once --record \(file) --force && capinfos -c \(file)")
+        #expect(forced.status == 0, "\(forced)")
+        let link = try Self.shell("ln -s \(file) \(file).link; \"$0\" demo --once --record \(file).link --force")
+        #expect(link.status == 1 && link.errors.contains("symbolic link"), "\(link)")
+    }
+
+    @Test("what is no capture is refused with a sentence")
+    func refused() throws {
+        let outcome = try Self.shell("\"$0\" open /etc/hostname --once")
+        #expect(outcome.errors.contains("neither pcapng nor pcap") || outcome.output.contains("neither pcapng"))
+        let missing = try Self.shell("\"$0\" open /no/such/file --once")
+        #expect(missing.status == 1 && missing.errors.contains("/no/such/file: "), "\(missing)")
+    }
+}
