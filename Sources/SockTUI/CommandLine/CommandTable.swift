@@ -234,7 +234,7 @@ enum CommandTable {
         Option(name: "--log", value: "FILE", help: "add the program's own log to this file") {
             (path, request) throws(UsageError) in request.invocation.log = path
         },
-        Option(name: "--secure", help: "read and write no files, start no editor; always so in sudo") {
+        Option(name: "--secure", help: "touch no files, start no editor; always so in sudo") {
             (_, request) throws(UsageError) in request.invocation.isSecure = true
         },
         Option(name: "--help", help: "show this; after a command, its own options") {

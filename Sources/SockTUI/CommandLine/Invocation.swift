@@ -71,6 +71,8 @@ extension Invocation {
     var optionWithFile: String? {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
+        if !recording.path.isEmpty, recording.path != "-" { return "--record" }
+        if case .openFile = opening.first { return "open" }
         return configuration == nil ? nil : "--config"
     }
 }

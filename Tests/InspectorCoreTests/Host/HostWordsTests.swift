@@ -113,8 +113,8 @@ struct HostWordsTests {
         (hidden.tables, hidden.withoutCalls) = ([.udp6, .unix], [7, 8])
         #expect(
             HostCheck.summary([], sockets: 1, hidden: hidden).hasSuffix(
-                "not checked: calls of 2 processes, UDP over IPv6, Unix-domain sockets (this kernel does not list them)"
-            ))
+                "not checked: calls of 2 processes, UDP over IPv6, which this kernel does not list, Unix-domain "
+                    + "sockets, which this kernel does not list"))
         #expect(HostCheck.lines(found, sockets: 212, width: nil).count == 3)
     }
 
