@@ -25,22 +25,26 @@ struct SecureTests {
     }
 
     @Test(
-        "no editor starts, nothing is saved, and no history is kept", .enabled(if: Tmux.isUsable, "tmux is missing"))
+        "no editor starts, nothing is saved, and no history is kept",
+        .enabled(if: Tmux.isUsable && Peer.isUsable("python3")))
     func screen() throws {
         let folder = try Program.folder()
         var environment = Program.environment(folder)
         environment["EDITOR"] = "touch \(folder)/edited;"
         // As sudo sets it for a user who is not root.
         if geteuid() == 0 { environment["SUDO_UID"] = "65534" }
+        let (server, port) = try Peer.server { ["python3", "-m", "http.server", "-b", "127.0.0.1", "\($0)"] }
+        let secure = geteuid() == 0 ? "" : "--secure"
         let tmux = try Tmux(
-            "\(Program.path) \(geteuid() == 0 ? "" : "--secure") demo; exec cat", width: 80, height: 24,
+            "\(Program.path) \(secure) connect 127.0.0.1:\(port) --send hello; exec cat", width: 80, height: 24,
             environment: environment)
-        try #require(try tmux.waitFor("[1 List]"), tmux.picture)
-        try tmux.keys("2")
-        try #require(try tmux.waitFor("[2 Traffic]"), tmux.picture)
+        try #require(try tmux.waitFor("> t"), tmux.picture)
+        try tmux.keys("Escape")
+        try #require(try tmux.waitFor("w writes here"), tmux.picture)
         try tmux.keys("e")
         #expect(try tmux.waitFor("files and editors are off"), tmux.picture)
         try tmux.keys("Escape", "Q", "y", "Q")
         #expect(access("\(folder)/edited", F_OK) != 0 && access("\(folder)/socktui", F_OK) != 0)
+        #expect(!server.hasEnded)
     }
 }
