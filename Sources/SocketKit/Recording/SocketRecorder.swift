@@ -42,6 +42,8 @@ public final class SocketRecorder: Sendable {
     private let options: Options
 
     /// Begins to record an engine, until `stop()`.
+    /// - Parameter engine: whose sockets are recorded, those that are open already included.
+    /// - Parameter options: how much is kept.
     /// - Parameter path: the file, which gets mode 0600 and is not made through a symbolic link, or `-` for standard output.
     /// - Throws: `badParameter` with a sentence that names the path, if it cannot be written.
     public convenience init(_ engine: SocketEngine, to path: String, _ options: Options = Options()) throws(SocketError)
