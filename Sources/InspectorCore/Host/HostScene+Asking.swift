@@ -48,7 +48,8 @@ struct HostAsker {
             program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
         if let thread { return seen.asks(thread) }
         if let mark = scene.look.lowWater[socket.inode], mark > socket.unread ?? 0 {
-            return seen.say(.asks, "waits for \(Format.size(mark)) at least (SO_RCVLOWAT)", "low water")
+            let words = "its low-water mark is \(Format.size(mark)) (SO_RCVLOWAT), and less is there"
+            return seen.say(.asks, words, "low water")
         }
         if program.hasUnreadSets { return seen.say(.hidden, "not every epoll set of it was read", "-") }
         let inSet = lookIntoSets(seen, socket)

@@ -72,7 +72,7 @@ extension Invocation {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
         if !recording.path.isEmpty, recording.path != "-" { return "--record" }
-        if case .openFile = opening.first { return "open" }
+        for case .openFile in opening { return "open" }
         return configuration == nil ? nil : "--config"
     }
 }
