@@ -16,15 +16,22 @@ struct ClosingEvents: ~Copyable {
     /// `nil`: this kernel does not tell, or it is not allowed.
     /// - Parameter size: how many bytes the kernel may keep for this.
     static func open(_ system: HostSystem, _ namespace: Int32?, room size: Int32) -> ClosingEvents? {
+        guard let descriptor = openDescriptor(system, namespace, room: size) else { return nil }
+        return ClosingEvents(descriptor)
+    }
+
+    /// A descriptor that is told of what closes.
+    static func openDescriptor(_ system: HostSystem, _ namespace: Int32?, room size: Int32) -> Int32? {
         guard let descriptor = try? system.openDiagnosis(namespace) else { return nil }
         guard prepare(descriptor, room: size) else {
             close(descriptor)
             return nil
         }
-        return ClosingEvents(descriptor)
+        return descriptor
     }
 
-    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+    /// Takes a descriptor of `openDescriptor` over.
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     private static func prepare(_ descriptor: Int32, room: Int32) -> Bool {
         var room = room

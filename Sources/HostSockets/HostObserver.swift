@@ -21,16 +21,20 @@ package final class HostObserver: Sendable {
     private let table: Mutex<ProcessTable>
     /// `nil`: the kernel does not tell which sockets it destroys.
     private let closings: Mutex<ClosingEvents?>
+    let others: Mutex<OtherNamespaces>
 
     /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
     /// - Parameter namespace: a process whose network namespace is looked at; `nil` for this process's own.
+    /// - Parameter entersOthers: whether the network namespaces of all processes are looked at, where that is allowed.
     /// - Parameter closingRoom: how many bytes of closed sockets' facts the kernel may keep between two looks.
     package init(
-        _ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil, closingRoom: Int32 = 4 << 20
+        _ system: HostSystem = .live, readsCalls: Bool = true, namespace: Int32? = nil, entersOthers: Bool = false,
+        closingRoom: Int32 = 4 << 20
     ) {
         (self.system, self.readsCalls, self.namespace) = (system, readsCalls, namespace)
         table = Mutex(ProcessTable(system))
         closings = Mutex(ClosingEvents.open(system, namespace, room: closingRoom))
+        others = Mutex(OtherNamespaces(system, process: namespace, entersOthers: entersOthers))
     }
 
     /// All sockets, without the programs that they belong to. A socket is listed once.
@@ -56,6 +60,7 @@ package final class HostObserver: Sendable {
                 look.hidden.tables.insert(table)
             }
         }
+        others.withLock { $0.look(into: &look) }
         namePeers(&look.sockets)
         let texts = system.networkTexts(
             ["/proc/thread-self/net/netstat", "/proc/sys/net/ipv4/ip_local_port_range"], namespace)

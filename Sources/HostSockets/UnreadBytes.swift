@@ -81,12 +81,14 @@ extension HostObserver {
 
     /// What the kernel says of a socket now.
     private func current(_ socket: HostSocket) -> HostSocket? {
-        let dump = SocketDump(system: system, namespace: namespace)
+        let other = others.withLock { $0.process(in: socket.namespace) }
+        guard socket.namespace == 0 || other != nil else { return nil }
+        let dump = SocketDump(system: system, namespace: other ?? namespace)
         let tables = SocketTable.allCases.filter { $0.transports.contains(socket.transport) }
         // Not lazily: a lazy compactMap asks twice, and the second answer may be another.
         for table in tables {
             let found = try? dump.sockets(of: table, localPort: socket.local?.port, peerPort: socket.peer?.port)
-            if let now = found?.first(where: { $0.id == socket.id }) { return now }
+            if let now = found?.first(where: { $0.cookie == socket.cookie }) { return now }
         }
         return nil
     }

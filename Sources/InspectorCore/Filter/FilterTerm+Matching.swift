@@ -25,6 +25,7 @@ extension FilterTerm {
         case .descriptor(let number): socket.descriptor == number
         case .cgroup(let name):
             [socket.host?.cgroup, socket.host?.container].contains { $0?.lowercased().contains(name) ?? false }
+        case .namespace(let word): socket.host?.namespace?.matches(word) ?? false
         case .asks(let asks): socket.host?.asks.map { asks.matches($0) } ?? false
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
@@ -47,7 +48,7 @@ extension FilterTerm {
         case .pattern(let pattern):
             pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
         case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
-            .user, .descriptor, .asks, .cgroup, .compare:
+            .user, .descriptor, .asks, .cgroup, .namespace, .compare:
             socket.map { matches($0, event.time, findings) } ?? false
         }
     }
@@ -60,7 +61,7 @@ extension FilterTerm {
         case .unfinished: true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
             .process,
-            .user, .descriptor, .asks, .cgroup, .compare:
+            .user, .descriptor, .asks, .cgroup, .namespace, .compare:
             false
         }
     }

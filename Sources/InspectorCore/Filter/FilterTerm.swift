@@ -50,6 +50,7 @@ enum FilterTerm: Hashable, Sendable {
     case descriptor(Int32)
     case asks(Asks)
     case cgroup(String)
+    case namespace(String)
     case compare(Quantity, Relation, Double)
     case pattern(Pattern)
     case text(String)
@@ -60,7 +61,7 @@ enum FilterTerm: Hashable, Sendable {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
-            .program, .process, .user, .descriptor, .asks, .cgroup, .pattern, .text, .unfinished:
+            .program, .process, .user, .descriptor, .asks, .cgroup, .namespace, .pattern, .text, .unfinished:
             false
         }
     }
@@ -69,7 +70,8 @@ enum FilterTerm: Hashable, Sendable {
 
     /// What can stand before a colon.
     private enum Key: String, CaseIterable {
-        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup
+        case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup,
+            netns
         case webSocket = "ws"
     }
 
@@ -109,6 +111,7 @@ enum FilterTerm: Hashable, Sendable {
         case .user: return .user(try number(value, "a user's number, as in user:1000"))
         case .fd: return .descriptor(try number(value, "a descriptor, as in fd:4"))
         case .cgroup: return .cgroup(try some(value, "a container or control group, as in cgroup:nginx.service"))
+        case .netns: return .namespace(try some(value, "a network namespace, as in netns:blue, netns:own or its inode"))
         case .asks:
             guard let asks = Asks(rawValue: value) else {
                 throw Problem(

@@ -39,7 +39,7 @@ package struct HostAnswer: Sendable {
             told.insert(socket.id)
             if let peer = judge.peer(of: socket.id) { told.insert(peer.id) }
             guard let story = judge.story(of: socket.id) else { continue }
-            stories.append("\(HostScene.safe(socket.place)): \(story)")
+            stories.append("\(HostScene.safe(socket.place))\(judge.scene.namespaceSuffix(of: socket)): \(story)")
         }
         guard stories.count > mostStories else { return stories }
         return stories.prefix(mostStories) + ["and \(stories.count - mostStories) more connections"]

@@ -4,8 +4,8 @@ import SocketCore
 package enum HostCheck {
     /// Two lines or more for each verdict, and the count of all; `width`: where lines are wrapped, `nil`: nowhere.
     package static func lines(
-        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden = HostLook.Hidden(), owners: String? = nil,
-        width: Int? = 80
+        _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden = HostLook.Hidden(),
+        owners: String? = nil, width: Int? = 80
     ) -> [String] {
         let name = found.map(\.lint.count).max() ?? 0
         var lines: [String] = []
@@ -13,7 +13,7 @@ package enum HostCheck {
             let head = "\(Format.padded(word(verdict.severity), to: 8)) \(Format.padded(verdict.lint, to: name)) "
             lines += wrapped(verdict.sentence, head: head, width: width)
         }
-        return lines + [summary(found, sockets: sockets, hidden: hidden, owners: owners)]
+        return lines + [summary(found, sockets: sockets, namespaces: namespaces, hidden: hidden, owners: owners)]
     }
 
     private static func word(_ severity: Severity) -> String {
@@ -23,12 +23,12 @@ package enum HostCheck {
     /// `2 problems, 1 note in 212 sockets; not checked: calls of 14 processes (ptrace_scope 1)`
     /// - Parameter owners: whose sockets have no program in sight, as `HiddenOwners` says it.
     package static func summary(
-        _ found: [HostVerdict], sockets: Int, hidden: HostLook.Hidden, owners: String? = nil
+        _ found: [HostVerdict], sockets: Int, namespaces: Int = 1, hidden: HostLook.Hidden, owners: String? = nil
     ) -> String {
         let notes = found.count { $0.severity == .note }
         var parts = [
             "\(Format.count(found.count - notes, "problem")), \(Format.count(notes, "note")) in "
-                + Format.count(sockets, "socket")
+                + Format.count(sockets, "socket") + (namespaces > 1 ? " of \(namespaces) network namespaces" : "")
         ]
         let missing = missing(hidden, owners)
         if !missing.isEmpty { parts.append("not checked: " + missing.joined(separator: ", ")) }
@@ -48,6 +48,7 @@ package enum HostCheck {
         } else if hidden.sockets > 0 {
             missing.append("owners of \(Format.count(hidden.sockets, "socket"))")
         }
+        if hidden.namespaces > 0 { missing.append(Format.count(hidden.namespaces, "network namespace")) }
         missing += hidden.tables.map { "\($0.title), which this kernel does not list" }.sorted()
         return missing
     }

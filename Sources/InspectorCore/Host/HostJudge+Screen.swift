@@ -41,6 +41,9 @@ extension HostJudge {
     /// The processes that have it open, as far as they are known.
     package func owners(of id: UInt64) -> [Int32] { scene[id].map { scene.owners(of: $0).map(\.process) } ?? [] }
 
+    /// The network namespace that a socket is in, as far as it is known.
+    package func namespace(of socket: HostSocket) -> HostNamespace? { scene.look.namespaces[socket.namespace] }
+
     /// Whether it is the end that was connected to.
     package func isServerSide(_ id: UInt64) -> Bool { scene[id].map(scene.isServerSide) ?? false }
 

@@ -88,8 +88,14 @@ package struct HostJudge: Sendable {
         resets.removeAll { look.time - $0.time > Self.news }
         let rules = HostRules(facts, settings)
         var before: Set<UInt64> = []
+        let closed = Set(look.closings.map(\.id))
         for closing in look.closings {
-            if let verdict = rules.resetCause(closing, after: before) { resets.append((verdict, look.time)) }
+            // The kernel tells the order within a namespace alone.
+            let peer = scene[closing.id].flatMap(scene.peer)
+            let isAcross = peer.map { $0.namespace != closing.namespace } ?? false
+            if let verdict = rules.resetCause(closing, after: isAcross ? closed : before) {
+                resets.append((verdict, look.time))
+            }
             before.insert(closing.id)
         }
         if resets.count > Self.mostResets { resets.removeFirst(resets.count - Self.mostResets) }

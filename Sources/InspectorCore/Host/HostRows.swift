@@ -26,7 +26,7 @@ package struct HostRows: Sendable {
 
     /// The number of a socket that was in a snapshot.
     package func id(of cookie: UInt64) -> SocketID? {
-        known[cookie]?.id ?? closings.rows.last { $0.host?.cookie == cookie }?.id
+        known[cookie]?.id ?? closings.rows.last { $0.host?.key == cookie }?.id
     }
 
     /// Adds the events from this sequence number on.
@@ -112,6 +112,7 @@ package struct HostRows: Sendable {
         facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, socket.time - former.time)
         facts.kernel = KernelSnapshot(socket)
         var host = HostSnapshot(socket)
+        host.namespace = judge.namespace(of: socket)
         if let asking = judge.asking(of: socket.id) {
             facts.descriptor = asking.descriptor
             (host.process, host.others) = (asking.process?.number, asking.others)

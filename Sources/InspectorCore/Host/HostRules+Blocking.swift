@@ -89,7 +89,7 @@ extension HostRules {
         let other = before.reader.id == edge.writer.id ? "" : " of fd \(before.reading.descriptor ?? -1)"
         return HostVerdict.Side(
             name: scene.name(edge.writing, of: edge.writer), descriptor: edge.writing.descriptor,
-            words: "\(writes(edge)); \(unread)\(other)")
+            words: "\(writes(edge)); \(unread)\(other)\(scene.namespaceSuffix(of: edge.writer))")
     }
 
     /// `in send of 47.7M`, or what is known of a writer that waits otherwise.
@@ -177,12 +177,14 @@ extension HostRules {
         let unread = Self.size(reader.unread)
         let does = asking.words.isEmpty ? "does not read" : asking.words
         return HostVerdict.Side(
-            name: scene.name(asking, of: reader), descriptor: asking.descriptor, words: "\(does); \(unread) unread")
+            name: scene.name(asking, of: reader), descriptor: asking.descriptor,
+            words: "\(does); \(unread) unread\(scene.namespaceSuffix(of: reader))")
     }
 
     private func waiterSide(_ edge: HostEdge) -> HostVerdict.Side {
         HostVerdict.Side(
-            name: scene.name(edge.writing, of: edge.writer), descriptor: edge.writing.descriptor, words: writes(edge))
+            name: scene.name(edge.writing, of: edge.writer), descriptor: edge.writing.descriptor,
+            words: writes(edge) + scene.namespaceSuffix(of: edge.writer))
     }
 
     // MARK: The far end

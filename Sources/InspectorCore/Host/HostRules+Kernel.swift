@@ -42,7 +42,9 @@ extension HostRules {
         // Linux tries again after one second each for the first four times, then ever later (tcp_syn_linear_timeouts).
         guard socket.retransmits > 0, let entry = facts.ledger[socket.id] else { return }
         let lasting = max(entry.socket.time - entry.owned, .seconds(Int(socket.retransmits)))
-        let listeners = scene.listeners(socket.peer?.port).filter { $0.receiveQueue ?? 0 > $0.sendQueue ?? 0 }
+        let listeners = scene.listeners(socket.peer?.port, in: socket.namespace).filter {
+            $0.receiveQueue ?? 0 > $0.sendQueue ?? 0
+        }
         guard lasting >= time("connecting-silent") else {
             isUndecided = true
             return
@@ -74,9 +76,18 @@ extension HostRules {
 
     /// Ports of this host that connections to one address use up.
     private mutating func judgePorts() {
-        guard let range = scene.look.localPorts, range.count >= 10 else { return }
+        for namespace in Set(scene.look.namespaces.keys).union([0]).sorted() {
+            if let range = scene.look.localPorts(in: namespace) { judgePorts(range, in: namespace) }
+        }
+    }
+
+    private mutating func judgePorts(_ range: ClosedRange<UInt16>, in namespace: UInt16) {
+        guard range.count >= 10 else { return }
         var uses: [[SocketAddress]: [HostSocket]] = [:]
-        for socket in sockets where socket.transport == .tcp && !socket.isListening && socket.state != .closed {
+        for socket in sockets
+        where socket.transport == .tcp && !socket.isListening && socket.state != .closed
+            && socket.namespace == namespace
+        {
             guard let port = socket.local?.port, range.contains(port), let peer = socket.peer,
                 let local = socket.local?.with(port: 0), !scene.isServerSide(socket)
             else { continue }

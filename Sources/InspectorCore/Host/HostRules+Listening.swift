@@ -30,11 +30,13 @@ extension HostRules {
         var transport: HostTransport
         var address: SocketAddress?
         var interface: UInt32
+        var namespace: UInt16
         /// Names of Unix-domain sockets are not shared.
         var id: UInt64?
 
         init(_ listener: HostSocket) {
             (transport, address, interface) = (listener.transport, listener.local, listener.interface)
+            namespace = listener.namespace
             id = listener.transport.isUnix ? listener.id : nil
         }
     }
@@ -113,8 +115,12 @@ extension HostRules {
             guard child.inode == 0, child.transport == listener.transport,
                 child.state == .established || child.state == .closeWait
             else { return false }
-            if listener.transport.isUnix { return child.local != nil && child.local == listener.local }
-            guard let local = listener.local?.unmapped, child.local?.port == local.port else { return false }
+            if listener.transport.isUnix {
+                return child.local != nil && child.local == listener.local && scene.mayAccept(child, listener)
+            }
+            guard let local = listener.local?.unmapped, child.local?.port == local.port,
+                scene.mayAccept(child, listener)
+            else { return false }
             return local.isWildcard || child.local?.unmapped.host == local.host
         }
     }

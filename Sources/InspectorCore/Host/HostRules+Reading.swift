@@ -89,6 +89,7 @@ extension HostRules {
             words.append("\(Self.size(unsent)) unsent")
         }
         return HostVerdict.Side(
-            name: scene.name(asking, of: socket), descriptor: asking.descriptor, words: words.joined(separator: "; "))
+            name: scene.name(asking, of: socket), descriptor: asking.descriptor,
+            words: words.joined(separator: "; ") + scene.namespaceSuffix(of: socket))
     }
 }

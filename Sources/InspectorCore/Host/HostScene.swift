@@ -7,14 +7,9 @@ struct HostScene: Sendable {
     private(set) var programs: [Int32: HostProgram] = [:]
     private var byID: [UInt64: Int] = [:]
     private var byInode: [UInt64: Int] = [:]
-    private var byEnds: [Ends: Int] = [:]
+    private var pairs = HostPairs()
     private var listening: [UInt16: [Int]] = [:]
     private var names: Set<SocketAddress> = []
-
-    private struct Ends: Hashable {
-        var local: SocketAddress
-        var peer: SocketAddress
-    }
 
     init(_ look: HostLook) {
         self.look = look
@@ -23,7 +18,7 @@ struct HostScene: Sendable {
             if socket.inode != 0 { byInode[socket.inode] = index }
             guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { continue }
             if socket.isListening { listening[port, default: []].append(index) }
-            if let peer = socket.peer?.unmapped { byEnds[Ends(local: local, peer: peer)] = index }
+            pairs.insert(socket, at: index)
         }
         programs = look.processes.filter { !$0.value.threads.isEmpty }.mapValues(HostProgram.init)
     }
@@ -50,13 +45,11 @@ struct HostScene: Sendable {
     /// The other end, where it is on this host and can be seen.
     func peer(of socket: HostSocket) -> HostSocket? {
         if socket.transport.isUnix { return socket.peerInode == 0 ? nil : self.socket(inode: socket.peerInode) }
-        guard socket.transport == .tcp, let local = socket.local?.unmapped, let peer = socket.peer?.unmapped else {
-            return nil
-        }
-        return byEnds[Ends(local: peer, peer: local)].map { look.sockets[$0] }
+        guard socket.transport == .tcp else { return nil }
+        return pairs.peer(of: socket, in: look.sockets).map { look.sockets[$0] }
     }
 
-    /// The listeners of a TCP port.
+    /// The listeners of a TCP port, in all network namespaces.
     func listeners(_ port: UInt16?) -> [HostSocket] {
         (port.flatMap { listening[$0] } ?? []).map { look.sockets[$0] }
     }
@@ -64,7 +57,9 @@ struct HostScene: Sendable {
     /// Whether it is the end that was connected to: a listener has its port, or a Unix-domain socket its name.
     func isServerSide(_ socket: HostSocket) -> Bool {
         if socket.transport.isUnix { return socket.local?.name?.isEmpty == false }
-        return socket.local?.port.flatMap { listening[$0] } != nil
+        return socket.local?.port.flatMap { listening[$0] }?.contains { place in
+            look.sockets[place].namespace == socket.namespace
+        } ?? false
     }
 
     /// Who has it open, as far as that may be seen.

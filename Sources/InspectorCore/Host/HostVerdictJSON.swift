@@ -9,7 +9,7 @@ extension HostVerdict {
             JSON.Member("evidence", JSON(verdict.evidence.rawValue)), JSON.Member("subject", JSON(verdict.subject)),
             JSON.Member("for_seconds", JSON(seconds: verdict.lasting)), JSON.Member("sentence", JSON(sentence)),
             JSON.Member("remedy", JSON(remedy)), JSON.Member("next", JSON(verdict.next ?? remedy)),
-            JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON($0) })),
+            JSON.Member("sockets", .array(sockets.prefix(Self.mostSockets).map { JSON(HostSocket.cookie(of: $0)) })),
             JSON.Member("processes", .array(processes.map { JSON(Int($0.number)) })),
             JSON.Member("more", JSON(more)),
         ]

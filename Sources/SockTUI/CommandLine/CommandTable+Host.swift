@@ -80,7 +80,9 @@ extension CommandTable {
         Option(name: "--payload", commands: ["mcp"], help: "tell unread bytes of this user's programs, too") {
             (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
-        Option(name: "--netns", value: "PID", commands: host, help: "look at this process's network namespace") {
+        Option(
+            name: "--netns", value: "PID", commands: host, help: "look at the network namespace of this process alone"
+        ) {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {
                 throw UsageError("--netns", "\(text) is not a process number")

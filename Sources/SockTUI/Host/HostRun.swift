@@ -63,7 +63,9 @@ enum HostRun {
         let text = options.isJSON ? json(found, count, watch.look) : lines(found, count, watch.look)
         let hidden = watch.look.hidden
         var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
-        if options.isStrict, hidden.processes + hidden.calls + hidden.sockets > 0 { status = max(status, 3) }
+        if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
+            status = max(status, 3)
+        }
         return Program.status(of: StandardStream.output.write(text), otherwise: status)
     }
 
@@ -85,7 +87,8 @@ enum HostRun {
     private static func lines(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
-            found, sockets: count, hidden: look.hidden, owners: HiddenOwners.text(look, names: OwnUser.names()),
+            found, sockets: count, namespaces: look.namespaces.count, hidden: look.hidden,
+            owners: HiddenOwners.text(look, names: OwnUser.names()),
             width: width)
         return lines.joined(separator: "\n") + "\n"
     }
@@ -96,7 +99,8 @@ enum HostRun {
         let summary: JSON = [
             "type": "checked", "sockets": JSON(count), "hidden_processes": JSON(hidden.processes),
             "hidden_calls": JSON(hidden.calls), "hidden_sockets": JSON(hidden.sockets),
-            "hidden_reason": JSON(hidden.reason),
+            "hidden_reason": JSON(hidden.reason), "namespaces": JSON(max(1, look.namespaces.count)),
+            "hidden_namespaces": JSON(hidden.namespaces),
         ]
         return (verdicts + [summary]).map { $0.text + "\n" }.joined()
     }

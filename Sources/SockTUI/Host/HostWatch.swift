@@ -11,7 +11,8 @@ struct HostWatch {
     private(set) var look = HostLook(time: .zero, sockets: [])
 
     init(_ options: HostOptions, _ lints: LintSettings) {
-        observer = HostObserver(readsCalls: options.readsCalls, namespace: options.namespace)
+        observer = HostObserver(
+            readsCalls: options.readsCalls, namespace: options.namespace, entersOthers: options.namespace == nil)
         judge = HostJudge(lints)
     }
 
@@ -34,8 +35,8 @@ struct HostWatch {
     }
 
     /// The unread bytes of a socket of the last look.
-    func peek(_ cookie: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
-        guard let socket = look.sockets.first(where: { $0.id == cookie }) else {
+    func peek(_ id: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
+        guard let socket = look.sockets.first(where: { $0.id == id }) else {
             return UnreadBytes(reason: "it is closed")
         }
         return try observer.peek(socket, process: process, descriptor: descriptor)

@@ -50,7 +50,7 @@ struct UnreadWatch {
             return refused("it is of user \(facts.st_uid): \(PeekRules.needsOthers)")
         }
         do throws(HostObserver.Problem) {
-            let found = try watch.peek(host.cookie, process: process, descriptor: descriptor)
+            let found = try watch.peek(host.key, process: process, descriptor: descriptor)
             let note =
                 "\(OwnUser.text) looks at unread bytes of \(host.programText), process \(process) of user "
                 + "\(facts.st_uid), descriptor \(descriptor): \(found.bytes.count) bytes"

@@ -203,7 +203,7 @@ private struct Looker {
         for socket in sockets {
             guard let host = socket.host else { continue }
             inodes.insert(host.inode)
-            if let peer = watch.judge.peer(of: host.cookie) { inodes.insert(peer.inode) }
+            if let peer = watch.judge.peer(of: host.key) { inodes.insert(peer.inode) }
         }
         return inodes.subtracting([0])
     }

@@ -36,6 +36,14 @@ package enum IPAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether it is in 127.0.0.0/8 (also inside an IPv4-mapped address), or ::1.
+    package var isLoopback: Bool {
+        switch unmapped {
+        case .v4(let bits): UInt32(bigEndian: bits) >> 24 == 127
+        case .v6(let high, let low): high == 0 && low == UInt64(1).bigEndian
+        }
+    }
+
     /// Whether it is a multicast group: 224.0.0.0 to 239.255.255.255, or ff00::/8.
     package var isMulticast: Bool {
         switch self {

@@ -1,11 +1,12 @@
 /// The container that a control group belongs to, by how Docker, containerd, CRI-O, Podman, Kubernetes and LXC call those.
 package enum ContainerName {
-    /// The first 12 digits of a container's identifier, or the name of an LXC or systemd-nspawn container; `nil`: the group
-    /// is none of a container. The innermost counts.
+    /// The first 12 digits of a container's identifier, the name of an LXC or systemd-nspawn container, or `pod 1a2b3c4d`
+    /// where a group of Kubernetes tells of no container; `nil`: the group is none of a container. The innermost counts.
     package static func text(cgroup path: String) -> String? {
         let parts = path.split(separator: "/")
         for index in parts.indices.reversed() {
             if let digits = identifier(parts[index]) { return digits }
+            if let pod = pod(parts[...index]) { return pod }
             if index > parts.startIndex, ["lxc", "lxc.payload"].contains(parts[index - 1]) { return cut(parts[index]) }
             if parts[index].hasPrefix("lxc.payload.") { return cut(parts[index].dropFirst("lxc.payload.".count)) }
             if parts[index].hasPrefix("machine-"), parts[index].hasSuffix(".scope") {
@@ -15,11 +16,36 @@ package enum ContainerName {
         return nil
     }
 
+    /// `pod 1a2b3c4d`, the first digits of the identifier of the Kubernetes pod that a control group belongs to; `nil`: it
+    /// belongs to none. The group does not tell the pod's name.
+    package static func pod(cgroup path: String) -> String? {
+        let parts = path.split(separator: "/")
+        return parts.indices.reversed().lazy.compactMap { pod(parts[...$0]) }.first
+    }
+
+    /// `kubepods/burstable/podUID`, and under systemd `kubepods-burstable-podUID.slice`, with `_` for `-`. The identifier
+    /// is a UUID, or for what a node runs of its own 32 digits.
+    private static func pod(_ path: ArraySlice<Substring>) -> String? {
+        guard let part = path.last, path.contains(where: { $0.contains("kubepods") }) else { return nil }
+        let name = part.hasSuffix(".slice") ? part.dropLast(".slice".count) : part
+        for length in [36, 32] where name.count >= length + 3 {
+            let (before, uid) = (name.dropLast(length), name.suffix(length))
+            let digits = uid.filter { $0 != "-" && $0 != "_" }
+            guard before == "pod" || before.hasSuffix("-pod"), digits.count == 32, digits.allSatisfy(isDigit) else {
+                continue
+            }
+            return "pod \(digits.prefix(8))"
+        }
+        return nil
+    }
+
+    private static func isDigit(_ character: Character) -> Bool { character.isHexDigit && character.isASCII }
+
     /// `docker-HEX.scope`, `cri-containerd-HEX.scope`, `libpod-HEX`, `HEX`: 64 digits.
     private static func identifier(_ part: Substring) -> String? {
         let name = part.hasSuffix(".scope") ? part.dropLast(".scope".count) : part
         let digits = name.suffix(64)
-        guard digits.count == 64, digits.allSatisfy({ $0.isHexDigit && $0.isASCII }) else { return nil }
+        guard digits.count == 64, digits.allSatisfy(isDigit) else { return nil }
         let before = name.dropLast(64)
         return before.isEmpty || before.last == "-" || before.last == ":" ? String(digits.prefix(12)) : nil
     }

@@ -2,6 +2,8 @@
 package struct HostLook: Sendable {
     package var time: MonotonicTime
     package var sockets: [HostSocket]
+    /// The network namespaces that were looked at, by ordinal, as far as it is known which those are.
+    package var namespaces: [UInt16: HostNamespace] = [:]
     /// The processes that were looked at, by number.
     package var processes: [Int32: HostProcess] = [:]
     /// Who has a socket open, by its inode, as far as that may be seen: a process and its descriptor.
@@ -36,6 +38,8 @@ package struct HostLook: Sendable {
         package var reason: String?
         /// Sockets without an owner in sight.
         package var sockets = 0
+        /// Network namespaces that were not looked at.
+        package var namespaces = 0
         /// Tables of sockets that this kernel does not have.
         package var tables: Set<SocketTable> = []
 
@@ -43,4 +47,9 @@ package struct HostLook: Sendable {
     }
 
     package init(time: MonotonicTime, sockets: [HostSocket]) { (self.time, self.sockets) = (time, sockets) }
+
+    /// Ports that the kernel may choose for a connection in a network namespace.
+    package func localPorts(in namespace: UInt16) -> ClosedRange<UInt16>? {
+        namespace == 0 ? localPorts : namespaces[namespace]?.localPorts
+    }
 }

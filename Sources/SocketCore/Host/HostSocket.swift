@@ -36,8 +36,11 @@ package enum HostState: UInt8, Hashable, Sendable, CaseIterable {
 
 /// A socket of any program of this host, as sock_diag(7) told it at one instant.
 package struct HostSocket: Hashable, Sendable, Identifiable {
-    /// The kernel's cookie: no other socket has had it since the host booted. Addresses, ports and inodes are reused.
+    /// The kernel's cookie, and in its upper bits the namespace: no other socket has had it since the host booted.
+    /// Addresses, ports and inodes are reused.
     package var id: UInt64
+    /// The network namespace that it is in: an ordinal, 0 for the one that is looked at from.
+    package var namespace: UInt16 = 0
     package var transport: HostTransport
     package var state: HostState
     /// When the kernel told this.

@@ -98,6 +98,9 @@ package struct ProcessStatus: Hashable, Sendable {
 
     /// CAP_SYS_PTRACE: it may look into every process.
     package var mayTrace: Bool { (capabilities ?? 0) & 1 << 19 != 0 }
+
+    /// CAP_SYS_ADMIN beside it: it may see which network namespace a process is in, and enter that.
+    package var mayEnterNamespaces: Bool { mayTrace && (capabilities ?? 0) & 1 << 21 != 0 }
 }
 
 /// /proc/PID/task/TID/sched, which needs no right to read.

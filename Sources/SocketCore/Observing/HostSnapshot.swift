@@ -3,8 +3,10 @@
 package struct HostSnapshot: Hashable, Sendable, Codable {
     package var transport: HostTransport
     package var state: HostState
-    /// The kernel's cookie.
+    /// The kernel's cookie, which some kernels count for each network namespace.
     package var cookie: UInt64
+    /// The network namespace that it is in, where that is known.
+    package var namespace: HostNamespace?
     package var inode: UInt64
     package var user: UInt32
     /// The program that has it open: of several the one that waits for it. Not sanitized.
@@ -56,7 +58,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     }
 
     package init(_ socket: HostSocket) {
-        (transport, state, cookie) = (socket.transport, socket.state, socket.id)
+        (transport, state, cookie) = (socket.transport, socket.state, socket.cookie)
         (inode, user) = (socket.inode, socket.user)
         (unread, unsent) = (socket.unread, socket.unsent)
         if socket.isListening { (waiting, waitingLimit) = (socket.receiveQueue, socket.sendQueue) }

@@ -13,6 +13,7 @@ struct HostWorld {
     var slept: [Int32: Double] = [:]
     var started: [Int32: Double] = [:]
     var localPorts: ClosedRange<UInt16>?
+    var namespaces: [UInt16: HostNamespace] = [:]
     var rung = HostProcess.Rung.arguments
 
     subscript(id: UInt64) -> HostSocket {
@@ -161,7 +162,7 @@ struct HostWorld {
                 socket.tcp?.lastSent = ago(sent[socket.id])
                 return socket
             })
-        look.localPorts = localPorts
+        (look.localPorts, look.namespaces) = (localPorts, namespaces)
         (look.owners, look.processes) = (owners, processes)
         for number in processes.keys {
             look.processes[number]?.age = ago(started[number] ?? -1_000)
@@ -189,7 +190,7 @@ extension HostWorld {
             change(&world, time)
             let look = world.look(time)
             var bare = HostLook(time: look.time, sockets: look.sockets)
-            bare.localPorts = look.localPorts
+            (bare.localPorts, bare.namespaces) = (look.localPorts, look.namespaces)
             let wanted = judge.take(bare)
             // Only what was asked for is looked at, as the shell does; owners are known of all.
             var examined = look

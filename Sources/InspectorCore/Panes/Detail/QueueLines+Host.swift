@@ -62,6 +62,10 @@ extension DetailBuilder {
         if let descriptor = socket.descriptor { words.append(Line("fd \(descriptor)")) }
         words.append(safe(host.programUserText, .dim))
         if let container = host.container { words.append(safe("container \(container)", .dim)) }
+        if let pod = host.pod { words.append(Line(pod, Style(.dim))) }
+        if let namespace = host.namespace, namespace.ordinal != 0 {
+            words.append(safe("netns \(namespace.label)", .dim))
+        }
         words.append(Line("from outside", Style(.dim)))
         if let evidence = host.evidence { words.append(Line("seen by \(evidence)", Style(.dim))) }
         return words

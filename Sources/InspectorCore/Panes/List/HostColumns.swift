@@ -14,10 +14,12 @@ struct HostColumns {
     var asks: Column?
     var lasting: Column?
     var container: Column?
+    var namespace: Column?
     var warnings: Column
 
     /// - Parameter hasContainers: whether a listed program is in one.
-    init(width: Int, hasContainers: Bool = false) {
+    /// - Parameter hasNamespaces: whether a listed socket is in another network namespace.
+    init(width: Int, hasContainers: Bool = false, hasNamespaces: Bool = false) {
         // The program, its peer, what is unread and the warnings are always there.
         var room = width - 1 - 11 - 10 - 8 - 2
         func take(_ columns: Int) -> Bool {
@@ -31,6 +33,7 @@ struct HostColumns {
         let hasLasting = take(6)
         let hasDescriptor = take(5)
         let showsContainers = hasContainers && take(13)
+        let showsNamespaces = hasNamespaces && take(11)
         let more = max(0, room)
         let (moreProgram, morePeer) = (more * 2 / 5, more * 2 / 5)
         var x = 1
@@ -47,6 +50,7 @@ struct HostColumns {
         if hasAsks { asks = place(9 + more - moreProgram - morePeer) }
         if hasLasting { lasting = place(5) }
         if showsContainers { container = place(12) }
+        if showsNamespaces { namespace = place(10) }
         warnings = Column(x: width - 2, width: 2)
     }
 }
@@ -55,8 +59,10 @@ extension ListView {
     /// The heading and the rows of sockets that are looked at from outside.
     static func drawHost(_ model: Model, _ snapshot: EngineSnapshot, _ rect: Rect, on canvas: inout Canvas) {
         let rows = model.list.rows.dropFirst(model.list.top).prefix(max(0, rect.height - 1))
+        let hosts = rows.compactMap { snapshot.socket($0)?.host }
         let columns = HostColumns(
-            width: rect.width, hasContainers: rows.contains { snapshot.socket($0)?.host?.container != nil })
+            width: rect.width, hasContainers: hosts.contains { $0.container != nil },
+            hasNamespaces: hosts.contains { $0.namespace?.ordinal ?? 0 != 0 })
         let heading = Style(.heading)
         func put(_ column: HostColumns.Column?, _ title: String, right: Bool = false) {
             guard let column else { return }
@@ -73,6 +79,7 @@ extension ListView {
         put(columns.asks, "ASKS")
         put(columns.lasting, "FOR", right: true)
         put(columns.container, "CONTAINER")
+        put(columns.namespace, "NETNS")
         put(columns.warnings, "!")
         let body = rect.trimmed(top: 1)
         for (index, id) in model.list.rows.dropFirst(model.list.top).prefix(body.height).enumerated() {
@@ -115,6 +122,7 @@ struct HostRow {
         put(columns.asks, safe(host.asks ?? "-", Style(host.asks == nil ? .dim : .plain)))
         right(columns.lasting, host.asksFor.map { Format.duration($0) }, .dim)
         put(columns.container, safe(host.container ?? "-", Style(.dim)))
+        put(columns.namespace, safe(host.namespace?.label ?? "-", Style(.dim)))
         let found = model.shared.findings[socket.id].filter { $0.severity > .note }
         if found.contains(where: { $0.severity == .critical }) {
             put(columns.warnings, Line("!!", Style(.bad, [.bold])))

@@ -1,0 +1,73 @@
+import SocketCore
+
+/// Which network namespace each process of this host is in, as far as that may be seen, and which of these namespaces are
+/// looked at.
+struct NamespaceTable {
+    struct Entry {
+        let ordinal: UInt16
+        var members: Set<Int32>
+    }
+
+    /// So many are looked at, the own one included.
+    static let most = 64
+    /// A process may move to another namespace, and its number may be another's: so many are asked again in each look.
+    private static let rechecks = 128
+
+    private let system: HostSystem
+    private let own: UInt64?
+    /// Processes by namespace, and the namespace of each process; `nil`: it may not be seen.
+    private(set) var members: [UInt64: Set<Int32>] = [:]
+    private var places: [Int32: UInt64?] = [:]
+    private var turn: [Int32] = []
+    /// The other namespaces that are looked at, by inode.
+    private(set) var ordinals: [UInt64: UInt16] = [:]
+    private var lastOrdinal: UInt16 = 0
+
+    /// - Parameter own: the inode of the namespace that is looked at from.
+    init(_ system: HostSystem, own: UInt64?) { (self.system, self.own) = (system, own) }
+
+    /// Takes note of processes that began, ended or moved.
+    mutating func refresh() {
+        let numbers = Set((try? system.numbers("/proc")) ?? [])
+        for number in Array(places.keys) where !numbers.contains(number) { forget(number) }
+        let new = numbers.filter { places[$0] == nil }
+        if turn.isEmpty { turn = places.keys.sorted(by: >) }
+        let again = turn.suffix(Self.rechecks).filter(numbers.contains)
+        turn.removeLast(min(Self.rechecks, turn.count))
+        for number in again + new { place(number) }
+        choose()
+    }
+
+    /// How many namespaces there are for which there was no room.
+    var left: Int { members.count - ordinals.count - (own.flatMap { members[$0] } == nil ? 0 : 1) }
+
+    private mutating func place(_ number: Int32) {
+        let link = try? system.link("/proc/\(number)/ns/net")
+        let now = link.flatMap(NetworkText.namespaceInode)
+        guard places[number] != .some(now) else { return }
+        forget(number)
+        places[number] = .some(now)
+        if let now { members[now, default: []].insert(number) }
+    }
+
+    private mutating func forget(_ number: Int32) {
+        guard let inode = places.removeValue(forKey: number) ?? nil else { return }
+        members[inode]?.remove(number)
+        if members[inode]?.isEmpty == true { members[inode] = nil }
+    }
+
+    /// Those that were looked at stay; others follow in the order of their first process.
+    private mutating func choose() {
+        ordinals = ordinals.filter { members[$0.key] != nil }
+        guard ordinals.count < Self.most - 1 else { return }
+        let new = members.filter { $0.key != own && ordinals[$0.key] == nil }
+        let sorted = new.sorted { ($0.value.min() ?? 0, $0.key) < ($1.value.min() ?? 0, $1.key) }
+        for (inode, _) in sorted.prefix(Self.most - 1 - ordinals.count) { ordinals[inode] = nextOrdinal() }
+    }
+
+    private mutating func nextOrdinal() -> UInt16 {
+        let taken = Set(ordinals.values)
+        repeat { lastOrdinal &+= 1 } while lastOrdinal == 0 || taken.contains(lastOrdinal)
+        return lastOrdinal
+    }
+}

@@ -1,0 +1,172 @@
+import CSocketKitSystem
+import Glibc
+import SocketCore
+
+/// Looks at the sockets of network namespaces other than the one that is looked at from.
+///
+/// Nothing of a namespace is held but the socket by which the kernel tells of what closes in it, and that no longer than
+/// until the look after its last process ended.
+struct OtherNamespaces {
+    /// What the kernel tells of closes in one namespace.
+    private final class Closings {
+        var events: ClosingEvents
+
+        init(_ descriptor: Int32) { events = ClosingEvents(descriptor) }
+    }
+
+    private let system: HostSystem
+    /// The one that is looked at from, as far as it is known.
+    private let facts: HostNamespace?
+    private var names = NamespaceNames()
+    /// `nil`: only the one namespace is looked at.
+    private var table: NamespaceTable?
+    private var closings: [UInt16: Closings] = [:]
+
+    /// How many bytes of closed sockets' facts the kernel may keep in each.
+    private static let closingRoom: Int32 = 256 << 10
+    /// A process that is entered by may have ended: so many of a namespace are tried.
+    private static let tries = 4
+
+    /// - Parameter process: the process whose namespace is looked at from; `nil` for this one.
+    init(_ system: HostSystem, process: Int32?, entersOthers: Bool) {
+        self.system = system
+        let path = process.map { "/proc/\($0)/ns/net" } ?? "/proc/self/ns/net"
+        let own = (try? system.link(path)).flatMap(NetworkText.namespaceInode)
+        facts = own.map { HostNamespace(ordinal: 0, inode: $0) }
+        let mayEnter = ProcessStatus(system.text("/proc/self/status") ?? []).mayEnterNamespaces
+        if entersOthers, process == nil, own != nil, mayEnter { table = NamespaceTable(system, own: own) }
+    }
+
+    /// A process that is in this namespace; `nil`: there is none, or it is the one that is looked at from.
+    func process(in ordinal: UInt16) -> Int32? {
+        guard let table, let inode = table.ordinals.first(where: { $0.value == ordinal })?.key else { return nil }
+        return table.members[inode]?.min()
+    }
+
+    /// Adds the sockets of all other namespaces, and what closed in them.
+    mutating func look(into look: inout HostLook) {
+        names.refresh(look.time)
+        if var facts {
+            facts.name = names[facts.inode]
+            look.namespaces[0] = facts
+        }
+        guard var table else { return }
+        table.refresh()
+        self.table = table
+        let there = Set(table.ordinals.values)
+        closings = closings.filter { there.contains($0.key) }
+        takeClosings(&look)
+        let visits = table.ordinals.map { inode, ordinal in
+            NamespaceVisit(
+                ordinal: ordinal, inode: inode,
+                processes: Array((table.members[inode] ?? []).sorted().prefix(Self.tries)),
+                closingRoom: closings[ordinal] == nil ? Self.closingRoom : nil)
+        }
+        let found = NamespaceVisit.make(visits, system)
+        for outcome in found { add(outcome, to: &look) }
+        // One that could not be entered may be about to end.
+        let entered = Set(found.map(\.visit.ordinal))
+        closings = closings.filter { entered.contains($0.key) }
+        look.hidden.namespaces = table.left + visits.count - found.count
+    }
+
+    /// Before the tables are read, as for the own namespace.
+    private func takeClosings(_ look: inout HostLook) {
+        for (ordinal, closings) in closings.sorted(by: { $0.key < $1.key }) {
+            let told = closings.events.take(look.time)
+            look.closings += told.sockets.map { $0.placed(in: ordinal) }
+            look.closingsLost = look.closingsLost.map { $0 + told.lost }
+        }
+    }
+
+    private mutating func add(_ outcome: NamespaceVisit.Outcome, to look: inout HostLook) {
+        let ordinal = outcome.visit.ordinal
+        look.sockets += outcome.sockets
+        var facts = HostNamespace(ordinal: ordinal, inode: outcome.visit.inode, name: names[outcome.visit.inode])
+        facts.localPorts = outcome.localPorts
+        look.namespaces[ordinal] = facts
+        if let descriptor = outcome.closings { closings[ordinal] = Closings(descriptor) }
+    }
+}
+
+/// A look at one namespace, on a thread that enters it.
+struct NamespaceVisit: Sendable {
+    let ordinal: UInt16
+    let inode: UInt64
+    /// Processes that are in it.
+    let processes: [Int32]
+    /// `nil`: what closes is told already.
+    let closingRoom: Int32?
+
+    struct Outcome: Sendable {
+        let visit: NamespaceVisit
+        var sockets: [HostSocket] = []
+        var localPorts: ClosedRange<UInt16>?
+        /// A descriptor that is told of what closes, which the caller owns.
+        var closings: Int32?
+    }
+
+    /// Makes all these looks on one thread. One that cannot be entered has no outcome.
+    static func make(_ visits: [NamespaceVisit], _ system: HostSystem) -> [Outcome] {
+        guard !visits.isEmpty else { return [] }
+        return OwnThread.run { visits.sorted { $0.ordinal < $1.ordinal }.compactMap { $0.make(system) } } ?? []
+    }
+
+    /// The thread stays in the namespace.
+    private func make(_ system: HostSystem) -> Outcome? {
+        guard processes.contains(where: enter) else { return nil }
+        var outcome = Outcome(visit: self)
+        outcome.closings = closingRoom.flatMap { ClosingEvents.openDescriptor(system, nil, room: $0) }
+        let dump = SocketDump(system: system, namespace: nil)
+        var seen: [UInt64: Int] = [:]
+        for table in SocketTable.allCases {
+            // A table that this kernel does not have is missing in the own namespace, too.
+            for socket in (try? dump.sockets(of: table)) ?? [] {
+                let place = seen[socket.id] ?? outcome.sockets.count
+                if place == outcome.sockets.count { outcome.sockets.append(socket) }
+                outcome.sockets[place] = socket.placed(in: ordinal)
+                seen[socket.id] = place
+            }
+        }
+        outcome.localPorts = system.text("/proc/sys/net/ipv4/ip_local_port_range").flatMap(NetworkText.portRange)
+        return outcome
+    }
+
+    /// Whether this process is in the namespace, and that could be entered.
+    private func enter(by process: Int32) -> Bool {
+        let place = open("/proc/\(process)/ns/net", O_RDONLY | O_CLOEXEC)
+        guard place >= 0 else { return false }
+        defer { close(place) }
+        var facts = stat()
+        guard fstat(place, &facts) == 0, UInt64(facts.st_ino) == inode else { return false }
+        return csystem_enter_network(place) == 0
+    }
+}
+
+/// The names that network namespaces have below /run/netns (ip-netns(8)).
+struct NamespaceNames {
+    private var names: [UInt64: String] = [:]
+    private var read: MonotonicTime?
+
+    /// They are read again after this time.
+    private static let pause = Duration.seconds(5)
+    private static let most = 4_096
+
+    subscript(inode: UInt64) -> String? { names[inode] }
+
+    mutating func refresh(_ now: MonotonicTime, folder: String = "/run/netns") {
+        if let read, now - read < Self.pause { return }
+        (read, names) = (now, [:])
+        guard let stream = opendir(folder) else { return }
+        defer { closedir(stream) }
+        while names.count < Self.most, let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var facts = stat()
+            guard !name.hasPrefix("."), stat("\(folder)/\(name)", &facts) == 0 else { continue }
+            // Of two names, the same at each look.
+            if names[UInt64(facts.st_ino)].map({ name < $0 }) ?? true { names[UInt64(facts.st_ino)] = name }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import InspectorCore
+import SocketCore
+import SocketTestSupport
+import Testing
+
+@testable import SockTUI
+
+/// What is told of a connection whose ends are in two network namespaces.
+@Suite(
+    "Why, across namespaces", .serialized, .enabled(if: NamespacePair.isPossible, "\(NamespacePair.need)"),
+    .timeLimit(.minutes(3)))
+struct NamespaceWhyTests {
+    @Test("a client that is stuck in send here is told which program there does not read")
+    func guilty() throws {
+        let pair = try NamespacePair()
+        var watch = HostWatch(HostOptions(), LintSettings())
+        let answer = try #require(try HostRun.why(.process(pair.client), HostOptions(), &watch))
+        let verdict = try #require(answer.found.first { $0.lint == "write-blocked" })
+        #expect(verdict.severity == .warning && verdict.evidence == .arguments)
+        #expect(verdict.processes.map(\.number) == [pair.server, pair.client])
+        let inode = watch.look.namespaces.values.map(\.inode)
+        #expect(Set(inode).count == inode.count && inode.count >= 3)
+        let text = answer.lines.joined(separator: "\n")
+        #expect(text.contains("[\(pair.server)] does not read") && text.contains("(netns "), "\(text)")
+        // Loopback connections of both namespaces have the same addresses.
+        for process in [pair.client, pair.server] {
+            let near = try #require(
+                watch.look.sockets.first { socket in
+                    socket.peer?.port == 7_000 && watch.look.owners[socket.inode]?.first?.process == process
+                })
+            let far = try #require(watch.judge.peer(of: near.id))
+            #expect(far.namespace == near.namespace && watch.judge.owners(of: far.id).contains(process))
+        }
+    }
+
+    @Test("the sockets of one namespace are listed by a filter")
+    func filter() throws {
+        let pair = try NamespacePair()
+        var (watch, rows) = (HostWatch(HostOptions(), LintSettings()), HostRows())
+        try watch.see(readsPrograms: true, processes: [pair.server])
+        let snapshot = rows.snapshot(of: watch.look, by: watch.judge, [], wallNanoseconds: 0)
+        let row = try #require(snapshot.sockets.first { $0.host?.owners.contains(pair.server) == true })
+        let inode = try #require(row.host?.namespace?.inode)
+        let filter = try Filter.parse("netns:\(inode)").get()
+        let listed = filter.matching(snapshot.sockets, snapshot.time, Findings(LintSettings()))
+        #expect(listed.count >= 5 && listed.allSatisfy { $0.host?.namespace?.inode == inode })
+        #expect(listed.contains { $0.local?.port == NamespacePair.serverPort })
+    }
+}
