@@ -60,7 +60,9 @@ enum HostRun {
         if count == 0, !options.filter.isEmpty {
             return Program.complain("\(options.filter): no socket of this host matches", status: 2)
         }
-        let text = options.isJSON ? json(found, count, watch.look) : lines(found, count, watch.look)
+        let text =
+            options.isJSON
+            ? json(found, count, watch.look) : lines(found, count, watch.look, isFiltered: !options.filter.isEmpty)
         let hidden = watch.look.hidden
         var status: Int32 = found.contains { $0.severity >= options.level } ? 1 : 0
         if options.isStrict, hidden.processes + hidden.calls + hidden.sockets + hidden.namespaces > 0 {
@@ -84,10 +86,12 @@ enum HostRun {
         return (matching, listed.count)
     }
 
-    private static func lines(_ found: [HostVerdict], _ count: Int, _ look: HostLook) -> String {
+    private static func lines(
+        _ found: [HostVerdict], _ count: Int, _ look: HostLook, isFiltered: Bool
+    ) -> String {
         let width = StandardStream.output.isTerminal ? 80 : nil
         let lines = HostCheck.lines(
-            found, sockets: count, namespaces: look.namespaces.count, hidden: look.hidden,
+            found, sockets: count, namespaces: isFiltered ? 1 : look.namespaces.count, hidden: look.hidden,
             owners: HiddenOwners.text(look, names: OwnUser.names()),
             width: width)
         return lines.joined(separator: "\n") + "\n"
