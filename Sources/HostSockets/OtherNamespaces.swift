@@ -119,7 +119,9 @@ struct NamespaceVisit: Sendable {
         outcome.closings = closingRoom.flatMap { ClosingEvents.openDescriptor(system, nil, room: $0) }
         let dump = SocketDump(system: system, namespace: nil)
         var seen: [UInt64: Int] = [:]
-        for table in SocketTable.allCases {
+        let counts = SocketCounts(
+            system.text("/proc/thread-self/net/sockstat") ?? [], system.text("/proc/thread-self/net/sockstat6") ?? [])
+        for table in SocketTable.allCases where !counts.isEmpty(table) {
             // A table that this kernel does not have is missing in the own namespace, too.
             for socket in (try? dump.sockets(of: table)) ?? [] {
                 let place = seen[socket.id] ?? outcome.sockets.count

@@ -35,6 +35,22 @@ struct HostNamespaceTests {
         }
     }
 
+    @Test("a table is passed over only where the kernel says that it is empty")
+    func counts() {
+        func empty(_ text: String, _ text6: String) -> Set<SocketTable> {
+            let counts = SocketCounts(Array(text.utf8), Array(text6.utf8))
+            return Set(SocketTable.allCases.filter { counts.isEmpty($0) })
+        }
+        let none = "sockets: used 2\nTCP: inuse 0 orphan 0 tw 0 alloc 0 mem 0\nUDP: inuse 0 mem 0\nUDPLITE: inuse 0\n"
+        let none6 = "TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\n"
+        #expect(empty(none, none6) == [.tcp4, .tcp6, .udp4, .udp6])
+        #expect(empty(none.replacing("tw 0", with: "tw 1"), none6) == [.udp4, .udp6])
+        #expect(empty(none.replacing("TCP: inuse 0", with: "TCP: inuse 1"), none6) == [.tcp6, .udp4, .udp6])
+        #expect(empty(none, "TCP6: inuse 3\nUDP6: inuse 1\n") == [.tcp4, .udp4])
+        #expect(empty(none, "") == [.tcp4, .udp4] && empty("", none6) == [.udp6] && empty("", "").isEmpty)
+        #expect(empty("TCP: inuse x tw\nUDP: inuse\n:\nTCP\n", "TCP6:\nUDP6: inuse -1\n").isEmpty)
+    }
+
     @Test("ports are those of the namespace")
     func ports() {
         var look = HostLook(time: .zero, sockets: [])
