@@ -37,6 +37,9 @@ package final class HostObserver: Sendable {
         others = Mutex(OtherNamespaces(system, process: namespace, entersOthers: entersOthers))
     }
 
+    /// Whether the network namespaces of all processes are looked at.
+    package var entersOthers: Bool { others.withLock { $0.entersOthers } }
+
     /// All sockets, without the programs that they belong to. A socket is listed once.
     ///
     /// Throws `Problem` if the kernel refuses. Tables that this kernel does not have are in `hidden.tables`.

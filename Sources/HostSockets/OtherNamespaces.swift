@@ -37,6 +37,8 @@ struct OtherNamespaces {
         if entersOthers, process == nil, own != nil, mayEnter { table = NamespaceTable(system, own: own) }
     }
 
+    var entersOthers: Bool { table != nil }
+
     /// A process that is in this namespace; `nil`: there is none, or it is the one that is looked at from.
     func process(in ordinal: UInt16) -> Int32? {
         guard let table, let inode = table.ordinals.first(where: { $0.value == ordinal })?.key else { return nil }

@@ -31,7 +31,9 @@ struct NamespaceTests {
         observer.examine(&look, inodes: Set(look.sockets.map(\.inode)), reads: false)
         for (number, process) in zip(numbers, [pair.client, pair.server]) {
             let here = look.sockets.filter { $0.namespace == number && $0.inode != 0 }
-            #expect(here.count >= 4)
+            #expect(here.count == (process == pair.client ? 4 : 7))
+            let alone = try HostObserver(namespace: process).look().sockets
+            #expect(Set(alone.map(\.id)) == Set(here.map(\.cookie)), "\(alone)")
             #expect(here.allSatisfy { look.owners[$0.inode]?.contains { $0.process == process } == true }, "\(here)")
         }
         let again = try observer.look()

@@ -34,6 +34,16 @@ struct NamespaceWhyTests {
         }
     }
 
+    @Test("where nothing is found, what was looked at is said")
+    func places() throws {
+        var options = HostOptions()
+        #expect(HostWatch(options, LintSettings()).place == "this host")
+        options.namespace = getpid()
+        let place = HostWatch(options, LintSettings()).place
+        #expect(place == "the network namespace of process \(getpid())")
+        #expect(HostRun.nothing(.port(9), place) == "no socket of \(place) has :9 at either end")
+    }
+
     @Test("the sockets of one namespace are listed by a filter")
     func filter() throws {
         let pair = try NamespacePair()

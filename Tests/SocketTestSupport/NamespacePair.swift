@@ -37,6 +37,8 @@ package final class NamespacePair {
             libc.prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
             enter()
             kept = own()
+            six = socket.create_server(("::1", 7002), family=socket.AF_INET6)
+            datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); datagrams.bind(("::1", 7003))
             os.write(there, b"1"); os.read(down_in, 1)
             up("vb", "10.9.0.2")
             server = socket.create_server(("10.9.0.2", 9000))

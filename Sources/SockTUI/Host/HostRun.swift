@@ -13,7 +13,7 @@ enum HostRun {
         do throws(HostObserver.Problem) {
             let answer = try why(target, options, &watch)
             guard let answer else {
-                return Program.complain(nothing(target), status: 2)
+                return Program.complain(nothing(target, watch.place), status: 2)
             }
             let text =
                 options.isJSON ? answer.json.text : answer.lines.joined(separator: "\n")
@@ -24,13 +24,13 @@ enum HostRun {
         }
     }
 
-    /// Why nothing is found.
-    static func nothing(_ target: HostTarget) -> String {
+    /// Why nothing is found in a place.
+    static func nothing(_ target: HostTarget, _ place: String) -> String {
         switch target {
         case .process(let number) where kill(number, 0) != 0 && errno == ESRCH: "there is no process \(number)"
         case .process(let number): "process \(number) has no sockets that can be seen"
         case .name(let name): "no program with sockets is called \(name)"
-        case .port, .address, .datagrams: "no socket of this host has \(target) at either end"
+        case .port, .address, .datagrams: "no socket of \(place) has \(target) at either end"
         }
     }
 
@@ -58,7 +58,7 @@ enum HostRun {
         }
         let (found, count) = listed(watch, options)
         if count == 0, !options.filter.isEmpty {
-            return Program.complain("\(options.filter): no socket of this host matches", status: 2)
+            return Program.complain("\(options.filter): no socket of \(watch.place) matches", status: 2)
         }
         let text =
             options.isJSON

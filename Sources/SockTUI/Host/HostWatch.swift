@@ -6,6 +6,7 @@ import SocketCore
 /// Looks at the host again and again, and lets a judge judge. Not for an engine's queue: a look takes milliseconds.
 struct HostWatch {
     private let observer: HostObserver
+    private let namespace: Int32?
     private(set) var judge: HostJudge
     /// The last look, with what was learnt of the programs.
     private(set) var look = HostLook(time: .zero, sockets: [])
@@ -13,6 +14,7 @@ struct HostWatch {
     init(_ options: HostOptions, _ lints: LintSettings) {
         observer = HostObserver(
             readsCalls: options.readsCalls, namespace: options.namespace, entersOthers: options.namespace == nil)
+        namespace = options.namespace
         judge = HostJudge(lints)
     }
 
@@ -40,6 +42,12 @@ struct HostWatch {
             return UnreadBytes(reason: "it is closed")
         }
         return try observer.peek(socket, process: process, descriptor: descriptor)
+    }
+
+    /// What is looked at, in words.
+    var place: String {
+        if let namespace { return "the network namespace of process \(namespace)" }
+        return observer.entersOthers ? "this host" : "this network namespace"
     }
 
     /// The processes of a name.

@@ -117,7 +117,8 @@ package enum Footer {
         let names = Dictionary(hidden.map { ($0.user, $0.userName) }) { first, _ in first }.compactMapValues { $0 }
         let owners = HiddenOwners.text(hidden.map(\.user), names: names).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
-        let words = [owners, missing].compactMap { $0 }
+        // How many owners are not known is in the header, too.
+        let words = [missing, owners].compactMap { $0 }
         return words.isEmpty ? nil : words.joined(separator: "; ")
     }
 
