@@ -10,13 +10,23 @@ package struct PeekRules: Hashable, Sendable {
     package var isOn = false
     /// The user that this program runs as.
     package var user: UInt32
+    /// Who ran it through sudo: the user at the keys, who may look into what is his without it.
+    package var sudoUser: UInt32?
 
-    package init(user: UInt32 = 0) { self.user = user }
+    package init(user: UInt32 = 0, sudoUser: UInt32? = nil) { (self.user, self.sudoUser) = (user, sudoUser) }
 
     package static let needsOthers = "start with --peek-others to look into programs of other users"
 
     /// Whether a socket, or the program that has it open, is another user's. A program whose user is not known may be.
-    package func isForeign(_ host: HostSnapshot) -> Bool { host.user != user || host.programUser != user }
+    package func isForeign(_ host: HostSnapshot) -> Bool {
+        isForeign(socket: host.user, program: host.programUser)
+    }
+
+    /// Both are one user's: a socket that another one handed over is not.
+    package func isForeign(socket: UInt32, program: UInt32?) -> Bool {
+        let own = [user, sudoUser].compactMap { $0 }
+        return socket != program || !own.contains(socket)
+    }
 }
 
 /// Whose unread bytes are shown.

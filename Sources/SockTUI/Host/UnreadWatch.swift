@@ -45,7 +45,7 @@ struct UnreadWatch {
         // The user that the kernel would ask for a right to look into the process, not the one of an earlier look.
         var facts = stat()
         guard stat("/proc/\(process)", &facts) == 0 else { return refused("its program has ended") }
-        let isForeign = facts.st_uid != rules.user || host.user != rules.user
+        let isForeign = rules.isForeign(socket: host.user, program: facts.st_uid)
         guard !isForeign || rules.allowsOthers && request.isConfirmed else {
             return refused("it is of user \(facts.st_uid): \(PeekRules.needsOthers)")
         }
@@ -65,9 +65,7 @@ struct UnreadWatch {
 enum OwnUser {
     /// `user 0`, or under sudo `user 1000 as user 0`.
     static var text: String {
-        guard geteuid() == 0, let user = getenv("SUDO_UID").flatMap({ UInt32(String(cString: $0)) }) else {
-            return "user \(geteuid())"
-        }
+        guard let user = Elevation.sudoUser else { return "user \(geteuid())" }
         return "user \(user) as user \(geteuid())"
     }
 
@@ -96,7 +94,7 @@ extension PeekRules {
     /// - Parameter policy: where the administrator says it. A file that is there and cannot be read forbids it.
     func ofThisRun(policy: String = HostPolicy.path) -> PeekRules {
         var rules = self
-        rules.user = geteuid()
+        (rules.user, rules.sudoUser) = (geteuid(), Elevation.sudoUser)
         do throws(TextFile.Problem) {
             rules.refusal = HostPolicy.refusal(try TextFile.contents(of: policy))
         } catch {

@@ -14,6 +14,11 @@ enum Elevation {
         state.withLock { $0 = isWanted || isSudo }
     }
 
+    /// Who ran this program through sudo, as sudo says; `nil`: nobody did.
+    static var sudoUser: UInt32? {
+        geteuid() == 0 ? getenv("SUDO_UID").flatMap { UInt32(String(cString: $0)) } : nil
+    }
+
     static var isRestricted: Bool { state.withLock { $0 } }
 
     /// Why no file is read or written and no editor started; `nil`: they are.

@@ -111,6 +111,20 @@ struct UnreadTests {
         #expect(model.unreadRequest == nil)
     }
 
+    @Test("under sudo the programs of the user who ran it are own ones; a socket that another handed over is not")
+    func sudo() {
+        let rules = PeekRules(user: 0, sudoUser: 1_000)
+        #expect(!rules.isForeign(socket: 1_000, program: 1_000) && !rules.isForeign(socket: 0, program: 0))
+        for (socket, program) in [(33, 33), (1_000, 0), (0, 1_000), (33, 1_000), (1_000, nil)] as [(UInt32, UInt32?)] {
+            #expect(rules.isForeign(socket: socket, program: program), "\(socket) \(String(describing: program))")
+        }
+        #expect(PeekRules(user: 0).isForeign(socket: 1_000, program: 1_000))
+        // The programs of this world are user 0's.
+        var model = model(PeekRules(user: 33, sudoUser: 0))
+        model.press(.character("u"))
+        #expect(model.unreadRequest?.isConfirmed == false)
+    }
+
     @Test("--peek shows them from the start")
     func fromTheStart() {
         var rules = PeekRules()
