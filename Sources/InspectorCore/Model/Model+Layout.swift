@@ -12,7 +12,7 @@ extension Model {
         needs.isZoomed = isZoomed
         if shared.findings.count > 0 {
             let width = ScreenLayout.listWidth(size, tab, isZoomed: isZoomed)
-            needs.warningRows = 1 + warnings.lines(shared, selected: list.selected, width: width).lines.count
+            needs.warningRows = 1 + warnings.height(shared, width: width)
         }
         return ScreenLayout(size, tab, needs)
     }

@@ -108,6 +108,7 @@ extension Model {
             notice = hint("only a relayed connection has another leg")
             return
         }
+        list.scroll(along: linked, height: layout.listRows, in: shared)
         select(linked)
     }
 

@@ -12,6 +12,12 @@ extension ListPane {
         var expected: SocketID?
     }
 
+    struct Jump: Hashable, Sendable {
+        var source: SocketID
+        var target: SocketID
+        var top: Int
+    }
+
     /// The newest connection, if the cursor follows them, is not on it, and nothing else is being done.
     func newest(during pursuit: Pursuit) -> SocketID? {
         guard follows, pursuit.tab == .list, found == nil, !pursuit.hasDialog, pursuit.field == nil else { return nil }

@@ -59,6 +59,21 @@ extension ListPane {
         top = min(max(0, top), max(0, rows.count - height))
     }
 
+    /// Scrolls as far as the cursor is about to jump, so that it stays in its line of the screen; back where it came from,
+    /// shows what was there before. Where both rows are in sight nothing scrolls.
+    mutating func scroll(along target: SocketID, height: Int, in shared: Shared) {
+        guard let source = selected, let from = row(of: source, in: shared), let to = row(of: target, in: shared) else {
+            return
+        }
+        let before = top
+        defer { jump = Jump(source: source, target: target, top: before) }
+        if let jump, jump.source == target, jump.target == source {
+            top = jump.top
+        } else if !(top..<top + max(1, height)).contains(to) {
+            top += to - from
+        }
+    }
+
     /// Whether the cursor is to stay in its row, which another connection has come into.
     func keepsPlace(_ row: Int?, in shared: Shared) -> Bool {
         guard let row, rows.indices.contains(row), selected.map({ listed($0, in: shared) }) != rows[row] else {

@@ -46,6 +46,8 @@ package struct ListPane: Hashable, Sendable {
     package internal(set) var isChosen = false
     /// Index of the first row in sight.
     package internal(set) var top = 0
+    /// Where the cursor jumped from last, to where, and the first row that was in sight before.
+    var jump: Jump?
     package internal(set) var sorting = Sorting()
     package internal(set) var filter = Filter()
     /// The optional columns that are wanted.
