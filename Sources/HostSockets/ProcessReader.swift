@@ -44,6 +44,7 @@ struct ProcessReader {
         let wanted = entry.sockets.filter { inodes.contains($0.value) }
         for descriptor in wanted.keys {
             guard let facts = facts(folder, descriptor), facts.flags != nil else { continue }
+            process.flagsRead.insert(descriptor)
             if !facts.closesOnExec { process.keptOverExec.insert(descriptor) }
             if facts.isNonBlocking { process.nonBlocking.insert(descriptor) }
         }
@@ -71,6 +72,7 @@ struct ProcessReader {
     func mayReadCalls(_ entry: ProcessTable.Entry, _ user: UInt32?) -> String? {
         if !readsCalls { return "--no-calls" }
         if !entry.allowsCalls { return "refused" }
+        if traceScope >= 3 { return "ptrace_scope \(traceScope)" }
         if privilege.mayTrace { return nil }
         if traceScope > 0 { return "ptrace_scope \(traceScope)" }
         return user == privilege.user || privilege.user == 0 ? nil : "other users"

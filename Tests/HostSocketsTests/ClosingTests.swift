@@ -57,6 +57,38 @@ struct ClosingTests {
         #expect(told.values.contains { $0.transport == .udp } && told.values.contains { $0.local?.host == "::1" })
     }
 
+    @Test("of a connection that was reset the kernel tells nothing before its program closes it")
+    func held() throws {
+        let script = """
+            import ctypes, fcntl, socket, struct, sys
+            assert ctypes.CDLL(None).unshare(0x40000000) == 0, "unshare"
+            probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            fcntl.ioctl(probe, 0x8914, struct.pack("16sH14x", b"lo", 0x1))
+            listener = socket.create_server(("127.0.0.1", 0))
+            near = socket.create_connection(listener.getsockname())
+            far, _ = listener.accept()
+            near.sendall(bytes(77))
+            print("ready", flush=True)
+            sys.stdin.readline()
+            near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)); near.close()
+            print("closed", flush=True)
+            sys.stdin.readline()
+            far.close()
+            sys.stdin.readline()
+            """
+        let peer = try Peer(["python3", "-c", script])
+        wait("ready", of: peer)
+        let observer = HostObserver(namespace: peer.process)
+        let far = try #require(try observer.look().sockets.first { $0.unread == 77 })
+        try peer.write("go\n")
+        wait("closed", of: peer)
+        let look = try observer.look()
+        #expect(look.closingsLost == 0 && !look.closings.contains { $0.id == far.id })
+        #expect(!look.sockets.contains { $0.id == far.id })
+        try peer.write("go\n")
+        #expect(try eventually { try observer.look().closings.contains { $0.id == far.id } })
+    }
+
     /// The kernel has room for a few only where its buffer is that of an ordinary user.
     @Test("those that the kernel had no room for are counted")
     func lost() throws {

@@ -109,6 +109,16 @@ struct LadderTests {
         #expect(look.hidden.reason == "ptrace_scope 1")
     }
 
+    @Test("under ptrace_scope 3 nothing is tried by root either")
+    func noTracing() throws {
+        let refusals = Refusals()
+        let texts = ["/proc/sys/kernel/yama/ptrace_scope": "3\n"]
+        let (look, process) = try look(refusals.system(["/syscall"], memory: true, texts: texts))
+        expectWaits(process)
+        #expect(refusals.count("/syscall") == 0 && refusals.count("memory") == 0)
+        #expect(look.hidden.reason == "ptrace_scope 3")
+    }
+
     @Test("without calls, none is read")
     func noCalls() throws {
         let refusals = Refusals()

@@ -12,6 +12,10 @@ struct HostClosings: Sendable {
     private(set) var count: UInt64 = 0
     private var events: [SocketEvent] = []
     private var nextEvent: UInt64 = 0
+    /// Sockets whose connection is gone while their program still has them open, and what is said of them after that.
+    private var held: [UInt64: String] = [:]
+    /// Beyond so many all are forgotten, since what the kernel lost is never told.
+    private static let mostHeld = 65_536
 
     /// - Parameter row: as it was last seen.
     /// - Parameter closing: what the kernel told of it for the last time; `nil`: nothing.
@@ -45,6 +49,22 @@ struct HostClosings: Sendable {
         return (Array(events.suffix(Int(nextEvent - first))), first - sequence, nextEvent)
     }
 
+    /// The connection of a socket is over, and its program still has it open.
+    mutating func hold(_ row: SocketSnapshot, at now: MonotonicTime, _ end: HostEnd) {
+        append(row, nil, at: now, end.words + end.holder)
+        if held.count >= Self.mostHeld { held.removeAll() }
+        if let cookie = row.host?.cookie { held[cookie] = end.words }
+    }
+
+    /// The kernel tells of the end of a socket. Returns whether its connection was over before.
+    mutating func release(_ cookie: UInt64) -> Bool {
+        guard let words = held.removeValue(forKey: cookie) else { return false }
+        if let index = rows.lastIndex(where: { $0.host?.cookie == cookie }) {
+            rows[index].closed?.error?.detail = words
+        }
+        return true
+    }
+
     /// How a socket ended, as far as that is seen.
     static func words(_ last: HostSnapshot, _ closing: HostSocket?, isReset: Bool) -> String {
         guard let closing else { return last.transport.isUnix ? "closed" : "gone, how was not told" }
@@ -53,6 +73,33 @@ struct HostClosings: Sendable {
         case .closeWait, .lastAck, .closing: return "closed after its peer"
         case .synSent: return "gave up connecting"
         default: return "closed"
+        }
+    }
+}
+
+/// How a connection ended that the kernel does not list any more and has not destroyed either: its program still has the
+/// socket open, or it waits to be accepted.
+struct HostEnd {
+    var words: String
+    var holder: String
+
+    /// `nil`: it is not known, since this kind of socket may be unlisted for other reasons.
+    /// - Parameter isResetByPeer: whether the peer was seen to reset it.
+    init?(_ row: SocketSnapshot, isResetByPeer: Bool) {
+        guard let last = row.host, last.transport == .tcp else { return nil }
+        switch last.state {
+        case .established, .finWait1, .finWait2:
+            words = isResetByPeer ? "reset by its peer" : "reset or timed out"
+        case .closeWait, .lastAck, .closing: words = "closed on both sides, or reset"
+        case .synSent: words = "not connected: refused or timed out"
+        case .synReceived, .newSynReceived: words = "not connected: the handshake was not completed"
+        case .listening: words = "does not listen any more"
+        case .closed, .timeWait: return nil
+        }
+        if last.inode == 0 {
+            holder = last.state == .established || last.state == .closeWait ? " before it was accepted" : ""
+        } else {
+            holder = "; still held by " + (last.program == nil ? "a program of user \(last.user)" : last.programText)
         }
     }
 }

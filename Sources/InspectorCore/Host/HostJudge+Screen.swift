@@ -35,6 +35,15 @@ extension HostJudge {
             descriptor: asking.descriptor, others: asking.others)
     }
 
+    /// Whether the descriptor by which a program has it blocks, and whether an exec closes it; `nil`: not looked at.
+    package func flags(_ asking: HostAsking) -> (blocks: Bool, closesOnExec: Bool)? {
+        guard let descriptor = asking.descriptor,
+            let process = asking.process.flatMap({ scene.look.processes[$0.number] }),
+            process.flagsRead.contains(descriptor)
+        else { return nil }
+        return (!process.nonBlocking.contains(descriptor), !process.keptOverExec.contains(descriptor))
+    }
+
     /// The other end, where it is on this host.
     package func peer(of id: UInt64) -> HostSocket? { scene[id].flatMap(scene.peer) }
 

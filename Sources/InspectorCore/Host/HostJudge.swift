@@ -104,6 +104,9 @@ package struct HostJudge: Sendable {
     /// Whether it was closed with bytes unread, as far as that is known.
     func wasReset(_ id: UInt64) -> Bool { resets.contains { $0.verdict.sockets.first == id } }
 
+    /// Whether its peer was closed with bytes unread, as far as that is known.
+    func wasResetByPeer(_ id: UInt64) -> Bool { resets.contains { $0.verdict.sockets.dropFirst().contains(id) } }
+
     // MARK: Suspects
 
     private func suspects() -> [HostSocket] {

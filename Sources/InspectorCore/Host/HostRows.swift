@@ -17,6 +17,8 @@ package struct HostRows: Sendable {
     }
 
     private var closings = HostClosings()
+    /// Whether the kernel had no room for some closings before the last look.
+    private var hasLost = false
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
     /// The names of users, as far as they are known.
@@ -73,8 +75,13 @@ package struct HostRows: Sendable {
     /// close.
     private mutating func end(_ look: HostLook, _ judge: HostJudge) {
         var unseen = 0
-        for closing in look.closings where (known[closing.id]?.closing = closing) == nil { unseen += 1 }
+        for closing in look.closings where (known[closing.id]?.closing = closing) == nil {
+            if !closings.release(closing.id) { unseen += 1 }
+        }
         closings.count(unseen: unseen)
+        // What was closed since the look before is told in this one at the latest.
+        let isTold = look.closingsLost == 0 && !hasLost
+        hasLost = look.closingsLost != 0
         let there = Set(look.sockets.map(\.id))
         for (cookie, entry) in known.filter({ !there.contains($0.key) }).sorted(by: { $0.value.id < $1.value.id }) {
             guard entry.closing != nil || entry.isMissing else {
@@ -84,6 +91,10 @@ package struct HostRows: Sendable {
             known[cookie] = nil
             // The program of one in TIME-WAIT had closed it before.
             guard let row = entry.row, let last = row.host, last.state != .timeWait else { continue }
+            if isTold, entry.closing == nil, let end = HostEnd(row, isResetByPeer: judge.wasResetByPeer(cookie)) {
+                closings.hold(row, at: look.time, end)
+                continue
+            }
             let words = HostClosings.words(last, entry.closing, isReset: judge.wasReset(cookie))
             closings.append(row, entry.closing, at: look.time, words)
         }
@@ -124,6 +135,7 @@ package struct HostRows: Sendable {
             (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)
             host.asksWords = asking.words.isEmpty ? nil : asking.words
             host.evidence = asking.proof.rawValue
+            if let flags = judge.flags(asking) { (host.blocks, host.closesOnExec) = flags }
         }
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id

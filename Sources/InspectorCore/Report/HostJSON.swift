@@ -14,7 +14,8 @@ extension SocketJSON {
             "evidence": JSON(host.evidence), "container": JSON(host.container),
             "netns": JSON(host.namespace?.label), "netns_inode": JSON(host.namespace?.inode),
             "peer_id": JSON(host.peer?.number),
-            "peer_program": JSON(host.peerProgram),
+            "peer_program": JSON(host.peerProgram), "blocking": host.blocks.map { .bool($0) } ?? .null,
+            "cloexec": host.closesOnExec.map { .bool($0) } ?? .null,
         ]
     }
 }

@@ -30,6 +30,8 @@ package struct HostProcess: Hashable, Sendable {
     package var keptOverExec: Set<Int32> = []
     /// Those of its sockets that do not block (O_NONBLOCK), as far as they were looked at.
     package var nonBlocking: Set<Int32> = []
+    /// Those of its sockets of which these two were looked at.
+    package var flagsRead: Set<Int32> = []
     /// Its epoll descriptors. The entries of a set are there where one of its sockets was a suspect; `nil`: not read.
     package var pollSets: [Int32: [PollEntry]?] = [:]
     package var hasRing = false
@@ -129,4 +131,7 @@ package struct HostCall: Hashable, Sendable {
     package var waitsForAll = false
 
     package init(_ kind: Kind, _ name: String) { (self.kind, self.name) = (kind, name) }
+
+    /// Whether it ends by itself when a time is over, and waits for nothing else.
+    package var isTimedSleep: Bool { name == "nanosleep" || name == "clock_nanosleep" }
 }

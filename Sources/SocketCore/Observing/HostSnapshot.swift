@@ -38,6 +38,10 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
     /// The control group of its program, and the name of its container. Not sanitized.
     package var cgroup: String?
     package var container: String?
+    /// Whether calls on the descriptor by which that program has it wait (no O_NONBLOCK), and whether an exec closes it
+    /// (O_CLOEXEC); `nil`: not looked at.
+    package var blocks: Bool?
+    package var closesOnExec: Bool?
     package var tcp: TCP?
     package var verdicts: [HostFinding] = []
 

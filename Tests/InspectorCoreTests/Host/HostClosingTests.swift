@@ -98,7 +98,86 @@ struct HostClosingTests {
             _ = snapshot(look)
         }
         let closed = try #require(snapshot(look).sockets.first { !$0.isLive })
-        #expect(closed.host?.cookie == 3 && closed.ending == "gone, how was not told")
+        #expect(closed.host?.cookie == 3 && closed.ending == "reset or timed out; still held by api.py[4711]")
+    }
+
+    /// Looks at second 10, and twice without a socket of which the kernel does not say that it was destroyed.
+    private func unlisted(
+        _ world: HostWorld, _ id: UInt64 = 2, lost: UInt64? = 0
+    ) -> (rows: HostRows, judge: HostJudge, ending: String?) {
+        var (judge, rows) = (HostJudge(), HostRows())
+        judge.takeExamined(world.look(10))
+        var snapshot = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
+        for second in [11.0, 12] {
+            var look = world.look(second)
+            look.sockets.removeAll { $0.id == id }
+            look.closingsLost = second == 11 ? lost : 0
+            judge.takeExamined(look)
+            snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
+        }
+        return (rows, judge, snapshot.sockets.first { !$0.isLive }?.ending)
+    }
+
+    @Test("a connection that is gone while its program has it open was reset or timed out, if nothing was lost")
+    func held() {
+        #expect(unlisted(Self.pair()).ending == "reset or timed out; still held by curl[81]")
+        for lost in [1, nil] as [UInt64?] {
+            #expect(unlisted(Self.pair(), lost: lost).ending == "gone, how was not told")
+        }
+        var world = Self.pair()
+        world[2].inode = 0
+        #expect(unlisted(world).ending == "reset or timed out before it was accepted")
+        world = Self.pair()
+        world.processes = [:]
+        world.owners = [:]
+        #expect(unlisted(world).ending == "reset or timed out; still held by a program of user 0")
+        let ends: [(HostState, String)] = [
+            (.closeWait, "closed on both sides, or reset"), (.synSent, "not connected: refused or timed out"),
+        ]
+        for (state, words) in ends {
+            world = Self.pair()
+            world[2].state = state
+            #expect(unlisted(world).ending == "\(words); still held by curl[81]")
+        }
+        world = HostWorld()
+        world.program(81, "curl")
+        _ = world.datagrams(81, 3, port: 53)
+        #expect(unlisted(world, 1).ending == "gone, how was not told")
+    }
+
+    @Test("when its program closes it at last, its row says so no more, and it is not counted again")
+    func released() throws {
+        var (rows, judge, _) = unlisted(Self.pair())
+        var look = Self.pair().look(13)
+        look.sockets.removeAll { $0.id == 2 }
+        var closing = Self.pair()[2]
+        (closing.state, closing.inode) = (.closed, 0)
+        look.closings = [closing]
+        judge.takeExamined(look)
+        let snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
+        #expect(snapshot.sockets.first { !$0.isLive }?.ending == "reset or timed out")
+        #expect(snapshot.counters.closed == 1)
+    }
+
+    @Test("who resets it with bytes unread is known to have")
+    func resetByPeer() {
+        var (judge, rows) = (HostJudge(), HostRows())
+        let world = Self.pair()
+        judge.takeExamined(world.look(10))
+        var snapshot = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
+        for second in [11.0, 12] {
+            var look = world.look(second)
+            look.sockets.removeAll { $0.id != 1 }
+            if second == 11 {
+                var closing = world[3]
+                (closing.state, closing.inode) = (.closed, 0)
+                look.closings = [closing]
+            }
+            judge.takeExamined(look)
+            snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
+        }
+        let row = snapshot.sockets.first { $0.host?.cookie == 2 }
+        #expect(row?.ending == "reset by its peer; still held by curl[81]")
     }
 
     @Test("rows and events of what is gone are limited, and what was dropped is counted")

@@ -8,6 +8,7 @@ struct HostPictures {
     /// A deadlock, a full listener, a leak, an idle event loop and a socket of another user.
     static var world: HostWorld {
         var world = HostBlockingTests.deadlock()
+        world.processes[4711]?.flagsRead = [4]
         world.program(812, "nginx", .futex)
         let listener = world.listen(812, 6, port: 80, limit: 128)
         world[listener].receiveQueue = 129
@@ -25,9 +26,9 @@ struct HostPictures {
     }
 
     static func model(
-        _ size: Size, _ tab: Character, selecting row: Int = 0, ascii: Bool = true, peeks: PeekRules = PeekRules()
+        _ size: Size, _ tab: Character, selecting row: Int = 0, ascii: Bool = true, peeks: PeekRules = PeekRules(),
+        of world: HostWorld = world
     ) -> Model {
-        let world = world
         var (judge, rows) = (HostJudge(), HostRows())
         var snapshot = EngineSnapshot(engine: "host", time: .zero, wallNanoseconds: 0)
         for time in [10, 11, 11.31] {
@@ -101,6 +102,50 @@ struct HostPictures {
         }
         #expect(rows("program:nginx") == 1 && rows("pid:4711") == 2 && rows("fd:88") == 1)
         #expect(rows("asks:write") == 2 && rows("warn:deadlock") == 2 && rows("user:0") > 5)
+    }
+
+    /// A server that has left two of twenty connections unread.
+    private static var crowd: HostWorld {
+        var world = HostWorld()
+        world.program(4711, "api.py")
+        world.program(81, "curl")
+        _ = world.listen(4711, 3, port: 80)
+        for descriptor in 4..<24 as Range<Int32> {
+            let ends = world.connect((81, descriptor), (4711, descriptor), port: 80)
+            if descriptor % 10 == 3 { world.fill(ends.server, 18) }
+        }
+        return world
+    }
+
+    @Test("the list is as high wherever its cursor is", arguments: PictureTests.sizes)
+    func height(_ size: Size) {
+        var model = Self.model(size, "1", of: Self.crowd)
+        let height = model.layout.listRows
+        #expect(model.list.rows.count == 41 && model.shared.findings.count > 0)
+        for _ in model.list.rows {
+            model.press(.character("j"))
+            #expect(model.layout.listRows == height, "\(model.selected?.id.description ?? "-")")
+        }
+    }
+
+    @Test(
+        "L keeps the cursor in its line, or the list where it is, and L again shows what was there",
+        arguments: PictureTests.sizes)
+    func jumps(_ size: Size) throws {
+        var model = Self.model(size, "1", of: Self.crowd)
+        for _ in 0..<38 {
+            model.press(.character("j"))
+            let (top, height) = (model.list.top, model.layout.listRows)
+            let from = try #require(model.list.selected.flatMap { model.list.row(of: $0, in: model.shared) })
+            model.press(.character("L"))
+            let to = try #require(model.list.selected.flatMap { model.list.row(of: $0, in: model.shared) })
+            if from == to { continue }
+            let most = model.list.rows.count - height
+            let inSight = (top..<top + height).contains(to)
+            #expect(model.list.top == (inSight ? top : min(max(0, top + to - from), most)), "\(from) \(to)")
+            model.press(.character("L"))
+            #expect(model.list.top == top, "\(from) \(to)")
+        }
     }
 
     @Test("L goes to the other end, and nothing of another program can be changed")

@@ -11,7 +11,7 @@ extension DetailBuilder {
         guard let look = model.detail.unread, look.socket == request.socket else {
             return [rule("unread bytes", right: unreadKey)] + words("waiting for the first look", .dim)
         }
-        return [rule(title(look), right: unreadKey)] + flags(look.found.options) + content(look.found, host)
+        return [rule(title(look), right: unreadKey)] + content(look.found, host)
     }
 
     private var unreadKey: String { model.naming("{unread} off") }
@@ -29,7 +29,25 @@ extension DetailBuilder {
         wrapped(text.split(separator: " ").map { safe(String($0), role) }, separator: " ")
     }
 
-    private func flags(_ options: UnreadBytes.Options?) -> [Row] {
+    /// The flags of its descriptor, and with its unread bytes what only a duplicate of that tells.
+    func flags(_ host: HostSnapshot) -> [Row] {
+        var words: [Line] = []
+        if let blocks = host.blocks { words.append(Line(blocks ? "blocking" : "nonblocking")) }
+        if let closes = host.closesOnExec { words.append(Line(closes ? "cloexec" : "no cloexec")) }
+        if model.detail.showsUnread, let look = model.detail.unread, look.socket == socket.id {
+            words += options(look.found.options)
+        }
+        guard let first = words.first else { return [] }
+        var line = Line(Format.padded(" FLAGS", to: 8), Style(.heading))
+        line.append(first)
+        for word in words.dropFirst() {
+            line.append("  ")
+            line.append(word)
+        }
+        return line.hanging(width: width - 1, indent: 8).map { Row(left: $0) }
+    }
+
+    private func options(_ options: UnreadBytes.Options?) -> [Line] {
         guard let options else { return [] }
         func onOff(_ value: Bool?) -> String? { value.map { $0 ? "on" : "off" } }
         let flags = [
@@ -38,14 +56,13 @@ extension DetailBuilder {
             ("linger", options.linger.map { "\($0) s" } ?? "off"),
             ("user-timeout", options.userTimeout.map { $0 == .zero ? "system's" : Format.duration($0) }),
         ]
-        let lines = flags.compactMap { name, value in
+        return flags.compactMap { name, value in
             value.map { value -> Line in
                 var line = Line(name + " ", Style(.dim))
                 line.append(value)
                 return line
             }
         }
-        return wrapped([Line("FLAGS", Style(.heading))] + lines, separator: "  ")
     }
 
     private func content(_ found: UnreadBytes, _ host: HostSnapshot) -> [Row] {

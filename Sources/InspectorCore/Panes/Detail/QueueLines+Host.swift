@@ -47,7 +47,7 @@ extension DetailBuilder {
         rows += QueueLines(model, socket, width: width).hostRows(host).filter { $0.left.width > 0 }.flatMap { row in
             row.left.hanging(width: width - 1, indent: 8).map { Row(left: $0) }
         }
-        rows += unread(host)
+        rows += flags(host) + unread(host)
         rows += warnings
         rows.append(rule("kernel"))
         rows += wrapped(hostKernel(host), separator: "  ")
