@@ -38,6 +38,8 @@ package struct HostAsking: Hashable, Sendable {
     package var idle: Duration?
     /// Whether that thread waits for this socket.
     package var isWaiting = false
+    /// Whether its program has one thread only, which sleeps for a time: it may look at what came each time it wakes.
+    var wakesLater = false
     /// What is seen: `thread 4711 is in futex`. Sanitized.
     package var words = ""
     /// The same in a column: `send 47.7M`, `epoll ET`.

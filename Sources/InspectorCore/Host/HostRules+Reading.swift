@@ -27,8 +27,10 @@ extension HostRules {
             return
         }
         let elsewhere = lint == "unread-unasked" ? waitsElsewhere(asking, socket) : nil
-        let severity: Severity = isSerious(socket, asking) && elsewhere == nil ? .warning : .note
-        let reason = ([Self.how(asking)] + (elsewhere.map { [$0] } ?? [])).joined(separator: "; ")
+        let returning = lint == "unread-unasked" ? looksNowAndThen(asking, socket) : nil
+        let excuses = [elsewhere, returning].compactMap { $0 }
+        let severity: Severity = isSerious(socket, asking) && excuses.isEmpty ? .warning : .note
+        let reason = ([Self.how(asking)] + excuses).joined(separator: "; ")
         let amount = Self.size(socket.unread)
         var verdict = HostVerdict(
             lint, severity, "\(title(asking, socket)) has left \(amount) unread", because: reason, for: lasting,
@@ -65,6 +67,15 @@ extension HostRules {
             }
         }
         return nil
+    }
+
+    /// Its only thread sleeps now and then and has run lately: it may wait for a whole message by looking at what came
+    /// (MSG_PEEK) each time it wakes.
+    private func looksNowAndThen(_ asking: HostAsking, _ socket: HostSocket) -> String? {
+        guard let number = asking.process?.number, let idle = scene.programs[number]?.leastIdle,
+            idle < HostAsker.idleProof, facts.ledger[socket.id]?.askings.contains(where: \.wakesLater) == true
+        else { return nil }
+        return "it may look at it whenever it wakes"
     }
 
     /// The program at the other end, or its address.

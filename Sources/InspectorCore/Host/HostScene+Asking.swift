@@ -183,7 +183,10 @@ private struct Seen {
         if let writer = program.writer(to: descriptor) {
             return say(.unasked, writer.clause, writer.short)
         }
-        return say(.unasked, inMain, "nobody")
+        var asking = say(.unasked, inMain, "nobody")
+        let threads = program.process.threads
+        asking.wakesLater = threads.count == 1 && threads[0].call?.isTimedSleep == true
+        return asking
     }
 
     private var inMain: String { program.main?.clause ?? "" }

@@ -46,6 +46,21 @@ struct HostReadingTests {
         #expect(early.found.isEmpty && early.isUndecided)
     }
 
+    @Test("who wakes now and then may look at what came, which is a note; who sleeps on, or has more threads, does not")
+    func wakes() {
+        func found(_ call: HostCall, _ change: (inout HostWorld, Double) -> Void = { _, _ in }) -> [Severity] {
+            Self.unread(call).judged(at: HostWorld.check, change).found.map(\.severity)
+        }
+        #expect(found(.sleep) { world, time in world.slept[4711] = time - 0.4 } == [.note])
+        #expect(found(.sleep) == [.warning])
+        #expect(found(.futex) { world, time in world.slept[4711] = time - 0.4 } == [.warning])
+        let two = found(.sleep) { world, time in
+            world.slept[4711] = time - 0.4
+            world.thread(4711, 4712, .futex)
+        }
+        #expect(two == [.warning])
+    }
+
     @Test("age alone is no proof: a consumer that takes 100 B each three seconds is never accused")
     func slowConsumer() {
         var world = Self.unread(.sleep, bytes: 20_000)
