@@ -29,20 +29,31 @@ package struct HostAnswer: Sendable {
         stories = found.contains { $0.severity > .note } ? [] : Self.stories(meant, judge)
     }
 
-    /// Connections first, both ends of one told once.
+    /// Connections first, both ends of one told once. What only waits for late segments is counted: a busy server has
+    /// hundreds of those.
     private static func stories(_ meant: [HostSocket], _ judge: HostJudge) -> [String] {
+        let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
+        let closed = connections.filter { $0.state == .timeWait }
+        let open = closed.count > 1 ? connections.filter { $0.state != .timeWait } : connections
+        var lines = stories(open, "connection", judge)
+        lines += stories(meant.filter(\.isListening), "listener", judge)
+        if closed.count > 1 {
+            lines.append("\(closed.count) connections were closed and are kept a while (TIME-WAIT).")
+        }
+        return lines
+    }
+
+    private static func stories(_ sockets: [HostSocket], _ what: String, _ judge: HostJudge) -> [String] {
         var told: Set<UInt64> = []
         var stories: [String] = []
-        let connections = meant.filter { $0.transport.isStream && !$0.isListening && $0.peer != nil }
-        let listeners = meant.filter(\.isListening)
-        for socket in connections + listeners where !told.contains(socket.id) {
+        for socket in sockets where !told.contains(socket.id) {
             told.insert(socket.id)
             if let peer = judge.peer(of: socket.id) { told.insert(peer.id) }
             guard let story = judge.story(of: socket.id) else { continue }
             stories.append("\(HostScene.safe(socket.place))\(judge.scene.namespaceSuffix(of: socket)): \(story)")
         }
         guard stories.count > mostStories else { return stories }
-        return stories.prefix(mostStories) + ["and \(stories.count - mostStories) more connections"]
+        return stories.prefix(mostStories) + ["and \(stories.count - mostStories) more \(what)s"]
     }
 
     /// The paragraph, line by line.

@@ -71,6 +71,27 @@ struct HostWordsTests {
         #expect(story { ($0.state, $0.peer) = (.closed, nil) }?.hasPrefix("Bound, not connected.") == true)
     }
 
+    @Test("of connections that are kept for late segments alone, why tells how many there are")
+    func closed() throws {
+        func lines(_ count: UInt64) throws -> [String] {
+            let world = Self.quiet()
+            var judge = HostJudge()
+            var look = world.look(10)
+            for number in 0..<count {
+                var socket = HostSocket(id: 900 + number, .tcp, .timeWait, time: look.time, inode: 0)
+                socket.local = .v4(host: "127.0.0.1", port: 80)
+                socket.peer = .v4(host: "127.0.0.1", port: 50_000 + UInt16(number))
+                look.sockets.insert(socket, at: 0)
+            }
+            judge.takeExamined(look)
+            return try #require(HostAnswer(.port(80), [], look, judge)).lines
+        }
+        let many = try lines(500)
+        #expect(many.count == 3 && many[0].contains("Nothing is under way") && many[1].contains("Listens"), "\(many)")
+        #expect(many[2] == "500 connections were closed and are kept a while (TIME-WAIT).")
+        #expect(try lines(1)[0].contains("in case segments come late"))
+    }
+
     @Test("a column says how each is asked for, and for how long")
     func columns() throws {
         let judge = Self.looking(HostBlockingTests.deadlock())
