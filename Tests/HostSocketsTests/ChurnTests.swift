@@ -6,9 +6,12 @@ import Testing
 
 /// Sockets come and go while `ss` and a look list them. One that `ss` listed before and after the look must be in it,
 /// with the same owner; and what is in the look must not have two owners in one process that has it open once.
-@Suite("Sockets that come and go", .enabled(if: geteuid() == 0, "a network namespace needs root"))
+@Suite(
+    "Sockets that come and go", .timeLimit(.minutes(10)),
+    .enabled(if: geteuid() == 0, "a network namespace needs root"))
 struct ChurnTests {
-    private static let rounds = 5
+    /// 100 rounds, or as many as SOCKTUI_CHURN_ROUNDS says, make a proof; these make a test.
+    private static let rounds = Rounds.of("SOCKTUI_CHURN_ROUNDS", else: 5)
     private static let script = """
         import ctypes, fcntl, random, socket, struct
         assert ctypes.CDLL(None).unshare(0x40000000) == 0, "unshare"

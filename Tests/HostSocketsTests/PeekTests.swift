@@ -5,8 +5,10 @@ import SocketCore
 import SocketTestSupport
 import Testing
 
-@Suite("Unread bytes", .serialized, .timeLimit(.minutes(2)))
+/// SOCKTUI_PEEK_ROUNDS sets how often what ends is tried.
+@Suite("Unread bytes", .serialized, .timeLimit(.minutes(10)))
 struct PeekTests {
+    private static let rounds = Rounds.of("SOCKTUI_PEEK_ROUNDS", else: 50)
     private let observer = HostObserver()
 
     /// A connection over loopback, or a pair of UDP sockets, each connected to the other.
@@ -102,7 +104,7 @@ struct PeekTests {
 
     @Test("a duplicate is not kept: the peer gets the end as soon as the program closes")
     func end() throws {
-        for _ in 0..<50 {
+        for _ in 0..<Self.rounds {
             let ends = try Ends(SOCK_STREAM)
             send(ends.near, "x", 1, 0)
             let socket = try socket(ends.far)
@@ -116,7 +118,7 @@ struct PeekTests {
 
     @Test("a reset still comes to the program")
     func reset() throws {
-        for _ in 0..<50 {
+        for _ in 0..<Self.rounds {
             let ends = try Ends(SOCK_STREAM)
             send(ends.near, "x", 1, 0)
             let socket = try socket(ends.far)
@@ -142,7 +144,7 @@ struct PeekTests {
 
     @Test("an error that waits beside a datagram still comes to the program")
     func unreachable() throws {
-        for _ in 0..<50 {
+        for _ in 0..<Self.rounds {
             let ends = try Ends(SOCK_DGRAM)
             send(ends.near, "x", 1, 0)
             let socket = try socket(ends.far)

@@ -2,7 +2,7 @@
 /// they hang until it is killed.
 enum HangingPrograms {
     static let script = """
-        import ctypes, os, select, signal, socket, sys, threading
+        import ctypes, os, select, signal, socket, sys, threading, time
         MANY = 50_000_000
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         address = listener.getsockname()
@@ -179,6 +179,33 @@ enum HangingPrograms {
             def worker():
                 sets = select.epoll(); sets.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE); sets.poll()
             tell(role(worker)); role(worker)
+        def exclusive_busy():
+            listener.setblocking(False)
+            def worker():
+                sets = select.epoll(); sets.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+                while True:
+                    sets.poll()
+                    try: c, _ = listener.accept()
+                    except BlockingIOError: continue
+                    c.setblocking(True); c.recv(10); c.sendall(b"k"); c.close()
+            tell(role(worker)); role(worker)
+            def knock():
+                while True:
+                    c = dial(); c.sendall(b"x"); c.recv(10); c.close(); pause(.1)
+            role(knock)
+        def peek_loop():
+            def run(c):
+                while len(c.recv(1000, socket.MSG_PEEK)) < 1000: time.sleep(.7)
+            tell(role(serve(run)))
+            role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
+        def low_water_recv():
+            def run(c): c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1000); c.recv(4000)
+            tell(role(serve(run)))
+            role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
+        def low_water_select():
+            def run(c): c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1000); select.select([c], [], [])
+            tell(role(serve(run)))
+            role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
         globals()[sys.argv[1]]()
         listener.close()
         sys.stdin.read()
