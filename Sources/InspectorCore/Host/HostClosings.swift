@@ -53,13 +53,13 @@ struct HostClosings: Sendable {
     mutating func hold(_ row: SocketSnapshot, at now: MonotonicTime, _ end: HostEnd) {
         append(row, nil, at: now, end.words + end.holder)
         if held.count >= Self.mostHeld { held.removeAll() }
-        if let cookie = row.host?.cookie { held[cookie] = end.words }
+        if let key = row.host?.key { held[key] = end.words }
     }
 
     /// The kernel tells of the end of a socket. Returns whether its connection was over before.
-    mutating func release(_ cookie: UInt64) -> Bool {
-        guard let words = held.removeValue(forKey: cookie) else { return false }
-        if let index = rows.lastIndex(where: { $0.host?.cookie == cookie }) {
+    mutating func release(_ key: UInt64) -> Bool {
+        guard let words = held.removeValue(forKey: key) else { return false }
+        if let index = rows.lastIndex(where: { $0.host?.key == key }) {
             rows[index].closed?.error?.detail = words
         }
         return true
@@ -83,10 +83,10 @@ struct HostEnd {
     var words: String
     var holder: String
 
-    /// `nil`: it is not known, since this kind of socket may be unlisted for other reasons.
+    /// `nil`: it is not known, since sockets of this kind may be unlisted for other reasons, and a whole namespace may be.
     /// - Parameter isResetByPeer: whether the peer was seen to reset it.
     init?(_ row: SocketSnapshot, isResetByPeer: Bool) {
-        guard let last = row.host, last.transport == .tcp else { return nil }
+        guard let last = row.host, last.transport == .tcp, last.namespace?.ordinal ?? 0 == 0 else { return nil }
         switch last.state {
         case .established, .finWait1, .finWait2:
             words = isResetByPeer ? "reset by its peer" : "reset or timed out"

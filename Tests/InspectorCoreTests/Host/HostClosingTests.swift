@@ -103,13 +103,15 @@ struct HostClosingTests {
 
     /// Looks at second 10, and twice without a socket of which the kernel does not say that it was destroyed.
     private func unlisted(
-        _ world: HostWorld, _ id: UInt64 = 2, lost: UInt64? = 0
+        _ world: HostWorld, _ id: UInt64 = 2, lost: UInt64? = 0, namespaces: [UInt16: HostNamespace] = [:]
     ) -> (rows: HostRows, judge: HostJudge, ending: String?) {
         var (judge, rows) = (HostJudge(), HostRows())
-        judge.takeExamined(world.look(10))
-        var snapshot = rows.snapshot(of: world.look(10), by: judge, [], wallNanoseconds: 0)
+        var look = world.look(10)
+        look.namespaces = namespaces
+        judge.takeExamined(look)
+        var snapshot = rows.snapshot(of: look, by: judge, [], wallNanoseconds: 0)
         for second in [11.0, 12] {
-            var look = world.look(second)
+            look = world.look(second)
             look.sockets.removeAll { $0.id == id }
             look.closingsLost = second == 11 ? lost : 0
             judge.takeExamined(look)
@@ -131,6 +133,10 @@ struct HostClosingTests {
         world.processes = [:]
         world.owners = [:]
         #expect(unlisted(world).ending == "reset or timed out; still held by a program of user 0")
+        world = Self.pair()
+        world[2].namespace = 1
+        let namespaces: [UInt16: HostNamespace] = [1: HostNamespace(ordinal: 1, inode: 7)]
+        #expect(unlisted(world, namespaces: namespaces).ending == "gone, how was not told")
         let ends: [(HostState, String)] = [
             (.closeWait, "closed on both sides, or reset"), (.synSent, "not connected: refused or timed out"),
         ]
