@@ -9,6 +9,8 @@ package struct HostAnswer: Sendable {
     /// Where nothing is wrong: what goes on on each connection.
     package let stories: [String]
     private let hidden: HostLook.Hidden
+    /// The processes that were meant, and how many of them did not show which sockets they have.
+    private let processes: (meant: Int, closed: Int)
 
     /// Connections of which a story is told.
     private static let mostStories = 8
@@ -20,6 +22,7 @@ package struct HostAnswer: Sendable {
         }
         guard !meant.isEmpty else { return nil }
         (sockets, hidden) = (meant, look.hidden)
+        self.processes = (processes.count, processes.count { look.processes[$0]?.rung == .queues })
         var about = Set(meant.map(\.id))
         for socket in meant { if let peer = judge.peer(of: socket.id) { about.insert(peer.id) } }
         found = judge.verdicts().found.filter { verdict in
@@ -62,6 +65,10 @@ package struct HostAnswer: Sendable {
         if !stories.isEmpty, !lines.isEmpty { lines.append("") }
         lines += stories
         if lines.isEmpty { lines = ["Nothing is wrong with \(Format.count(sockets.count, "socket"))."] }
+        if processes.closed > 0 {
+            let count = "\(processes.closed) of these \(processes.meant) processes"
+            lines.append("Not seen: the sockets of \(count) (other users'; sudo shows them).")
+        }
         if hidden.calls > 0, let reason = hidden.reason {
             lines.append(
                 "Not seen: what \(Format.count(hidden.calls, "program")) waits for (\(HostScene.safe(reason))).")

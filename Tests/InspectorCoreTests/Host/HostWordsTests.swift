@@ -92,6 +92,19 @@ struct HostWordsTests {
         #expect(try lines(1)[0].contains("in case segments come late"))
     }
 
+    @Test("of processes of a name, why says how many did not show their sockets")
+    func partlyHidden() throws {
+        var world = Self.quiet()
+        world.program(78, "web.js")
+        var look = world.look(11)
+        func hidden(_ look: HostLook) -> [String]? {
+            HostAnswer(.name("web.js"), [77, 78], look, Self.looking(world))?.lines.filter { $0.hasPrefix("Not seen") }
+        }
+        #expect(hidden(look) == [])
+        look.processes[78]?.rung = .queues
+        #expect(hidden(look) == ["Not seen: the sockets of 1 of these 2 processes (other users'; sudo shows them)."])
+    }
+
     @Test("a column says how each is asked for, and for how long")
     func columns() throws {
         let judge = Self.looking(HostBlockingTests.deadlock())
