@@ -76,18 +76,21 @@ struct PeekClosingTests {
             read = 5
         }
 
-        /// The next line that it prints; `work` is done until it is there.
-        private func line(_ work: () -> Void = { _ = usleep(200) }) throws -> [String] {
-            let end = ContinuousClock.now + .seconds(60)
-            while true {
+        /// The next line that it prints; `work` is done again and again until it is there.
+        private func line(_ work: (() -> Void)? = nil) throws -> [String] {
+            var line: ArraySlice<UInt8>?
+            func isThere() -> Bool {
                 let text = peer.output.dropFirst(read)
-                if let stop = text.firstIndex(of: 10) {
-                    read = stop + 1
-                    return text[..<stop].split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
-                }
-                guard ContinuousClock.now < end else { throw PeerFailure(errno: ETIMEDOUT) }
-                work()
+                line = text.firstIndex(of: 10).map { text[..<$0] }
+                return line != nil
             }
+            _ = eventually(within: .seconds(60)) {
+                for _ in 0..<20 where !isThere() { work?() }
+                return isThere()
+            }
+            let found = try #require(line, "\(peer.complaints)")
+            read = found.endIndex + 1
+            return found.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
         }
 
         func round(_ kind: String, isPeeked: Bool) throws -> Ending {
@@ -103,10 +106,7 @@ struct PeekClosingTests {
                 #expect(isFound)
             }
             func peek() {
-                guard let socket else {
-                    usleep(200)
-                    return
-                }
+                guard let socket else { return }
                 let found = try? observer.peek(socket, process: peer.process, descriptor: descriptor)
                 if found?.bytes.isEmpty == false { looks += 1 }
             }
@@ -114,7 +114,7 @@ struct PeekClosingTests {
             peek()
             #expect(looks == before + (isPeeked ? 1 : 0))
             try peer.write("go\n")
-            let done = try line(peek)
+            let done = try line(isPeeked ? peek : nil)
             let closer = done[3], other = done[1] == closer ? done[2] : done[1]
             return Ending(ports: "\(closer) \(other)", time: try #require(Double(done[4])), seen: Array(done[5...]))
         }

@@ -2,7 +2,7 @@
 /// they hang until it is killed.
 enum HangingPrograms {
     static let script = """
-        import ctypes, os, select, signal, socket, sys, threading, time
+        import ctypes, os, select, signal, socket, sys, threading
         MANY = 50_000_000
         listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         address = listener.getsockname()
@@ -195,7 +195,7 @@ enum HangingPrograms {
             role(knock)
         def peek_loop():
             def run(c):
-                while len(c.recv(1000, socket.MSG_PEEK)) < 1000: time.sleep(.7)
+                while len(c.recv(1000, socket.MSG_PEEK)) < 1000: select.select([], [], [], .7)
             tell(role(serve(run)))
             role(lambda: (c := dial(), c.sendall(bytes(900)), c.recv(10)))
         def low_water_recv():

@@ -132,6 +132,8 @@ package struct HostCall: Hashable, Sendable {
 
     package init(_ kind: Kind, _ name: String) { (self.kind, self.name) = (kind, name) }
 
-    /// Whether it ends by itself when a time is over, and waits for nothing else.
-    package var isTimedSleep: Bool { name == "nanosleep" || name == "clock_nanosleep" }
+    /// Whether it waits for a time to be over and for nothing else: poll and select without a descriptor do that, too.
+    package var isTimedSleep: Bool {
+        name == "nanosleep" || name == "clock_nanosleep" || kind == .poll && reads.isEmpty && writes.isEmpty
+    }
 }

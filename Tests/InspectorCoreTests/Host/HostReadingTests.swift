@@ -52,7 +52,8 @@ struct HostReadingTests {
             Self.unread(call).judged(at: HostWorld.check, change).found.map(\.severity)
         }
         #expect(found(.sleep) { world, time in world.slept[4711] = time - 0.4 } == [.note])
-        #expect(found(.sleep) == [.warning])
+        #expect(found(.polls()) { world, time in world.slept[4711] = time - 0.4 } == [.note])
+        #expect(found(.sleep) == [.warning] && found(.polls()) == [.warning])
         #expect(found(.futex) { world, time in world.slept[4711] = time - 0.4 } == [.warning])
         let two = found(.sleep) { world, time in
             world.slept[4711] = time - 0.4
