@@ -37,20 +37,15 @@ struct HostPairs: Sendable {
     }
 }
 
+/// A port, in the network namespace of a socket.
+struct HostPort: Hashable, Sendable {
+    private var namespace: UInt16
+    private var port: UInt16
+
+    init(_ port: UInt16, of socket: HostSocket) { (self.port, namespace) = (port, socket.namespace) }
+}
+
 extension HostScene {
-    /// The listeners of a TCP port, in one network namespace.
-    func listeners(_ port: UInt16?, in namespace: UInt16) -> [HostSocket] {
-        listeners(port).filter { $0.namespace == namespace }
-    }
-
-    /// Whether a connection that waits to be accepted may be one of this listener's, as far as namespaces tell. The end of
-    /// a Unix-domain socket that waits is in the namespace of its client, and a path means the same in all of them.
-    func mayAccept(_ child: HostSocket, _ listener: HostSocket) -> Bool {
-        if child.namespace == listener.namespace { return true }
-        guard case .unix? = listener.local?.storage else { return false }
-        return look.sockets.count { $0.isListening && $0.local == listener.local } == 1
-    }
-
     /// The network namespace of a socket, in words: `netns blue`; `nil`: it is in the one that is looked at from. Sanitized.
     func namespaceWords(of socket: HostSocket) -> String? {
         guard socket.namespace != 0 else { return nil }

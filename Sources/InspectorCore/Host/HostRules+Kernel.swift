@@ -42,7 +42,7 @@ extension HostRules {
         // Linux tries again after one second each for the first four times, then ever later (tcp_syn_linear_timeouts).
         guard socket.retransmits > 0, let entry = facts.ledger[socket.id] else { return }
         let lasting = max(entry.socket.time - entry.owned, .seconds(Int(socket.retransmits)))
-        let listeners = scene.listeners(socket.peer?.port, in: socket.namespace).filter {
+        let listeners = scene.listeners(socket.peer?.port, near: socket).filter {
             $0.receiveQueue ?? 0 > $0.sendQueue ?? 0
         }
         guard lasting >= time("connecting-silent") else {
@@ -74,36 +74,39 @@ extension HostRules {
         tell(verdict)
     }
 
-    /// Ports of this host that connections to one address use up.
-    private mutating func judgePorts() {
-        for namespace in Set(scene.look.namespaces.keys).union([0]).sorted() {
-            if let range = scene.look.localPorts(in: namespace) { judgePorts(range, in: namespace) }
-        }
+    /// Connections that use up the ports of one address.
+    private struct PortUse: Hashable {
+        var namespace: UInt16
+        var local: SocketAddress
+        var peer: SocketAddress
     }
 
-    private mutating func judgePorts(_ range: ClosedRange<UInt16>, in namespace: UInt16) {
-        guard range.count >= 10 else { return }
-        var uses: [[SocketAddress]: [HostSocket]] = [:]
-        for socket in sockets
-        where socket.transport == .tcp && !socket.isListening && socket.state != .closed
-            && socket.namespace == namespace
-        {
-            guard let port = socket.local?.port, range.contains(port), let peer = socket.peer,
+    /// Ports of a network namespace that connections to one address use up.
+    private mutating func judgePorts() {
+        var uses: [PortUse: [HostSocket]] = [:]
+        for socket in sockets where socket.transport == .tcp && !socket.isListening && socket.state != .closed {
+            guard let port = socket.local?.port, localPorts(socket)?.contains(port) == true, let peer = socket.peer,
                 let local = socket.local?.with(port: 0), !scene.isServerSide(socket)
             else { continue }
-            uses[[local, peer], default: []].append(socket)
+            uses[PortUse(namespace: socket.namespace, local: local, peer: peer), default: []].append(socket)
         }
-        for (ends, users) in uses where users.count * 10 > range.count * 9 {
+        for (use, users) in uses {
+            guard let range = localPorts(users[0]), users.count * 10 > range.count * 9 else { continue }
             let most = Dictionary(grouping: users.map(owner)) { $0.process }.max { $0.value.count < $1.value.count }
             let asking = most?.key == nil ? nil : most?.value.first
             let who = asking.map { title($0, users[0]) + " and others have" } ?? "connections have"
             var verdict = HostVerdict(
-                "ports-exhausted", .warning, "\(who) used up the ports to \(ends[1])",
+                "ports-exhausted", .warning, "\(who) used up the ports to \(use.peer)",
                 because: "\(users.count) of \(range.count) are taken", on: Array(users.prefix(1)), by: asking,
                 evidence: .queues)
             verdict.next = nil
             tell(verdict)
         }
+    }
+
+    /// Ports that the kernel may choose where a socket is, if they are enough to speak of.
+    private func localPorts(_ socket: HostSocket) -> ClosedRange<UInt16>? {
+        scene.look.localPorts(in: socket.namespace).flatMap { $0.count >= 10 ? $0 : nil }
     }
 
     // MARK: Slow readers

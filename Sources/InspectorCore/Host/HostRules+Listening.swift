@@ -112,15 +112,11 @@ extension HostRules {
     /// Connections that wait for accept, which have no inode yet.
     private func children(of listener: HostSocket) -> [HostSocket] {
         sockets.filter { child in
-            guard child.inode == 0, child.transport == listener.transport,
+            guard child.inode == 0, child.transport == listener.transport, child.namespace == listener.namespace,
                 child.state == .established || child.state == .closeWait
             else { return false }
-            if listener.transport.isUnix {
-                return child.local != nil && child.local == listener.local && scene.mayAccept(child, listener)
-            }
-            guard let local = listener.local?.unmapped, child.local?.port == local.port,
-                scene.mayAccept(child, listener)
-            else { return false }
+            if listener.transport.isUnix { return child.local != nil && child.local == listener.local }
+            guard let local = listener.local?.unmapped, child.local?.port == local.port else { return false }
             return local.isWildcard || child.local?.unmapped.host == local.host
         }
     }

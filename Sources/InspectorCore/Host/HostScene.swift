@@ -8,7 +8,7 @@ struct HostScene: Sendable {
     private var byID: [UInt64: Int] = [:]
     private var byInode: [UInt64: Int] = [:]
     private var pairs = HostPairs()
-    private var listening: [UInt16: [Int]] = [:]
+    private var listening: [HostPort: [Int]] = [:]
     private var names: Set<SocketAddress> = []
 
     init(_ look: HostLook) {
@@ -17,7 +17,7 @@ struct HostScene: Sendable {
             byID[socket.id] = index
             if socket.inode != 0 { byInode[socket.inode] = index }
             guard socket.transport == .tcp, let local = socket.local?.unmapped, let port = local.port else { continue }
-            if socket.isListening { listening[port, default: []].append(index) }
+            if socket.isListening { listening[HostPort(port, of: socket), default: []].append(index) }
             pairs.insert(socket, at: index)
         }
         programs = look.processes.filter { !$0.value.threads.isEmpty }.mapValues(HostProgram.init)
@@ -49,17 +49,15 @@ struct HostScene: Sendable {
         return pairs.peer(of: socket, in: look.sockets).map { look.sockets[$0] }
     }
 
-    /// The listeners of a TCP port, in all network namespaces.
-    func listeners(_ port: UInt16?) -> [HostSocket] {
-        (port.flatMap { listening[$0] } ?? []).map { look.sockets[$0] }
+    /// The listeners of a TCP port in the network namespace of a socket.
+    func listeners(_ port: UInt16?, near socket: HostSocket) -> [HostSocket] {
+        (port.flatMap { listening[HostPort($0, of: socket)] } ?? []).map { look.sockets[$0] }
     }
 
     /// Whether it is the end that was connected to: a listener has its port, or a Unix-domain socket its name.
     func isServerSide(_ socket: HostSocket) -> Bool {
         if socket.transport.isUnix { return socket.local?.name?.isEmpty == false }
-        return socket.local?.port.flatMap { listening[$0] }?.contains { place in
-            look.sockets[place].namespace == socket.namespace
-        } ?? false
+        return socket.local?.port.flatMap { listening[HostPort($0, of: socket)] } != nil
     }
 
     /// Who has it open, as far as that may be seen.
