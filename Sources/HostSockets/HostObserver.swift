@@ -18,6 +18,7 @@ package final class HostObserver: Sendable {
     let system: HostSystem
     private let readsCalls: Bool
     let namespace: Int32?
+    private let known = Mutex(KnownSockets())
     private let table: Mutex<ProcessTable>
     /// `nil`: the kernel does not tell which sockets it destroys.
     private let closings: Mutex<ClosingEvents?>
@@ -46,30 +47,31 @@ package final class HostObserver: Sendable {
     package func look() throws(Problem) -> HostLook {
         var look = HostLook(time: system.now(), sockets: [])
         takeClosings(&look)
-        let dump = SocketDump(system: system, namespace: namespace)
-        var seen: [UInt64: Int] = [:]
-        for table in SocketTable.allCases {
-            do throws(HostSystem.Failure) {
-                for socket in try dump.sockets(of: table) {
-                    if let place = seen.updateValue(look.sockets.count, forKey: socket.id) {
-                        look.sockets[place] = socket
-                        seen[socket.id] = place
-                    } else {
-                        look.sockets.append(socket)
-                    }
-                }
-            } catch {
-                guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
-                look.hidden.tables.insert(table)
-            }
+        try known.withLock { known throws(Problem) in
+            known.begin()
+            try update(&known, &look)
+            others.withLock { $0.look(into: &look, &known) }
+            known.end()
+            (look.sockets, look.places) = (known.sockets, known.places)
+            look.changes = known.takeChanges(look.time)
         }
-        others.withLock { $0.look(into: &look) }
-        namePeers(&look.sockets)
         let texts = system.networkTexts(
             ["/proc/thread-self/net/netstat", "/proc/sys/net/ipv4/ip_local_port_range"], namespace)
         look.listenOverflows = texts.first.flatMap { $0.flatMap(NetworkText.listenOverflows) }
         look.localPorts = texts.last.flatMap { $0.flatMap(NetworkText.portRange) }
         return look
+    }
+
+    private func update(_ known: inout KnownSockets, _ look: inout HostLook) throws(Problem) {
+        let dump = SocketDump(system: system, namespace: namespace)
+        for table in SocketTable.allCases {
+            do throws(HostSystem.Failure) {
+                try dump.update(&known, table)
+            } catch {
+                guard error.number == ENOENT, table != .tcp4 else { throw problem(error, table) }
+                look.hidden.tables.insert(table)
+            }
+        }
     }
 
     /// Before the tables are read: a socket that closes meanwhile is told of in the next look.
@@ -86,15 +88,6 @@ package final class HostObserver: Sendable {
             isPassing: [EMFILE, ENFILE, ENOBUFS, ENOMEM, EINTR, EAGAIN].contains(failure.number))
     }
 
-    /// The kernel tells the other end of a Unix-domain socket by its inode.
-    private func namePeers(_ sockets: inout [HostSocket]) {
-        var names: [UInt64: SocketAddress] = [:]
-        for socket in sockets where socket.transport.isUnix && socket.inode != 0 { names[socket.inode] = socket.local }
-        for index in sockets.indices where sockets[index].peerInode != 0 {
-            sockets[index].peer = names[sockets[index].peerInode]
-        }
-    }
-
     /// Finds the programs that have these sockets open.
     /// - Parameter inodes: of sockets in `look`.
     /// - Parameter threads: whether to look at each thread of these programs, too.
@@ -106,6 +99,8 @@ package final class HostObserver: Sendable {
         table.withLock { table in
             table.refresh(budget: budget)
             let wanted = inodes.subtracting([0])
+            look.examined = look.examined?.union(wanted) ?? wanted
+            defer { look.changes?.owners.formUnion(table.takeChanged()) }
             if budget == nil { table.find(wanted) }
             var numbers: Set<Int32> = []
             for inode in wanted {
@@ -113,7 +108,9 @@ package final class HostObserver: Sendable {
                 look.owners[inode] = owners.isEmpty ? nil : owners
                 numbers.formUnion(owners.map(\.process))
             }
-            look.hidden.sockets = wanted.count { look.owners[$0] == nil }
+            let missing = wanted.filter { look.owners[$0] == nil }
+            look.hidden.sockets = missing.count
+            table.look(for: Array(missing))
             describe(table.longestAgo(numbers), wanted, threads, budget, &look, &table)
             guard threads else { return }
             let unread = look.sockets.filter {
@@ -123,9 +120,13 @@ package final class HostObserver: Sendable {
         }
     }
 
-    /// Looks at one process and all its sockets. Returns whether there is such a process.
+    /// Of a process with more sockets than this, those that `inodes` names are looked at closely.
+    private static let fewSockets = 256
+
+    /// Looks at one process and its sockets. Returns whether there is such a process.
+    /// - Parameter inodes: of sockets that matter more than others.
     @discardableResult
-    package func examine(_ look: inout HostLook, process: Int32) -> Bool {
+    package func examine(_ look: inout HostLook, process: Int32, inodes: Set<UInt64> = []) -> Bool {
         table.withLock { table in
             table.refresh()
             table.scan(process)
@@ -134,7 +135,11 @@ package final class HostObserver: Sendable {
                 let owner = HostLook.Owner(process: process, descriptor: descriptor)
                 if look.owners[inode]?.contains(owner) != true { look.owners[inode, default: []].append(owner) }
             }
-            describe([process], Set(entry.sockets.values), true, nil, &look, &table)
+            let all = Set(entry.sockets.values)
+            let wanted = all.count > Self.fewSockets ? all.intersection(inodes) : all
+            look.examined = look.examined?.union(wanted) ?? wanted
+            describe([process], wanted, true, nil, &look, &table)
+            look.changes?.owners.formUnion(table.takeChanged())
             return true
         }
     }
@@ -195,21 +200,20 @@ package final class HostObserver: Sendable {
         table.withLock { table in table.update(process) { $0.allowsCalls = false } }
     }
 
-    /// Who has which socket open, of all sockets of the host, as far as it is known by now. Each call goes on where the
-    /// one before it stopped.
+    /// Tells who has which socket open, of all sockets of the host, as far as it is known by now. Each call goes on where
+    /// the one before it stopped.
     /// - Parameter budget: how long to look at most, but for one process.
-    package func ownersOfAll(budget: Duration) -> (
-        owners: [UInt64: Set<HostLook.Owner>], programs: [Int32: HostProcess]
-    ) {
+    package func tellOwners(of look: inout HostLook, budget: Duration) {
         table.withLock { table in
             table.refresh(budget: budget)
-            table.scanSome(budget: budget)
+            let new = look.changes.map { $0.told.compactMap { look.socket($0)?.inode } }
+            table.scanSome(budget: budget, new: Set(new ?? look.sockets.map(\.inode)).subtracting([0]))
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
-            var programs: [Int32: HostProcess] = [:]
             for (number, entry) in table.entries where !entry.sockets.isEmpty {
-                programs[number] = reader.light(entry).process
+                look.processes[number] = reader.light(entry)
             }
-            return (table.owners, programs)
+            look.owners = table.owners
+            look.changes?.owners.formUnion(table.takeChanged())
         }
     }
 
@@ -221,7 +225,9 @@ package final class HostObserver: Sendable {
             let reader = ProcessReader(system, readsCalls: readsCalls, table.privilege)
             return table.entries.values.compactMap { entry in
                 guard entry.id.number != getpid(), !entry.stat.isKernelThread else { return nil }
-                let (process, arguments) = reader.light(entry)
+                let arguments = ProgramName.arguments(system.text("/proc/\(entry.id.number)/cmdline") ?? [])
+                var process = reader.light(entry)
+                process.name = ProgramName.helpful(arguments, command: entry.stat.command)
                 let names = [process.command, process.name] + arguments.prefix(1).map(ProgramName.base)
                 return names.contains(name) ? process : nil
             }.sorted { $0.id.number < $1.id.number }

@@ -46,7 +46,7 @@ struct OtherNamespaces {
     }
 
     /// Adds the sockets of all other namespaces, and what closed in them.
-    mutating func look(into look: inout HostLook) {
+    mutating func look(into look: inout HostLook, _ known: inout KnownSockets) {
         names.refresh(look.time)
         if var facts {
             facts.name = names[facts.inode]
@@ -65,7 +65,7 @@ struct OtherNamespaces {
                 closingRoom: closings[ordinal] == nil ? Self.closingRoom : nil)
         }
         let found = NamespaceVisit.make(visits, system)
-        for outcome in found { add(outcome, to: &look) }
+        for outcome in found { add(outcome, to: &look, &known) }
         // One that could not be entered may be about to end.
         let entered = Set(found.map(\.visit.ordinal))
         closings = closings.filter { entered.contains($0.key) }
@@ -81,9 +81,17 @@ struct OtherNamespaces {
         }
     }
 
-    private mutating func add(_ outcome: NamespaceVisit.Outcome, to look: inout HostLook) {
+    private mutating func add(
+        _ outcome: NamespaceVisit.Outcome, to look: inout HostLook, _ known: inout KnownSockets
+    ) {
         let ordinal = outcome.visit.ordinal
-        look.sockets += outcome.sockets
+        for (table, messages) in outcome.messages {
+            let group = KnownSockets.Group(table: table, namespace: ordinal)
+            known.begin(group)
+            for message in messages {
+                known.take(message.bytes.span.bytes, 0..<message.bytes.count, of: group, time: message.time)
+            }
+        }
         var facts = HostNamespace(ordinal: ordinal, inode: outcome.visit.inode, name: names[outcome.visit.inode])
         facts.localPorts = outcome.localPorts
         look.namespaces[ordinal] = facts
@@ -102,7 +110,7 @@ struct NamespaceVisit: Sendable {
 
     struct Outcome: Sendable {
         let visit: NamespaceVisit
-        var sockets: [HostSocket] = []
+        var messages: [SocketTable: [(bytes: [UInt8], time: MonotonicTime)]] = [:]
         var localPorts: ClosedRange<UInt16>?
         /// A descriptor that is told of what closes, which the caller owns.
         var closings: Int32?
@@ -120,17 +128,11 @@ struct NamespaceVisit: Sendable {
         var outcome = Outcome(visit: self)
         outcome.closings = closingRoom.flatMap { ClosingEvents.openDescriptor(system, nil, room: $0) }
         let dump = SocketDump(system: system, namespace: nil)
-        var seen: [UInt64: Int] = [:]
         let counts = SocketCounts(
             system.text("/proc/thread-self/net/sockstat") ?? [], system.text("/proc/thread-self/net/sockstat6") ?? [])
         for table in SocketTable.allCases where !counts.isEmpty(table) {
             // A table that this kernel does not have is missing in the own namespace, too.
-            for socket in (try? dump.sockets(of: table)) ?? [] {
-                let place = seen[socket.id] ?? outcome.sockets.count
-                if place == outcome.sockets.count { outcome.sockets.append(socket) }
-                outcome.sockets[place] = socket.placed(in: ordinal)
-                seen[socket.id] = place
-            }
+            outcome.messages[table] = try? dump.messages(of: table)
         }
         outcome.localPorts = system.text("/proc/sys/net/ipv4/ip_local_port_range").flatMap(NetworkText.portRange)
         return outcome

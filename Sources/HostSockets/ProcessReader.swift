@@ -22,7 +22,7 @@ struct ProcessReader {
     /// All but its threads. `inodes` are those of its sockets that matter.
     func describe(_ entry: inout ProcessTable.Entry, inodes: Set<UInt64>) -> HostProcess {
         let (folder, stat) = ("/proc/\(entry.id.number)", entry.stat)
-        var process = light(entry).process
+        var process = light(entry)
         let path = system.target(folder + "/exe")
         process.executable = path.map(Self.executableName)
         if path != entry.executablePath {
@@ -55,17 +55,15 @@ struct ProcessReader {
         return process
     }
 
-    /// What is known without looking any further, and the program's arguments.
-    func light(_ entry: ProcessTable.Entry) -> (process: HostProcess, arguments: [String]) {
+    /// What is known without looking any further.
+    func light(_ entry: ProcessTable.Entry) -> HostProcess {
         let stat = entry.stat
         var process = HostProcess(
-            id: entry.id, name: "", command: stat.command, state: stat.state, parent: stat.parent)
-        let arguments = ProgramName.arguments(system.text("/proc/\(entry.id.number)/cmdline") ?? [])
-        process.name = ProgramName.helpful(arguments, command: stat.command)
+            id: entry.id, name: entry.name, command: stat.command, state: stat.state, parent: stat.parent)
         process.sockets = entry.sockets
         process.hasRing = entry.hasRing
         process.rung = entry.isOpen ? .waitChannel : .queues
-        return (process, arguments)
+        return process
     }
 
     /// Why its calls must not be read, in words; `nil` if they may be.

@@ -8,6 +8,8 @@ struct ProcessTable {
     struct Entry {
         let id: HostProcess.ID
         var stat: ProcessStat
+        /// What it is called, as of the last scan.
+        var name = ""
         /// Whether its descriptors may be read; it is asked once.
         var isOpen = true
         /// Whether its calls may be read; it is asked once.
@@ -30,13 +32,18 @@ struct ProcessTable {
     private let system: HostSystem
     var marks = LowWaterMarks()
     private(set) var entries: [Int32: Entry] = [:]
-    /// Who has a socket open, by its inode.
-    private(set) var owners: [UInt64: Set<HostLook.Owner>] = [:]
+    /// Who has a socket open, by its inode, in the order of their numbers.
+    private(set) var owners: [UInt64: [HostLook.Owner]] = [:]
+    /// The inodes of which that, or what is known of an owner, has changed since it was last asked for.
+    private var changed: Set<UInt64> = []
     /// Sockets that no owner was found of, and when they were looked for last.
     private var unowned: [UInt64: MonotonicTime] = [:]
     private var nextScan = MonotonicTime.zero
     /// Processes that a look at all of them has not come to yet.
     private var pending: [Int32] = []
+    /// When the next such look may begin, and what the one under way has taken.
+    private var nextRound = MonotonicTime.zero
+    private var roundCost = Duration.zero
     /// Those that were compared with /proc in this look already.
     private var checked: [Int32: Bool] = [:]
     let privilege: Privilege
@@ -100,7 +107,7 @@ struct ProcessTable {
 
     /// Those who have a socket open at this moment.
     mutating func holders(of inode: UInt64) -> [HostLook.Owner] {
-        (owners[inode] ?? []).sorted { ($0.process, $0.descriptor) < ($1.process, $1.descriptor) }.filter { owner in
+        (owners[inode] ?? []).filter { owner in
             let (number, descriptor) = (owner.process, owner.descriptor)
             let link = try? system.link("/proc/\(number)/fd/\(descriptor)")
             let isThere = link.flatMap(NetworkText.socketInode) == inode && isCurrent(number)
@@ -111,14 +118,35 @@ struct ProcessTable {
         }
     }
 
-    /// Looks at processes in turn, until the time is over.
-    mutating func scanSome(budget: Duration) {
-        let end = system.now() + budget
-        if pending.isEmpty { pending = entries.keys.sorted(by: >) }
+    /// Looks at processes in turn, until the time is over. A round of all of them begins after a pause, or at once where
+    /// the owner of one of these sockets is not known.
+    mutating func scanSome(budget: Duration, new inodes: Set<UInt64>) {
+        let began = system.now()
+        if pending.isEmpty, began >= nextRound || inodes.contains(where: { owners[$0] == nil }) {
+            pending = entries.keys.sorted(by: >)
+            roundCost = .zero
+        }
+        guard !pending.isEmpty else { return }
+        defer {
+            let end = system.now()
+            roundCost += end - began
+            if pending.isEmpty { nextRound = end + max(Self.pause, roundCost * Self.pauseFactor) }
+        }
         while let number = pending.popLast() {
             scan(number)
-            if system.now() >= end { return }
+            if system.now() - began >= budget { return }
         }
+    }
+
+    /// A socket that somebody had may have been passed on: a round for it begins soon.
+    mutating func look(for inodes: [UInt64]) {
+        if !inodes.isEmpty { nextRound = min(nextRound, system.now() + Self.patience) }
+    }
+
+    /// The inodes that something changed of since this was asked for last.
+    mutating func takeChanged() -> Set<UInt64> {
+        defer { changed = [] }
+        return changed
     }
 
     /// Looks at one process, whose entry then is that of the program that it is now.
@@ -128,6 +156,10 @@ struct ProcessTable {
             entries[number].flatMap { $0.isSame(as: stat) ? $0 : nil }
             ?? Entry(id: HostProcess.ID(number: number, start: stat.start), stat: stat)
         entry.stat = stat
+        if !stat.isKernelThread {
+            let arguments = ProgramName.arguments(system.text("/proc/\(number)/cmdline") ?? [])
+            entry.name = ProgramName.helpful(arguments, command: stat.command)
+        }
         checked[number] = true
         // One that has ended has none, and may not be asked.
         let hasEnded = stat.state == UInt8(ascii: "Z") || stat.state == UInt8(ascii: "X")
@@ -183,12 +215,14 @@ struct ProcessTable {
 
     private mutating func replace(_ entry: Entry) {
         let number = entry.id.number
-        for (descriptor, inode) in entries[number]?.sockets ?? [:] where entry.sockets[descriptor] != inode {
+        let former = entries[number]
+        for (descriptor, inode) in former?.sockets ?? [:] where entry.sockets[descriptor] != inode {
             remove(HostLook.Owner(process: number, descriptor: descriptor), of: inode)
         }
-        for (descriptor, inode) in entry.sockets where entries[number]?.sockets[descriptor] != inode {
-            owners[inode, default: []].insert(HostLook.Owner(process: number, descriptor: descriptor))
+        for (descriptor, inode) in entry.sockets where former?.sockets[descriptor] != inode {
+            add(HostLook.Owner(process: number, descriptor: descriptor), of: inode)
         }
+        if former?.name != entry.name || former?.id != entry.id { changed.formUnion(entry.sockets.values) }
         entries[number] = entry
     }
 
@@ -200,8 +234,15 @@ struct ProcessTable {
         }
     }
 
+    private mutating func add(_ owner: HostLook.Owner, of inode: UInt64) {
+        changed.insert(inode)
+        let place = owners[inode]?.firstIndex { ($0.process, $0.descriptor) > (owner.process, owner.descriptor) }
+        owners[inode, default: []].insert(owner, at: place ?? owners[inode]?.count ?? 0)
+    }
+
     private mutating func remove(_ owner: HostLook.Owner, of inode: UInt64) {
-        owners[inode]?.remove(owner)
+        changed.insert(inode)
+        owners[inode]?.removeAll { $0 == owner }
         if owners[inode]?.isEmpty == true { owners[inode] = nil }
     }
 

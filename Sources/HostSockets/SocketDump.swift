@@ -18,28 +18,59 @@ struct SocketDump {
     private static let room = 64 << 10
     private static let receiveBuffer: Int32 = 1 << 20
 
-    /// All sockets of a table, or those at these ports. What a disturbed dump held is returned when all tries were
-    /// disturbed.
+    /// Those sockets of a table that are at these ports.
     func sockets(
-        of table: SocketTable, localPort: UInt16? = nil, peerPort: UInt16? = nil
+        of table: SocketTable, localPort: UInt16?, peerPort: UInt16?
     ) throws(HostSystem.Failure) -> [HostSocket] {
         var found: [HostSocket] = []
-        for sequence in 1...UInt32(Self.tries) {
-            do throws(Problem) {
-                found.removeAll(keepingCapacity: true)
-                let request = table.request(sequence: sequence, localPort: localPort, peerPort: peerPort)
-                try ask(table, request, sequence, into: &found)
-                return found
-            } catch {
-                if case .system(let failure) = error { throw failure }
-            }
+        try ask(table, localPort, peerPort) {
+            found.removeAll(keepingCapacity: true)
+        } take: { bytes, message, time in
+            if let socket = HostSocket(bytes, message, of: table, time: time) { found.append(socket) }
         }
         return found
     }
 
+    /// Brings what is known of a table's sockets up to date.
+    func update(_ known: inout KnownSockets, _ table: SocketTable) throws(HostSystem.Failure) {
+        let group = KnownSockets.Group(table: table)
+        try ask(table) {
+            known.begin(group)
+        } take: { bytes, message, time in
+            known.take(bytes, message, of: group, time: time)
+        }
+    }
+
+    /// The messages about a table's sockets, and when each came.
+    func messages(of table: SocketTable) throws(HostSystem.Failure) -> [(bytes: [UInt8], time: MonotonicTime)] {
+        var found: [(bytes: [UInt8], time: MonotonicTime)] = []
+        try ask(table) {
+            found.removeAll(keepingCapacity: true)
+        } take: { bytes, message, time in
+            found.append((bytes.array(message), time))
+        }
+        return found
+    }
+
+    /// Asks until a dump is not disturbed. When all tries were disturbed, what the last one told stands.
+    private func ask(
+        _ table: SocketTable, _ localPort: UInt16? = nil, _ peerPort: UInt16? = nil, begin: () -> Void,
+        take: (RawSpan, Range<Int>, MonotonicTime) -> Void
+    ) throws(HostSystem.Failure) {
+        for sequence in 1...UInt32(Self.tries) {
+            do throws(Problem) {
+                begin()
+                let request = table.request(sequence: sequence, localPort: localPort, peerPort: peerPort)
+                return try ask(request, sequence, take)
+            } catch {
+                if case .system(let failure) = error { throw failure }
+            }
+        }
+    }
+
     /// With a socket of its own, so that nothing of an earlier dump is left in it.
     private func ask(
-        _ table: SocketTable, _ request: [UInt8], _ sequence: UInt32, into found: inout [HostSocket]
+        _ request: [UInt8], _ sequence: UInt32, _ take: (RawSpan, Range<Int>, MonotonicTime) -> Void
     ) throws(Problem) {
         let descriptor: Int32
         do { descriptor = try system.openDiagnosis(namespace) } catch { throw .system(error) }
@@ -62,8 +93,7 @@ struct SocketDump {
                 guard message.sequence == sequence else { continue }
                 if message.wasInterrupted { wasInterrupted = true }
                 switch message.kind {
-                case .data:
-                    if let socket = HostSocket(bytes, message.content, of: table, time: time) { found.append(socket) }
+                case .data: take(bytes, message.content, time)
                 case .end:
                     if wasInterrupted { throw .disturbed }
                     return

@@ -154,8 +154,13 @@ struct OwnerTests {
         let pair = try Pair()
         let inode = Self.inode(pair.far)
         let owner = HostLook.Owner(process: getpid(), descriptor: pair.far)
-        #expect(eventually { observer.ownersOfAll(budget: .zero).owners[inode] == [owner] })
-        #expect(observer.ownersOfAll(budget: .zero).programs[getpid()]?.sockets[pair.far] == inode)
+        var look = try observer.look()
+        #expect(
+            eventually {
+                observer.tellOwners(of: &look, budget: .zero)
+                return look.owners[inode] == [owner]
+            })
+        #expect(look.processes[getpid()]?.sockets[pair.far] == inode)
         close(pair.near)
         close(pair.far)
     }

@@ -4,14 +4,15 @@ import SocketCore
 package enum HiddenOwners {
     /// `14 sockets of user 33 (www), 2 of user 0 (root)`; `nil`: the program of each is known.
     package static func text(_ look: HostLook, names: [UInt32: String] = [:]) -> String? {
-        text(
-            look.sockets.lazy.filter { $0.inode != 0 && (look.owners[$0.inode] ?? []).isEmpty }.map(\.user),
-            names: names)
+        var counts: [UInt32: Int] = [:]
+        for socket in look.sockets where socket.inode != 0 && look.owners[socket.inode] == nil {
+            counts[socket.user, default: 0] += 1
+        }
+        return text(counts, names: names)
     }
 
-    package static func text(_ users: some Sequence<UInt32>, names: [UInt32: String]) -> String? {
-        var counts: [UInt32: Int] = [:]
-        for user in users { counts[user, default: 0] += 1 }
+    /// - Parameter counts: how many sockets each user has.
+    package static func text(_ counts: [UInt32: Int], names: [UInt32: String]) -> String? {
         guard !counts.isEmpty else { return nil }
         let sorted = counts.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
         var words = sorted.prefix(most).map { user, count in

@@ -30,14 +30,13 @@ struct HostFacts: Sendable {
     /// How far apart two looks must be to count as two.
     private static let apart = Duration.milliseconds(250)
 
+    /// Of no look.
+    static let none = HostFacts(HostScene(HostLook(time: .zero, sockets: [])), HostLedger())
+
     init(_ scene: HostScene, _ ledger: HostLedger) {
         (self.scene, self.ledger) = (scene, ledger)
         asker = HostAsker(scene: scene, ledger: ledger)
-        var held: [Int32: [Holder]] = [:]
-        for (number, program) in scene.programs {
-            let holders = Self.holders(of: program, scene, ledger)
-            if !holders.isEmpty { held[number] = holders }
-        }
+        let held = Self.holders(scene, ledger)
         self.held = held
         heldSockets = held.mapValues { Set($0.map(\.socket.id)) }
     }
@@ -116,13 +115,18 @@ struct HostFacts: Sendable {
         heldSockets[process]?.contains(socket.id) == true
     }
 
-    private static func holders(of program: HostProgram, _ scene: HostScene, _ ledger: HostLedger) -> [Holder] {
-        program.process.sockets.compactMap { descriptor, inode in
-            guard let socket = scene.socket(inode: inode), socket.transport.isStream, !socket.isListening,
-                sendStands(socket, ledger) || ledger.isLimited(socket)
-            else { return nil }
-            return wait(program, descriptor, socket)
-        }.sorted { $0.socket.id < $1.socket.id }
+    private static func holders(_ scene: HostScene, _ ledger: HostLedger) -> [Int32: [Holder]] {
+        var held: [Int32: [Holder]] = [:]
+        for socket in scene.sockets(scene.notable) where socket.transport.isStream && !socket.isListening {
+            guard sendStands(socket, ledger) || ledger.isLimited(socket) else { continue }
+            for owner in scene.owners(of: socket) {
+                guard let program = scene.programs[owner.process],
+                    let holder = wait(program, owner.descriptor, socket)
+                else { continue }
+                held[owner.process, default: []].append(holder)
+            }
+        }
+        return held
     }
 
     private static func wait(_ program: HostProgram, _ descriptor: Int32, _ socket: HostSocket) -> Holder? {

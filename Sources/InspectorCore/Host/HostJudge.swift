@@ -9,8 +9,8 @@ package struct HostJudge: Sendable {
     private(set) var scene: HostScene
     /// What follows from both.
     private(set) var facts: HostFacts
-    /// Who has which socket open, of all sockets of the host, as far as it was told.
-    private var owners: [UInt64: Set<HostLook.Owner>] = [:]
+    /// Sockets that one small program alone has open, by inode; `nil`: not known any more.
+    private var heirs: [UInt64]?
     /// The inodes whose programs were asked for last.
     private var wanted: Set<UInt64> = []
     private let settings: LintSettings
@@ -21,23 +21,18 @@ package struct HostJudge: Sendable {
 
     package init(_ settings: LintSettings = LintSettings()) {
         self.settings = settings
-        scene = HostScene(HostLook(time: .zero, sockets: []))
-        facts = HostFacts(scene, ledger)
+        (scene, facts) = (HostFacts.none.scene, .none)
     }
-
-    /// Learns who has which socket open, also of sockets that nothing is wrong with: an inherited one looks like any other
-    /// idle one.
-    package mutating func learn(owners: [UInt64: Set<HostLook.Owner>]) { self.owners = owners }
 
     /// Compares the sockets with those of the last look, and answers the inodes of those whose programs should be looked
     /// at: what stands, listeners with connections waiting, and the ends that both have on this host.
     package mutating func take(_ look: HostLook) -> Set<UInt64> {
         noteResets(look)
-        var next = HostScene(look)
-        if look.processes.isEmpty { next.keep(programsOf: scene) }
-        scene = next
-        ledger.take(look)
-        facts = HostFacts(scene, ledger)
+        change { scene, ledger in
+            scene.take(look)
+            ledger.take(scene)
+        }
+        if look.changes == nil { heirs = nil }
         wanted = Set(ends(of: suspects()).map(\.inode))
         return wanted
     }
@@ -45,20 +40,26 @@ package struct HostJudge: Sendable {
     /// Takes the same look with processes, threads, epoll sets and owners.
     package mutating func takeExamined(_ look: HostLook) {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = take(look) }
-        scene.take(programsOf: look)
+        change { scene, _ in scene.take(programsOf: look) }
+        if look.changes?.owners.isEmpty != true { heirs = nil }
         looks += 1
-        facts = HostFacts(scene, ledger)
         let seen = lookAtSuspects()
-        // Nobody else may hold the ledger while it is changed, or all of it is copied.
-        facts = HostFacts(HostScene(HostLook(time: .zero, sockets: [])), HostLedger())
-        for (id, asking, isHeir) in seen {
-            ledger.note(asking, of: id)
-            if let isHeir { ledger.noteHeir(isHeir, of: id) }
+        change { _, ledger in
+            for (id, asking, isHeir) in seen {
+                ledger.note(asking, of: id)
+                if let isHeir { ledger.noteHeir(isHeir, of: id) }
+            }
         }
+    }
+
+    /// Nobody else may hold the scene and the ledger while they are changed, or all of them is copied.
+    private mutating func change(_ body: (inout HostScene, inout HostLedger) -> Void) {
+        facts = .none
+        body(&scene, &ledger)
         facts = HostFacts(scene, ledger)
     }
 
-    private func lookAtSuspects() -> [(id: UInt64, asking: HostAsking, isHeir: Bool?)] {
+    private mutating func lookAtSuspects() -> [(id: UInt64, asking: HostAsking, isHeir: Bool?)] {
         ends(of: suspects()).filter { wanted.contains($0.inode) && isLookedAt($0) }.map { socket in
             let isHeir = HostFacts.mayBeInherited(socket) ? facts.inheritance(of: socket) != nil : nil
             return (socket.id, facts.asker.asking(for: socket), isHeir)
@@ -109,8 +110,8 @@ package struct HostJudge: Sendable {
 
     // MARK: Suspects
 
-    private func suspects() -> [HostSocket] {
-        scene.look.sockets.filter(isSuspect) + inheritSuspects()
+    private mutating func suspects() -> [HostSocket] {
+        scene.sockets(scene.notable.union(ledger.dropping)).filter(isSuspect) + inheritSuspects()
     }
 
     /// Sockets that have an inode, and their other ends.
@@ -135,15 +136,22 @@ package struct HostJudge: Sendable {
     private static let fewSockets = 16
 
     /// Idle connections of small processes, which an exec may have passed on: never every idle socket.
-    private func inheritSuspects() -> [HostSocket] {
-        var counts: [Int32: Int] = [:]
-        let all = owners.isEmpty ? scene.look.owners.mapValues(Set.init) : owners
-        for owner in all.values.joined() { counts[owner.process, default: 0] += 1 }
-        return scene.look.sockets.filter { socket in
-            guard let entry = ledger[socket.id], entry.mayBeInherited, HostFacts.mayBeInherited(socket),
-                let owners = all[socket.inode], let owner = owners.first, owners.count == 1
-            else { return false }
-            return owner.descriptor > 2 && counts[owner.process] ?? 0 <= Self.fewSockets
+    private mutating func inheritSuspects() -> [HostSocket] {
+        let inodes = heirs ?? ownedBySmallPrograms()
+        heirs = inodes
+        return inodes.compactMap { scene.socket(inode: $0) }.filter {
+            HostFacts.mayBeInherited($0) && ledger[$0.id]?.mayBeInherited == true
         }
+    }
+
+    private func ownedBySmallPrograms() -> [UInt64] {
+        var counts: [Int32: Int] = [:]
+        for owner in scene.look.owners.values.joined() { counts[owner.process, default: 0] += 1 }
+        return scene.look.owners.compactMap { inode, owners in
+            guard owners.count == 1, owners[0].descriptor > 2, counts[owners[0].process] ?? 0 <= Self.fewSockets else {
+                return nil
+            }
+            return inode
+        }.sorted()
     }
 }

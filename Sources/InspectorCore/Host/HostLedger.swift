@@ -27,6 +27,12 @@ struct HostLedger: Sendable {
     }
 
     private(set) var entries: [UInt64: Entry] = [:]
+    /// The sockets of which the kernel dropped something lately, and those that have an asking.
+    private(set) var dropping: Set<UInt64> = []
+    private(set) var asked: Set<UInt64> = []
+    /// The last look, and the sockets that it had something to say of.
+    private var time: MonotonicTime?
+    private var former: Set<UInt64> = []
 
     subscript(id: UInt64) -> Entry? { entries[id] }
 
@@ -34,19 +40,33 @@ struct HostLedger: Sendable {
     static let askingLasts = Duration.seconds(10)
     private static let sampleLasts = Duration.seconds(5)
 
-    /// Compares a new look with the last one.
-    mutating func take(_ look: HostLook) {
-        var next: [UInt64: Entry] = [:]
-        next.reserveCapacity(look.sockets.count)
-        for socket in look.sockets {
-            guard var entry = entries[socket.id], entry.socket.time < socket.time else {
-                next[socket.id] = entries[socket.id] ?? Entry(socket)
-                continue
-            }
-            entry.compare(socket)
-            next[socket.id] = entry
+    /// Compares a new look with the last one: all sockets that it says anything new of, that are not quiet, or that were
+    /// so the last time. The others have rested.
+    mutating func take(_ scene: HostScene) {
+        let look = scene.look
+        guard look.time != time else { return }
+        if let changes = look.changes, changes.since == time {
+            for id in changes.gone { entries[id] = nil }
+            let now = changes.told.union(scene.notable)
+            for id in now.union(former) { if let socket = scene[id] { compare(socket, since: changes.since) } }
+            former = now
+        } else {
+            let there = Set(look.sockets.map(\.id))
+            entries = entries.filter { there.contains($0.key) }
+            for socket in look.sockets { compare(socket, since: nil) }
+            former = there
         }
-        entries = next
+        time = look.time
+        dropping = dropping.filter { id in
+            entries[id]?.dropped.map { look.time - $0.time <= HostRules.dropsAreNews } ?? false
+        }
+        asked = asked.filter { entries[$0] != nil }
+    }
+
+    private mutating func compare(_ socket: HostSocket, since: MonotonicTime?) {
+        if entries[socket.id] == nil { entries[socket.id] = Entry(socket) }
+        entries[socket.id]?.compare(socket, since: since)
+        if entries[socket.id]?.dropped?.time == socket.time { dropping.insert(socket.id) }
     }
 
     mutating func note(_ asking: HostAsking, of id: UInt64) {
@@ -54,6 +74,7 @@ struct HostLedger: Sendable {
         if askings.last?.time == asking.time { askings.removeLast() }
         askings.removeAll { asking.time - $0.time > Self.askingLasts }
         entries[id]?.askings = askings + [asking]
+        asked.insert(id)
     }
 
     mutating func noteHeir(_ isHeir: Bool, of id: UInt64) { entries[id]?.mayBeInherited = isHeir }
@@ -88,7 +109,10 @@ struct HostLedger: Sendable {
 }
 
 extension HostLedger.Entry {
-    fileprivate mutating func compare(_ now: HostSocket) {
+    /// - Parameter since: the last look; what this did not learn of then was as it is here. `nil`: it learnt of all.
+    fileprivate mutating func compare(_ now: HostSocket, since: MonotonicTime?) {
+        guard socket.time < now.time else { return }
+        if let since, socket.time < since { rest(until: since) }
         let old = socket
         if !Self.readStands(old, now) { read = now.time }
         if !Self.writeStands(old, now) { written = now.time }
@@ -98,6 +122,12 @@ extension HostLedger.Entry {
         }
         if now.time - middle.time >= .seconds(5) { (base, middle) = (middle, now) }
         (former, socket) = (old, now)
+    }
+
+    /// Nothing stood in it, and nothing changed.
+    private mutating func rest(until time: MonotonicTime) {
+        socket.time = time
+        (read, written, base, middle) = (time, time, socket, socket)
     }
 
     /// What a TCP program has read is counted, a Unix-domain one's queue is all there is.

@@ -7,27 +7,47 @@ struct HostPairs: Sendable {
         var peer: SocketAddress
     }
 
-    private var places: [Ends: Int] = [:]
-    /// All places of ends that have the same addresses, as loopback connections have in several namespaces.
-    private var alike: [Ends: [Int]] = [:]
-
-    /// - Parameter place: where it is among the sockets of a look.
-    mutating func insert(_ socket: HostSocket, at place: Int) {
-        guard let local = socket.local?.unmapped, let peer = socket.peer?.unmapped else { return }
-        let ends = Ends(local: local, peer: peer)
-        if let other = places.updateValue(place, forKey: ends) { alike[ends, default: [other]].append(place) }
+    private struct End: Hashable {
+        var id: UInt64
+        var namespace: UInt16
     }
 
-    /// The place of the other end.
-    func peer(of socket: HostSocket, in sockets: [HostSocket]) -> Int? {
+    private var ends: [Ends: End] = [:]
+    /// All ends that have the same addresses, as loopback connections have in several namespaces.
+    private var alike: [Ends: [End]] = [:]
+
+    mutating func insert(_ socket: HostSocket) {
+        guard let key = Self.key(socket) else { return }
+        let end = End(id: socket.id, namespace: socket.namespace)
+        if let other = ends.updateValue(end, forKey: key) { alike[key, default: [other]].append(end) }
+    }
+
+    /// Takes one out that was put in as it is here.
+    mutating func remove(_ socket: HostSocket) {
+        guard let key = Self.key(socket) else { return }
+        guard let others = alike[key]?.filter({ $0.id != socket.id }) else {
+            if ends[key]?.id == socket.id { ends[key] = nil }
+            return
+        }
+        ends[key] = others.last
+        alike[key] = others.count > 1 ? others : nil
+    }
+
+    private static func key(_ socket: HostSocket) -> Ends? {
         guard let local = socket.local?.unmapped, let peer = socket.peer?.unmapped else { return nil }
-        let far = Ends(local: peer, peer: local)
-        guard let place = places[far] else { return nil }
-        let found = alike[far]?.last { sockets[$0].namespace == socket.namespace } ?? place
-        if sockets[found].namespace == socket.namespace { return found }
+        return Ends(local: local, peer: peer)
+    }
+
+    /// The identity of the other end.
+    func peer(of socket: HostSocket) -> UInt64? {
+        guard let near = Self.key(socket), case let far = Ends(local: near.peer, peer: near.local),
+            let last = ends[far]
+        else { return nil }
+        let found = alike[far]?.last { $0.namespace == socket.namespace } ?? last
+        if found.namespace == socket.namespace { return found.id }
         // Private networks may be alike: two ends that name one connection cannot both be that of the other end.
-        let isUnique = alike[far] == nil && alike[Ends(local: local, peer: peer)] == nil
-        return isUnique && Self.mayCross(local, peer) ? found : nil
+        let isUnique = alike[far] == nil && alike[near] == nil
+        return isUnique && Self.mayCross(near.local, near.peer) ? found.id : nil
     }
 
     /// Whether a connection may leave its namespace: one to an address of the namespace itself does not.

@@ -5,13 +5,12 @@ package struct HostRows: Sendable {
     private struct Known {
         var id: SocketID
         var seen: MonotonicTime
-        /// What was measured at the last look, for rates.
+        /// What was measured when it was described last, for rates.
         var time: MonotonicTime
         var received: UInt64?
         var acknowledged: UInt64?
-        /// As it was last listed, and whether the last look did not list it.
-        var row: SocketSnapshot?
-        var isMissing = false
+        /// As it was last listed, while it is not listed any more.
+        var last: SocketSnapshot?
         /// What the kernel told of it for the last time.
         var closing: HostSocket?
     }
@@ -21,6 +20,14 @@ package struct HostRows: Sendable {
     private var hasLost = false
     private var known: [UInt64: Known] = [:]
     private var lastNumber: UInt64 = 0
+    /// The rows of the last look, by number, its time, and the namespaces that it told of.
+    private var rows: [SocketSnapshot] = []
+    private var time: MonotonicTime?
+    private var namespaces: [UInt16: HostNamespace] = [:]
+    /// Sockets whose rows are made again: something new was said of them the last time, or they were looked at closely.
+    private var due: Set<UInt64> = []
+    /// Sockets that the last look did not list.
+    private var missing: Set<UInt64> = []
     /// The names of users, as far as they are known.
     private let userNames: [UInt32: String]
 
@@ -37,43 +44,90 @@ package struct HostRows: Sendable {
         (snapshot.events, snapshot.eventsLost, snapshot.nextEvent) = closings.events(from: sequence)
     }
 
-    /// What a look showed, as a snapshot; `found`: what the judge says of it.
+    /// What a look showed, as a snapshot; `found`: what the judge says of it. Where the look tells what is different from
+    /// the last one, only those rows are made again of which anything new can be said.
     package mutating func snapshot(
         of look: HostLook, by judge: HostJudge, _ found: [HostVerdict], wallNanoseconds: Int64
     ) -> EngineSnapshot {
         var snapshot = EngineSnapshot(engine: "host", time: look.time, wallNanoseconds: wallNanoseconds)
-        number(look)
-        let rows = look.sockets.compactMap { row($0, judge) }
-        end(look, judge)
-        snapshot.sockets = (rows + closings.rows).sorted { $0.id < $1.id }
+        let isNext = look.changes?.since == time && look.examined != nil && look.namespaces == namespaces
+        let changes = look.changes.flatMap { isNext && !changesRoles($0, look) ? $0 : nil }
+        number(look, changes)
+        end(look, judge, changes)
+        describe(look, judge, changes)
+        (time, namespaces) = (look.time, look.namespaces)
+        snapshot.sockets = closings.rows.isEmpty ? rows : (rows + closings.rows).sorted { $0.id < $1.id }
         (snapshot.counters.opened, snapshot.counters.closed) = (lastNumber, closings.count)
-        remember(look, rows)
         for verdict in found { attach(verdict, to: &snapshot) }
         return snapshot
     }
 
-    // MARK: Numbers and rates
+    /// A listener that comes or goes makes others servers or clients.
+    private func changesRoles(_ changes: HostLook.Changes, _ look: HostLook) -> Bool {
+        changes.told.contains { known[$0] == nil && look.socket($0)?.isListening == true }
+            || changes.gone.contains { known[$0].flatMap { row($0.id) }?.role == .listener }
+    }
 
-    private mutating func number(_ look: HostLook) {
-        for socket in look.sockets where known[socket.id] == nil {
+    // MARK: Numbers and places
+
+    private mutating func number(_ look: HostLook, _ changes: HostLook.Changes?) {
+        let new = changes.map { $0.told.sorted().compactMap(look.socket) } ?? look.sockets
+        for socket in new where known[socket.id] == nil {
             lastNumber += 1
             known[socket.id] = Known(id: SocketID(lastNumber), seen: socket.time, time: socket.time)
         }
     }
 
-    private mutating func remember(_ look: HostLook, _ rows: [SocketSnapshot]) {
-        for (socket, row) in zip(look.sockets, rows) {
-            guard var entry = known[socket.id] else { continue }
-            (entry.time, entry.received) = (socket.time, socket.tcp?.received)
-            (entry.acknowledged, entry.row, entry.isMissing) = (socket.tcp?.acknowledged, row, false)
-            known[socket.id] = entry
+    /// Where a number is in `rows`, or would be.
+    private func place(of id: SocketID) -> Int {
+        var (low, high) = (0, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle].id < id { low = middle + 1 } else { high = middle }
         }
+        return low
+    }
+
+    private func row(_ id: SocketID) -> SocketSnapshot? {
+        let place = place(of: id)
+        return place < rows.count && rows[place].id == id ? rows[place] : nil
+    }
+
+    private mutating func put(_ row: SocketSnapshot) {
+        let place = place(of: row.id)
+        if place < rows.count, rows[place].id == row.id { rows[place] = row } else { rows.insert(row, at: place) }
+    }
+
+    // MARK: Rows that are made again
+
+    private mutating func describe(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
+        if let changes {
+            let new = toldOf(changes, judge).union(judge.notable).union(closely(look, judge))
+            for cookie in new.union(due) {
+                if let socket = look.socket(cookie), let row = row(socket, judge, look, changes.since) { put(row) }
+            }
+            due = new
+        } else {
+            let made = look.sockets.compactMap { row($0, judge, look, nil) }
+            rows = made.sorted { $0.id < $1.id }
+            due = Set(look.sockets.map(\.id))
+        }
+    }
+
+    /// Sockets that are different or have other owners, and the other ends of their connections.
+    private func toldOf(_ changes: HostLook.Changes, _ judge: HostJudge) -> Set<UInt64> {
+        let new = changes.told.union(changes.owners.compactMap { judge.socket(inode: $0)?.id })
+        return new.union(new.compactMap { judge.peer(of: $0)?.id })
+    }
+
+    private func closely(_ look: HostLook, _ judge: HostJudge) -> [UInt64] {
+        (look.examined ?? []).compactMap { judge.socket(inode: $0)?.id }
     }
 
     /// Rows of sockets that are not listed any more. What the kernel says that it has destroyed is gone; what it only did
     /// not list is gone if it does not list it the next time either, since it passes one over now and then while others
     /// close.
-    private mutating func end(_ look: HostLook, _ judge: HostJudge) {
+    private mutating func end(_ look: HostLook, _ judge: HostJudge, _ changes: HostLook.Changes?) {
         var unseen = 0
         for closing in look.closings where (known[closing.id]?.closing = closing) == nil {
             if !closings.release(closing.id) { unseen += 1 }
@@ -82,22 +136,38 @@ package struct HostRows: Sendable {
         // What was closed since the look before is told in this one at the latest.
         let isTold = look.closingsLost == 0 && !hasLost
         hasLost = look.closingsLost != 0
-        let there = Set(look.sockets.map(\.id))
-        for (cookie, entry) in known.filter({ !there.contains($0.key) }).sorted(by: { $0.value.id < $1.value.id }) {
-            guard entry.closing != nil || entry.isMissing else {
-                known[cookie]?.isMissing = true
+        let there = changes == nil ? Set(look.sockets.map(\.id)) : []
+        let gone = changes.map { missing.union($0.gone) } ?? Set(known.keys.filter { !there.contains($0) })
+        let ends = gone.compactMap { cookie in known[cookie].map { (cookie, $0) } }.sorted { $0.1.id < $1.1.id }
+        for (cookie, entry) in ends {
+            if changes != nil, look.socket(cookie) != nil {
+                missing.remove(cookie)
+                continue
+            }
+            let last = entry.last ?? row(entry.id)
+            take(entry.id)
+            guard entry.closing != nil || missing.contains(cookie) else {
+                missing.insert(cookie)
+                known[cookie]?.last = last
                 continue
             }
             known[cookie] = nil
+            missing.remove(cookie)
             // The program of one in TIME-WAIT had closed it before.
-            guard let row = entry.row, let last = row.host, last.state != .timeWait else { continue }
-            if isTold, entry.closing == nil, let end = HostEnd(row, isResetByPeer: judge.wasResetByPeer(cookie)) {
-                closings.hold(row, at: look.time, end)
+            guard let last, let host = last.host, host.state != .timeWait else { continue }
+            if isTold, entry.closing == nil, let end = HostEnd(last, isResetByPeer: judge.wasResetByPeer(cookie)) {
+                closings.hold(last, at: look.time, end)
                 continue
             }
-            let words = HostClosings.words(last, entry.closing, isReset: judge.wasReset(cookie))
-            closings.append(row, entry.closing, at: look.time, words)
+            let words = HostClosings.words(host, entry.closing, isReset: judge.wasReset(cookie))
+            closings.append(last, entry.closing, at: look.time, words)
         }
+    }
+
+    /// Takes a row out.
+    private mutating func take(_ id: SocketID) {
+        let place = place(of: id)
+        if place < rows.count, rows[place].id == id { rows.remove(at: place) }
     }
 
     /// Bytes a second since the last look; `nil` until measured twice.
@@ -108,34 +178,22 @@ package struct HostRows: Sendable {
 
     // MARK: A row
 
-    private func row(_ socket: HostSocket, _ judge: HostJudge) -> SocketSnapshot? {
-        guard let former = known[socket.id] else { return nil }
+    /// - Parameter since: the last look, from when on anything was received or sent that has been since this row was made.
+    private mutating func row(
+        _ socket: HostSocket, _ judge: HostJudge, _ look: HostLook, _ since: MonotonicTime?
+    ) -> SocketSnapshot? {
+        guard var former = known[socket.id] else { return nil }
         var facts = SocketSnapshot.Facts(
-            id: former.id, role: socket.role(isServerSide: judge.isServerSide(socket.id)), phase: socket.phase,
-            target: "",
-            opened: former.seen)
-        (facts.local, facts.peer) = (socket.local, socket.peer)
-        if socket.transport.isUnix, facts.peer == nil, socket.peerInode != 0 { facts.peer = .unnamed }
-        facts.isWriteShut = socket.isWriteShut
-        facts.received = socket.tcp?.received ?? 0
-        facts.sent = socket.tcp?.acknowledged ?? 0
-        facts.receiveRate = Self.rate(former.received, socket.tcp?.received, socket.time - former.time)
-        facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, socket.time - former.time)
-        facts.kernel = KernelSnapshot(socket)
+            socket, id: former.id, isServerSide: judge.isServerSide(socket.id), opened: former.seen)
+        let time = socket.time - max(former.time, since ?? former.time)
+        facts.receiveRate = Self.rate(former.received, socket.tcp?.received, time)
+        facts.sendRate = Self.rate(former.acknowledged, socket.tcp?.acknowledged, time)
         var host = HostSnapshot(socket)
         host.namespace = judge.namespace(of: socket)
-        if let asking = judge.asking(of: socket.id) {
-            facts.descriptor = asking.descriptor
-            (host.process, host.others) = (asking.process?.number, asking.others)
-            let owner = judge.owner(of: socket.id)
-            (host.program, host.programUser) = (owner?.title, owner?.user)
-            (host.cgroup, host.container) = (owner?.cgroup, owner?.cgroup.flatMap(ContainerName.text))
-            host.owners = judge.owners(of: socket.id)
-            let asks = judge.asks(of: socket.id)
-            (host.asks, host.asksFor) = (asks.text == "-" ? nil : asks.text, asks.lasting)
-            host.asksWords = asking.words.isEmpty ? nil : asking.words
-            host.evidence = asking.proof.rawValue
-            if let flags = judge.flags(asking) { (host.blocks, host.closesOnExec) = flags }
+        let isClose = look.examined?.contains(socket.inode) ?? true
+        if let shown = judge.shown(socket.id, isClose: isClose) {
+            facts.descriptor = shown.descriptor
+            host.take(shown)
         }
         if let peer = judge.peer(of: socket.id) {
             host.peer = known[peer.id]?.id
@@ -143,6 +201,9 @@ package struct HostRows: Sendable {
         }
         host.userName = userNames[host.programUser ?? host.user]
         facts.host = host
+        (former.time, former.last) = (socket.time, nil)
+        (former.received, former.acknowledged) = (socket.tcp?.received, socket.tcp?.acknowledged)
+        known[socket.id] = former
         return SocketSnapshot(facts)
     }
 
@@ -154,66 +215,5 @@ package struct HostRows: Sendable {
         (finding.subject, finding.lasting, finding.next) = (verdict.subject, verdict.lasting, verdict.next)
         finding.others = Array(about.dropFirst())
         snapshot.sockets[place].host?.verdicts.append(finding)
-    }
-}
-
-extension HostSocket {
-    func role(isServerSide: Bool) -> SocketRole {
-        if isListening { return .listener }
-        if !transport.isStream { return .datagram }
-        return isServerSide ? .accepted : .client
-    }
-
-    var phase: SocketPhase {
-        switch state {
-        case .listening: .listening
-        case .synSent, .synReceived, .newSynReceived: .connecting
-        case .closed: .open
-        case .established, .closeWait: .connected
-        case .finWait1, .finWait2, .timeWait, .lastAck, .closing: .lingering
-        }
-    }
-
-    var isWriteShut: Bool {
-        switch state {
-        case .finWait1, .finWait2, .timeWait, .lastAck, .closing: true
-        default: shutdown & 2 != 0
-        }
-    }
-}
-
-extension HostState {
-    /// As `ss` writes it.
-    package var word: String {
-        switch self {
-        case .established: "ESTAB"
-        case .synSent: "SYN-SENT"
-        case .synReceived, .newSynReceived: "SYN-RECV"
-        case .finWait1: "FIN-WAIT-1"
-        case .finWait2: "FIN-WAIT-2"
-        case .timeWait: "TIME-WAIT"
-        case .closed: "UNCONN"
-        case .closeWait: "CLOSE-WAIT"
-        case .lastAck: "LAST-ACK"
-        case .listening: "LISTEN"
-        case .closing: "CLOSING"
-        }
-    }
-}
-
-extension KernelSnapshot {
-    /// What sock_diag(7) said of a socket.
-    init(_ socket: HostSocket) {
-        self.init()
-        (receiveQueue, sendQueue) = (socket.receiveQueue.map(Int.init), socket.sendQueue.map(Int.init))
-        state = socket.state.word
-        notSent = socket.tcp?.notSent.map(Int.init)
-        roundTripTime = socket.tcp?.roundTrip
-        congestionWindow = socket.tcp?.congestionWindow.map(Int.init)
-        retransmits = socket.tcp?.retransmitted.map(Int.init)
-        bytesReceived = socket.tcp?.received
-        bytesSent = socket.tcp?.sent
-        drops = socket.transport.isStream ? nil : socket.memory.map { UInt64($0.drops) }
-        receiveBuffer = socket.memory.map { Int($0.receiveBuffer) }
     }
 }

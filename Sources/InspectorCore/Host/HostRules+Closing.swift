@@ -5,7 +5,7 @@ extension HostRules {
     mutating func judgeClosing() {
         var leaks: [Leak: [(socket: HostSocket, asking: HostAsking)]] = [:]
         var told: Set<UInt64> = []
-        for socket in sockets where socket.transport == .tcp && socket.inode != 0 && socket.state == .closeWait {
+        for socket in notable where socket.transport == .tcp && socket.inode != 0 && socket.state == .closeWait {
             guard let age = socket.tcp?.lastAcknowledged, age >= time("close-wait") else { continue }
             let asking = owner(socket)
             guard let process = asking.process else { continue }
@@ -15,7 +15,7 @@ extension HostRules {
             if let peer = scene.peer(of: socket) { told.insert(peer.id) }
         }
         for (leak, members) in leaks { judge(leak, members) }
-        for socket in sockets where socket.transport == .tcp && socket.inode != 0 && socket.state == .finWait2 {
+        for socket in notable where socket.transport == .tcp && socket.inode != 0 && socket.state == .finWait2 {
             if !told.contains(socket.id) { judgeHalfClosed(socket) }
         }
     }
@@ -79,7 +79,7 @@ extension HostRules {
     }
 
     mutating func judgeInherited() {
-        for socket in sockets where HostFacts.mayBeInherited(socket) {
+        for socket in scene.sockets(facts.ledger.asked) where HostFacts.mayBeInherited(socket) {
             guard let asking = facts.steady(socket), asking.kind == .unasked, asking.proof != .queues,
                 facts.isConfirmed(socket), let origin = facts.inheritance(of: socket)
             else { continue }

@@ -5,12 +5,12 @@ extension HostRules {
     /// Tries of one segment from which on it is told.
     static let graveTries: UInt8 = 3
     /// For how long dropped datagrams are news.
-    private static let news = Duration.seconds(10)
+    static let dropsAreNews = Duration.seconds(10)
 
     mutating func judgeKernel() {
-        for socket in sockets {
+        for socket in scene.sockets(facts.ledger.dropping) where socket.transport == .udp { judgeDrops(socket) }
+        for socket in notable {
             switch socket.transport {
-            case .udp: judgeDrops(socket)
             case .tcp where socket.state == .synSent: judgeSilence(socket)
             case .tcp: judgeTries(socket)
             default: break
@@ -21,7 +21,7 @@ extension HostRules {
 
     private mutating func judgeDrops(_ socket: HostSocket) {
         guard let entry = facts.ledger[socket.id], let dropped = entry.dropped, let memory = socket.memory,
-            socket.time - dropped.time <= Self.news
+            socket.time - dropped.time <= Self.dropsAreNews
         else { return }
         let asking = owner(socket)
         let held = max(memory.received, entry.former?.memory?.received ?? 0)
@@ -83,6 +83,8 @@ extension HostRules {
 
     /// Ports of a network namespace that connections to one address use up.
     private mutating func judgePorts() {
+        let ranges = [scene.look.localPorts] + scene.look.namespaces.values.map(\.localPorts)
+        guard let least = ranges.compactMap({ $0?.count }).min(), sockets.count * 10 > least * 9 else { return }
         var uses: [PortUse: [HostSocket]] = [:]
         for socket in sockets where socket.transport == .tcp && !socket.isListening && socket.state != .closed {
             guard let port = socket.local?.port, localPorts(socket)?.contains(port) == true, let peer = socket.peer,
@@ -114,7 +116,7 @@ extension HostRules {
     /// A reader that does read, but so little that its window holds the sender back. Whether that is a fault or a wish
     /// (curl --limit-rate) cannot be told.
     mutating func judgeSlowReaders() {
-        for writer in sockets where writer.transport == .tcp && writer.inode != 0 && writer.unsent ?? 0 > 0 {
+        for writer in notable where writer.transport == .tcp && writer.inode != 0 && writer.unsent ?? 0 > 0 {
             guard let first = facts.ledger[writer.id]?.base, let reader = scene.peer(of: writer),
                 let before = facts.ledger[reader.id]?.base, reader.unread ?? 0 > 0, before.unread ?? 0 > 0,
                 let share = HostLedger.share(writer, since: first), share > 0.5,

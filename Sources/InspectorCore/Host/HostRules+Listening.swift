@@ -3,6 +3,7 @@ import SocketCore
 /// Listeners whose connections wait.
 extension HostRules {
     mutating func judgeListeners() {
+        guard notable.contains(where: \.isListening) else { return }
         var groups: [Group: [HostSocket]] = [:]
         for listener in sockets where listener.isListening { groups[Group(listener), default: []].append(listener) }
         for group in groups.values.sorted(by: { $0[0].id < $1[0].id }) {
@@ -111,7 +112,7 @@ extension HostRules {
 
     /// Connections that wait for accept, which have no inode yet.
     private func children(of listener: HostSocket) -> [HostSocket] {
-        sockets.filter { child in
+        notable.filter { child in
             guard child.inode == 0, child.transport == listener.transport, child.namespace == listener.namespace,
                 child.state == .established || child.state == .closeWait
             else { return false }

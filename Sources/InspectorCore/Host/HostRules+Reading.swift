@@ -7,7 +7,7 @@ extension HostRules {
     static let pool: Int64 = 16_384
 
     mutating func judgeUnread() {
-        for socket in sockets where !socket.isListening && socket.transport != .udp && !handled.contains(socket.id) {
+        for socket in notable where !socket.isListening && socket.transport != .udp && !handled.contains(socket.id) {
             judgeUnread(socket)
         }
     }

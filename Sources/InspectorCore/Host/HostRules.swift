@@ -12,10 +12,16 @@ struct HostRules {
     /// Processes that wait for each other.
     var ringed: Set<Int32> = []
 
-    init(_ facts: HostFacts, _ settings: LintSettings) { (self.facts, self.settings) = (facts, settings) }
+    init(_ facts: HostFacts, _ settings: LintSettings) {
+        (self.facts, self.settings) = (facts, settings)
+        notable = facts.scene.sockets(facts.scene.notable)
+    }
 
     var scene: HostScene { facts.scene }
+    /// All of the host.
     var sockets: [HostSocket] { facts.scene.look.sockets }
+    /// Those that are not quiet, in the order of their identities.
+    let notable: [HostSocket]
 
     /// How long it must last.
     func time(_ lint: String) -> Duration { Lint.named(lint).map(settings.time) ?? .zero }

@@ -8,12 +8,13 @@ struct HostAsker {
     /// How long no thread may have run to prove, without a look at its calls, that none waits for what lies there.
     static let idleProof = Duration.seconds(5)
 
-    func asking(for socket: HostSocket) -> HostAsking {
+    /// - Parameter isClose: whether its programs were looked at with a view to it; else no more is told than who has it.
+    func asking(for socket: HostSocket, isClose: Bool = true) -> HostAsking {
         let owners = scene.owners(of: socket)
         guard socket.inode != 0, !owners.isEmpty else { return ownerless(socket) }
         var best: (asking: HostAsking, start: UInt64)?
         for owner in owners {
-            let asking = self.asking(for: socket, owner)
+            let asking = self.asking(for: socket, owner, isClose)
             let start = asking.process?.start ?? 0
             if let best {
                 guard asking.kind.rawValue <= best.asking.kind.rawValue else { continue }
@@ -34,8 +35,8 @@ struct HostAsker {
         return HostAsking(hasListener ? .unaccepted : .orphan, .queues, scene.look.time)
     }
 
-    private func asking(for socket: HostSocket, _ owner: HostLook.Owner) -> HostAsking {
-        guard let program = scene.programs[owner.process] else {
+    private func asking(for socket: HostSocket, _ owner: HostLook.Owner, _ isClose: Bool) -> HostAsking {
+        guard isClose, let program = scene.programs[owner.process] else {
             var asking = HostAsking(.hidden, .queues, scene.look.time)
             asking.process = scene.look.processes[owner.process]?.id
             asking.descriptor = owner.descriptor

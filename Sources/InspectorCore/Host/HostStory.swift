@@ -18,7 +18,7 @@ struct HostStory {
         if socket.isListening { return listener(socket) }
         if let text = unconnected(socket) { return text }
         let ends = [socket] + (facts.scene.peer(of: socket).map { [$0] } ?? [])
-        let askings = ends.map(facts.asker.asking)
+        let askings = ends.map { facts.asker.asking(for: $0) }
         let calls = zip(ends, askings).map(call).joined(separator: "; ")
         let isQuiet = ends.allSatisfy { $0.unread ?? 0 == 0 && $0.unsent ?? 0 == 0 }
         guard isQuiet else {

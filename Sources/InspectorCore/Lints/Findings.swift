@@ -55,12 +55,15 @@ package struct Findings: Sendable {
         far = FarEnds()
         raw.removeAll(keepingCapacity: true)
         ledger.begin()
-        for index in snapshot.sockets.indices {
+        for index in snapshot.sockets.indices where !snapshot.sockets[index].isFromOutside {
             ledger.note(snapshot.sockets[index], end: others.peers[snapshot.sockets[index].id], snapshot.time)
         }
         ledger.finish(snapshot)
         for index in snapshot.sockets.indices
-        where snapshot.sockets[index].isLive || ledger[snapshot.sockets[index].id].unreadThere != nil {
+        where snapshot.sockets[index].isFromOutside
+            ? snapshot.sockets[index].hasVerdicts
+            : snapshot.sockets[index].isLive || ledger[snapshot.sockets[index].id].unreadThere != nil
+        {
             let found = find(snapshot.sockets[index], snapshot, others)
             if !found.isEmpty { raw[snapshot.sockets[index].id] = found }
         }
@@ -81,7 +84,7 @@ package struct Findings: Sendable {
         }
         for place in places {
             let socket = snapshot.sockets[place]
-            let isJudged = socket.isLive || ledger[socket.id].unreadThere != nil
+            let isJudged = socket.isLive || socket.hasVerdicts || ledger[socket.id].unreadThere != nil
             let found = isJudged ? find(socket, snapshot, others) : []
             raw[socket.id] = found.isEmpty ? nil : found
         }

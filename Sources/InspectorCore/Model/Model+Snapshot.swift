@@ -205,6 +205,11 @@ extension Shared.Summary {
                 if isLive { live += 1 } else { closed += 1 }
             }
             guard sockets[index].phase != .closed else { continue }
+            if sockets[index].role == .listener { listening += 1 }
+            if let user = sockets[index].hiddenOwner {
+                hiddenOwners[user, default: 0] += 1
+                if hiddenNames[user] == nil { hiddenNames[user] = sockets[index].host?.userName }
+            }
             if let rate = sockets[index].receiveRate { receiveRate = (receiveRate ?? 0) + rate }
             if let rate = sockets[index].sendRate { sendRate = (sendRate ?? 0) + rate }
         }

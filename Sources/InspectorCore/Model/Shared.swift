@@ -20,6 +20,10 @@ package struct Shared: Sendable {
         package var sendRate: Double?
         /// Columns that the largest id takes.
         package var idWidth = 4
+        /// Of sockets looked at from outside: how many listen, and whose sockets have no program in sight.
+        package var listening = 0
+        package var hiddenOwners: [UInt32: Int] = [:]
+        package var hiddenNames: [UInt32: String] = [:]
     }
 
     package let options: Model.Options

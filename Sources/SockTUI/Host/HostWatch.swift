@@ -25,13 +25,10 @@ struct HostWatch {
         var now = try observer.look()
         let suspects = judge.take(now)
         guard readsPrograms else { return look = now }
-        if let ownersBudget {
-            let known = observer.ownersOfAll(budget: ownersBudget)
-            now.owners = known.owners.mapValues(Array.init)
-            now.processes = known.programs
-        }
-        observer.examine(&now, inodes: suspects.union(inodes), reads: true, budget: ownersBudget.map { $0 * 4 })
-        for process in processes { observer.examine(&now, process: process) }
+        if let ownersBudget { observer.tellOwners(of: &now, budget: ownersBudget) }
+        let wanted = suspects.union(inodes)
+        observer.examine(&now, inodes: wanted, reads: true, budget: ownersBudget.map { $0 * 4 })
+        for process in processes { observer.examine(&now, process: process, inodes: wanted) }
         judge.takeExamined(now)
         look = now
     }

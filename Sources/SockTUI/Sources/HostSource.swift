@@ -24,13 +24,15 @@ final class HostSource: SocketSource {
         var hasAnswered = false
         var looked = ContinuousClock.now
         var missing: String?
+        var pause = HostSource.leastPause
     }
 
-    /// A look that is older than this is not called live: three looks should have come.
-    private static let patience = Duration.seconds(3)
-
-    /// Between two looks, and how much of a look may go into finding out whose sockets those are.
-    private static let pause = Duration.milliseconds(950)
+    /// A look that is older than so many pauses is not called live.
+    private static let patience = 3
+    /// Between two looks, at least; and so many times what a look costs, about 3 % of a core.
+    fileprivate static let leastPause = Duration.milliseconds(950)
+    fileprivate static let pauseFactor = 30
+    /// How much of a look may go into finding out whose sockets those are.
     fileprivate static let ownersBudget = Duration.milliseconds(20)
 
     /// `log`: told whose bytes are looked at, where they are another user's.
@@ -43,9 +45,10 @@ final class HostSource: SocketSource {
     }
 
     func info(ordinal: Int) -> ProgramInfo {
-        let (ending, looked, missing) = told.withLock { ($0.ending, $0.looked, $0.missing) }
-        let age = ContinuousClock.now - looked
-        let state = ending.map { .ended($0) } ?? (age > Self.patience ? .silent(age) : ProgramInfo.State.live)
+        let told = told.withLock { $0 }
+        let (age, missing) = (ContinuousClock.now - told.looked, told.missing)
+        let isLate = age > told.pause * Self.patience
+        let state = told.ending.map { .ended($0) } ?? (isLate ? .silent(age) : ProgramInfo.State.live)
         var info = info(ordinal, state)
         info.missing = missing
         return info
@@ -63,14 +66,14 @@ final class HostSource: SocketSource {
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
         queue.async { @Sendable [self] in
-            let (snapshot, ending, missing, looked) = looker.withLock { looker in
-                let (snapshot, ending) = looker.snapshot(request, after: Self.pause)
-                let told = snapshot.map { looker.adding(eventsOf: request, to: $0) }
-                return (told, ending, looker.missing, looker.looked ?? .now)
+            let (snapshot, news) = looker.withLock { looker in
+                let (snapshot, ending) = looker.snapshot(request)
+                let told = Told(
+                    ending: ending, hasAnswered: true, looked: looker.looked ?? .now, missing: looker.missing,
+                    pause: looker.pause)
+                return (snapshot.map { looker.adding(eventsOf: request, to: $0) }, told)
             }
-            told.withLock { told in
-                (told.hasAnswered, told.ending, told.missing, told.looked) = (true, ending, missing, looked)
-            }
+            told.withLock { $0 = news }
             then(snapshot)
         }
     }
@@ -119,6 +122,8 @@ private struct Looker {
     private let lints: LintSettings
     private var last: EngineSnapshot?
     private(set) var looked: ContinuousClock.Instant?
+    /// Until the next look.
+    private(set) var pause = HostSource.leastPause
     private var ending: String?
 
     init(
@@ -131,10 +136,15 @@ private struct Looker {
         watch = HostWatch(options, lints)
     }
 
-    /// The last snapshot, or a new one if that is older than `pause`; and why there will be no more.
-    mutating func snapshot(_ request: SnapshotRequest, after pause: Duration) -> (EngineSnapshot?, ending: String?) {
+    /// The last snapshot, or a new one if that is old enough; and why there will be no more.
+    mutating func snapshot(_ request: SnapshotRequest) -> (EngineSnapshot?, ending: String?) {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
+        let began = Self.processorTime
+        defer {
+            let cost = Self.processorTime - began
+            pause = max(HostSource.leastPause, (pause + cost * HostSource.pauseFactor) / 2)
+        }
         do throws(HostObserver.Problem) {
             // The first look finds the rows whose programs are looked at.
             if last == nil {
@@ -163,6 +173,13 @@ private struct Looker {
         }
         last = snapshot
         return (snapshot, ending)
+    }
+
+    /// What this thread has used of a CPU.
+    private static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     /// What was not seen at the last look, apart from owners, which the rows tell.

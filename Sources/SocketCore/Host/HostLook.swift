@@ -2,6 +2,12 @@
 package struct HostLook: Sendable {
     package var time: MonotonicTime
     package var sockets: [HostSocket]
+    /// Where each socket is among `sockets`, by its identity; `nil`: not known.
+    package var places: [UInt64: Int]?
+    /// What is different from the look before; `nil`: not known.
+    package var changes: Changes?
+    /// The inodes of the sockets whose programs were looked at closely; `nil`: of all.
+    package var examined: Set<UInt64>?
     /// The network namespaces that were looked at, by ordinal, as far as it is known which those are.
     package var namespaces: [UInt16: HostNamespace] = [:]
     /// The processes that were looked at, by number.
@@ -28,6 +34,22 @@ package struct HostLook: Sendable {
         package init(process: Int32, descriptor: Int32) { (self.process, self.descriptor) = (process, descriptor) }
     }
 
+    /// What is different from another look. Of what is not named here, time alone has passed: its ages have grown.
+    package struct Changes: Sendable {
+        /// The time of that look.
+        package var since: MonotonicTime
+        /// Sockets that are new, or of which the kernel told anything else.
+        package var told: Set<UInt64> = []
+        /// Sockets that are not listed any more.
+        package var gone: Set<UInt64> = []
+        /// The inodes of sockets that other processes have open, or of whose programs something else is known.
+        package var owners: Set<UInt64> = []
+
+        package init(since: MonotonicTime, told: Set<UInt64> = [], gone: Set<UInt64> = []) {
+            (self.since, self.told, self.gone) = (since, told, gone)
+        }
+    }
+
     package struct Hidden: Hashable, Sendable {
         /// Processes whose descriptors may not be read.
         package var processes = 0
@@ -44,6 +66,12 @@ package struct HostLook: Sendable {
         package var tables: Set<SocketTable> = []
 
         package init() {}
+    }
+
+    /// The socket of this identity.
+    package func socket(_ id: UInt64) -> HostSocket? {
+        guard let places else { return sockets.first { $0.id == id } }
+        return places[id].map { sockets[$0] }
     }
 
     package init(time: MonotonicTime, sockets: [HostSocket]) { (self.time, self.sockets) = (time, sockets) }

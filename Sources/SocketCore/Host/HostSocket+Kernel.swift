@@ -47,6 +47,13 @@ extension HostSocket {
         while let found = NetlinkAttribute.next(in: bytes, at: &offset, end: all.upperBound) { read(found, bytes) }
     }
 
+    /// The identity that such a message tells.
+    package static func identity(_ bytes: RawSpan, _ message: Range<Int>, of table: SocketTable) -> UInt64? {
+        let place = table.isUnix ? 8 : 44
+        guard let low = bytes.u32(place, in: message), let high = bytes.u32(place + 4, in: message) else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
+    }
+
     private mutating func read(_ attribute: NetlinkAttribute, _ bytes: RawSpan) {
         let content = attribute.content
         switch InternetAttribute(rawValue: attribute.type) {
@@ -143,10 +150,59 @@ extension HostTCP {
         receiveWindow = bytes.u32(232, in: all)
     }
 
+    /// Takes the ages that a later message tells.
+    fileprivate mutating func age(_ bytes: RawSpan, _ all: Range<Int>) {
+        lastSent = Self.milliseconds(bytes.u32(44, in: all))
+        lastReceived = Self.milliseconds(bytes.u32(52, in: all))
+        lastAcknowledged = Self.milliseconds(bytes.u32(56, in: all))
+    }
+
     private static func milliseconds(_ number: UInt32?) -> Duration? { number.map { .milliseconds(Int64($0)) } }
 
     private static func microseconds(_ number: UInt64?) -> Duration? {
         number.map { .microseconds(Int64(clamping: $0)) }
+    }
+}
+
+/// The parts of a message about a socket that change with time alone.
+package struct MessageAges: Hashable, Sendable {
+    /// `idiag_expires`: how long until its timer fires.
+    private let expiry: Range<Int>?
+    /// Where `struct tcp_info` lies; its ages are within `ages`.
+    private let tcp: Range<Int>?
+
+    private static let ages = 44..<60
+
+    /// Places in a message, counted from its beginning.
+    package init(_ bytes: RawSpan, _ message: Range<Int>, of table: SocketTable) {
+        expiry = table.isUnix || message.count < 72 ? nil : 52..<56
+        var offset = message.lowerBound + 72
+        var found: Range<Int>?
+        while expiry != nil, let next = NetlinkAttribute.next(in: bytes, at: &offset, end: message.upperBound) {
+            guard next.type == HostSocket.InternetAttribute.tcp.rawValue else { continue }
+            let begin = next.content.lowerBound - message.lowerBound
+            found = next.content.count < Self.ages.upperBound ? nil : begin..<(begin + next.content.count)
+        }
+        tcp = found
+    }
+
+    /// The bytes that change with time alone, first to last; the second range is empty where there is no TCP.
+    package var places: (Range<Int>, Range<Int>)? {
+        guard let expiry else { return nil }
+        guard let tcp else { return (expiry, expiry.upperBound..<expiry.upperBound) }
+        return (expiry, (tcp.lowerBound + Self.ages.lowerBound)..<(tcp.lowerBound + Self.ages.upperBound))
+    }
+
+    /// Changes what is known of a socket to what a later message says that differs in these parts alone.
+    package func take(_ bytes: RawSpan, _ message: Range<Int>, time: MonotonicTime, into socket: inout HostSocket) {
+        socket.time = time
+        guard let expiry else { return }
+        if socket.timer != 0 {
+            socket.timerExpires = bytes.u32(expiry.lowerBound, in: message).map { .milliseconds(Int64($0)) }
+        }
+        guard let tcp else { return }
+        let begin = message.lowerBound
+        socket.tcp?.age(bytes, (begin + tcp.lowerBound)..<(begin + tcp.upperBound))
     }
 }
 

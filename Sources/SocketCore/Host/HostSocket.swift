@@ -79,6 +79,18 @@ package struct HostSocket: Hashable, Sendable, Identifiable {
 
     package var isListening: Bool { state == .listening }
 
+    /// Whether nothing waits in it and nothing ends, so that no rule but one about datagrams or about inherited sockets
+    /// says anything of it.
+    package var isQuiet: Bool {
+        switch state {
+        case .timeWait: return true
+        case .listening: return receiveQueue ?? 0 == 0
+        case .established, .closed: break
+        default: return false
+        }
+        return inode != 0 && unread ?? 0 == 0 && unsent ?? 0 == 0 && retransmits == 0 && tcp?.tries ?? 0 == 0
+    }
+
     /// Bytes that its program has not read; `nil`: a listener, or not known. Of datagrams over Unix the kernel tells the
     /// length of the first one only, which may be none.
     package var unread: Int64? {

@@ -47,9 +47,9 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
 
     /// More of TCP than `KernelSnapshot` has.
     package struct TCP: Hashable, Sendable, Codable {
-        package var lastSent: Duration?
-        package var lastReceived: Duration?
-        package var lastAcknowledged: Duration?
+        /// When a byte was last sent, and received.
+        package var lastSent: MonotonicTime?
+        package var lastReceived: MonotonicTime?
         package var sendWindow: UInt32?
         package var receiveWindow: UInt32?
         package var windowLimited: Duration?
@@ -68,8 +68,8 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         if socket.isListening { (waiting, waitingLimit) = (socket.receiveQueue, socket.sendQueue) }
         guard let tcp = socket.tcp, !socket.isListening else { return }
         var known = TCP()
-        (known.lastSent, known.lastReceived) = (tcp.lastSent, tcp.lastReceived)
-        known.lastAcknowledged = tcp.lastAcknowledged
+        known.lastSent = tcp.lastSent.map { socket.time + (.zero - $0) }
+        known.lastReceived = tcp.lastReceived.map { socket.time + (.zero - $0) }
         (known.sendWindow, known.receiveWindow) = (tcp.sendWindow, tcp.receiveWindow)
         known.windowLimited = tcp.windowLimited
         (known.timer, known.timerExpires) = (socket.timerWord, socket.timerExpires)

@@ -258,6 +258,18 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].host }
     }
 
+    /// Whether it is a socket of another program, looked at from outside. This and the next two copy nothing of `host`.
+    package var isFromOutside: Bool { shared[0].host != nil }
+
+    /// The user that has it, where it is looked at from outside and its program is not in sight.
+    package var hiddenOwner: UInt32? {
+        guard shared[0].host?.program == nil, let inode = shared[0].host?.inode, inode != 0 else { return nil }
+        return shared[0].host?.user
+    }
+
+    /// Whether anything was found about it from outside.
+    package var hasVerdicts: Bool { shared[0].host?.verdicts.isEmpty == false }
+
     /// Whether nothing happens that could be wrong: it is connected in clear, by itself, a standing read takes whatever
     /// comes, nothing is unread and nothing is to be written. Of thousands of connections most are so, and this is all
     /// that is looked at.

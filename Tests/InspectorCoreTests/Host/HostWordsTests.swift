@@ -108,22 +108,22 @@ struct HostWordsTests {
     @Test("a column says how each is asked for, and for how long")
     func columns() throws {
         let judge = Self.looking(HostBlockingTests.deadlock())
-        #expect(judge.asks(of: 3).text == "send 48M" && judge.asks(of: 3).lasting == .seconds(11))
+        #expect(judge.shown(3)?.asks == "send 48M" && judge.shown(3)?.asksFor == .seconds(11))
         #expect(judge.owner(of: 3)?.text == "api.py[4711]" && judge.owner(of: 3)?.descriptor == 4)
         #expect(judge.peer(of: 3)?.id == 2 && judge.unread(for: 3) == .seconds(11))
-        #expect(Self.looking(HostReadingTests.unread()).asks(of: 3).text == "nobody")
-        #expect(Self.looking(Self.quiet()).asks(of: 2).text == "recv 4.0K")
+        #expect(Self.looking(HostReadingTests.unread()).shown(3)?.asks == "nobody")
+        #expect(Self.looking(Self.quiet()).shown(2)?.asks == "recv 4.0K")
         var world = Self.quiet(.epoll(7))
         world.set(77, 7, [(3, Poll.edge)])
-        #expect(Self.looking(world).asks(of: 3).text == "epoll ET")
+        #expect(Self.looking(world).shown(3)?.asks == "epoll ET")
         world.set(77, 7, [(3, Poll.input)])
-        #expect(Self.looking(world).asks(of: 3).text == "epoll in")
+        #expect(Self.looking(world).shown(3)?.asks == "epoll in")
         world.set(77, 7, [(3, Poll.input | Poll.output)])
-        #expect(Self.looking(world).asks(of: 3).text == "epoll in, out")
+        #expect(Self.looking(world).shown(3)?.asks == "epoll in, out")
         #expect(Self.looking(Self.quiet(.running)).asking(of: 3)?.words == "thread 77 is running")
         world.owners = [:]
-        #expect(Self.looking(world).asks(of: 3).text == "-" && Self.looking(world).owner(of: 3) == nil)
-        #expect(Self.looking(world).asks(of: 99).text == "-")
+        #expect(Self.looking(world).shown(3)?.asks == nil && Self.looking(world).owner(of: 3) == nil)
+        #expect(Self.looking(world).shown(99) == nil)
     }
 
     @Test("the lines of a check, and what it could not see")
@@ -154,10 +154,10 @@ struct HostWordsTests {
 
     @Test("users whose programs are hidden are named and counted, and so are tables that are missing")
     func hidden() {
-        #expect(HiddenOwners.text([], names: [:]) == nil)
-        #expect(HiddenOwners.text([33], names: [33: "www"]) == "1 socket of user 33 (www)")
+        #expect(HiddenOwners.text([:], names: [:]) == nil)
+        #expect(HiddenOwners.text([33: 1], names: [33: "www"]) == "1 socket of user 33 (www)")
         #expect(
-            HiddenOwners.text([0, 33, 33, 5, 7, 8, 8], names: [:])
+            HiddenOwners.text([0: 1, 33: 2, 5: 1, 7: 1, 8: 2], names: [:])
                 == "2 sockets of user 8, 2 of user 33, 1 of user 0, 2 of 2 more users")
         var hidden = HostLook.Hidden()
         hidden.tables = [.udp4]

@@ -25,7 +25,7 @@ extension QueueLines {
         line.append("unsent \(host.unsentText ?? "-")", Style(.sent))
         if let other { line.append(" > unread there \(other.unreadText ?? "-")") }
         if let window = host.tcp?.sendWindow { line.append("   window \(Format.bytes(UInt64(window)))", Style(.dim)) }
-        if let ago = host.tcp?.lastSent { line.append("   last sent \(Format.duration(ago)) ago", Style(.dim)) }
+        if let ago = ago(host.tcp?.lastSent) { line.append("   last sent \(ago) ago", Style(.dim)) }
         return Row(left: line)
     }
 
@@ -33,10 +33,13 @@ extension QueueLines {
         var line = label("IN")
         line.append("unread here \(host.unreadText ?? "-")", Style(host.unread ?? 0 > 0 ? .warn : .received))
         if let other, let unsent = other.unsentText { line.append(" < unsent there \(unsent)") }
-        if let ago = host.tcp?.lastReceived {
-            line.append("   last byte came \(Format.duration(ago)) ago", Style(.dim))
-        }
+        if let ago = ago(host.tcp?.lastReceived) { line.append("   last byte came \(ago) ago", Style(.dim)) }
         return Row(left: line)
+    }
+
+    private func ago(_ time: MonotonicTime?) -> String? {
+        guard let time, let now = model.shown?.time else { return nil }
+        return Format.duration(max(.zero, now - time))
     }
 }
 

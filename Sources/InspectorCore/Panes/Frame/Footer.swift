@@ -113,9 +113,8 @@ package enum Footer {
     /// What of the host is not seen.
     private static func hidden(_ model: Model) -> String? {
         guard model.shared.showsHost else { return nil }
-        let hidden = (model.shown?.sockets ?? []).compactMap(\.host).filter { $0.inode != 0 && $0.program == nil }
-        let names = Dictionary(hidden.map { ($0.user, $0.userName) }) { first, _ in first }.compactMapValues { $0 }
-        let owners = HiddenOwners.text(hidden.map(\.user), names: names).map { "owners hidden: \($0)" }
+        let summary = model.shared.summary
+        let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }
         // How many owners are not known is in the header, too.
         let words = [missing, owners].compactMap { $0 }

@@ -51,9 +51,9 @@ package enum Header {
     /// How many sockets there are, and what of them is hidden.
     private static func host(_ model: Model, _ start: Line) -> Line {
         var line = start
-        let sockets = model.shown?.sockets ?? []
-        line.append("  sockets \(sockets.count)  listening \(sockets.count { $0.role == .listener })")
-        let hidden = sockets.count { $0.host?.inode != 0 && $0.host?.program == nil }
+        let summary = model.shared.summary
+        line.append("  sockets \(model.shown?.sockets.count ?? 0)  listening \(summary.listening)")
+        let hidden = summary.hiddenOwners.values.reduce(0, +)
         if hidden > 0 { line.append("  owners of \(hidden) not known", Style(.dim)) }
         return line
     }
