@@ -81,7 +81,7 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.invocation.host.tellsPayload = true
         },
         Option(
-            name: "--netns", value: "PID", commands: host, help: "look at the network namespace of this process alone"
+            name: "--netns", value: "PID", commands: host, help: "look at the network namespace of PID"
         ) {
             (text, request) throws(UsageError) in
             guard let number = Int32(text), number > 0 else {
