@@ -14,6 +14,9 @@ package struct RecordedSession: Hashable, Sendable {
         (self.id, self.local, self.peer) = (id, local, peer)
         (self.isClient, self.role, self.target) = (isClient, role, target)
     }
+
+    /// Whether neither end is of another family than IP.
+    var isInternet: Bool { local?.family.isIP != false && peer?.family.isIP != false }
 }
 
 /// One thing that goes into a recording, at an instant of the engine's clock.

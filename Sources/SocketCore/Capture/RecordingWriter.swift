@@ -8,6 +8,14 @@ package struct RecordingWriter: Sendable {
         var stream: RecordedStream
     }
 
+    private struct Ends: Hashable, Sendable {
+        var local: SyntheticPacket.End
+        var peer: SyntheticPacket.End
+    }
+
+    /// Holders of addresses that are remembered after they have closed.
+    private static let holderLimit = 1 << 16
+
     private struct Session: Sendable {
         var facts: RecordedSession
         var clear: Track?
@@ -21,6 +29,8 @@ package struct RecordingWriter: Sendable {
     private var writer = PcapngWriter()
     private var frames: RecordedFrames
     private var sessions: [SocketID: Session] = [:]
+    /// Which session has these addresses in this file.
+    private var holders: [Ends: SocketID] = [:]
     private let application: String
     private let snap: Int
     /// Nanoseconds since 1970 at the zero of the engine's clock.
@@ -42,6 +52,7 @@ package struct RecordingWriter: Sendable {
             application: application,
             comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
         frames.startOver()
+        holders = [:]
         sessions = sessions.mapValues { Session(facts: $0.facts, isNew: false, hasPeerEnded: $0.hasPeerEnded) }
     }
 
@@ -109,11 +120,10 @@ package struct RecordingWriter: Sendable {
         guard let session = sessions[id] else { return false }
         if isPlain ? session.plain != nil : session.clear != nil { return true }
         let facts = session.facts
-        let real = SyntheticPacket.ends(of: facts)
-        let ends = isPlain ? SyntheticPacket.loopback(of: facts, ports: real) : real
+        let (ends, remark) = ends(of: facts, isPlain: isPlain)
         let name = "\(id) \(facts.peer?.description ?? facts.target)" + (isPlain ? " plaintext" : "")
-        let interface = writer.interface(name: name, description: "\(facts.role.rawValue) \(facts.target)")
-        if !isPlain, facts.local?.family.isIP == false || facts.peer?.family.isIP == false {
+        let interface = writer.interface(name: name, description: "\(facts.role.rawValue) \(facts.target)" + remark)
+        if !isPlain, !facts.isInternet {
             let path = [facts.peer, facts.local].compactMap { $0?.name == nil ? nil : $0?.description }.first
             if let path { writer.name(path, of: ends.local.ip) }
         }
@@ -125,6 +135,29 @@ package struct RecordingWriter: Sendable {
             change(id, isPlain, time) { $0.establish(isClient: facts.isClient) }
         }
         return true
+    }
+
+    /// The addresses that a session has in the file, and what to say of them. Where the engine has both ends of a
+    /// connection, the second has addresses of its own: no reader would tell two streams between the same ends apart.
+    private mutating func ends(
+        of session: RecordedSession, isPlain: Bool
+    ) -> (ends: (local: SyntheticPacket.End, peer: SyntheticPacket.End), remark: String) {
+        let real = SyntheticPacket.ends(of: session)
+        let holder = session.role == .datagram ? nil : holders[Ends(local: real.peer, peer: real.local)]
+        if isPlain {
+            let isTaken = holder != nil || !session.isInternet
+            return (SyntheticPacket.loopback(of: session, ports: real, isSecond: isTaken), "")
+        }
+        guard let holder else {
+            if holders.count >= Self.holderLimit { holders = [:] }
+            holders[Ends(local: real.local, peer: real.peer)] = session.id
+            return (real, "")
+        }
+        let ends = [real.local, real.peer].map { SocketAddress($0.ip, port: $0.port).description }
+        return (
+            SyntheticPacket.loopback(of: session, ports: real),
+            "; its addresses \(ends[0]) and \(ends[1]) are those of \(holder) here, the other end"
+        )
     }
 
     private mutating func datagram(
@@ -179,10 +212,14 @@ extension SyntheticPacket {
         }
     }
 
-    /// The same ports at an address of the session's own, so that no reader takes two streams for one.
-    static func loopback(of session: RecordedSession, ports: (local: End, peer: End)) -> (local: End, peer: End) {
-        let number = UInt32(truncatingIfNeeded: session.id.number & 0x7F_FFFF)
-        let ip = IPAddress.v4((0x7F80_0000 | number).bigEndian)
+    /// The same ports at an address of the session's own, so that no reader takes two streams for one: in
+    /// 127.128.0.0/9, or in 127.64.0.0/10 for its second one.
+    static func loopback(
+        of session: RecordedSession, ports: (local: End, peer: End), isSecond: Bool = false
+    ) -> (local: End, peer: End) {
+        let number = UInt32(truncatingIfNeeded: session.id.number)
+        let bits = isSecond ? 0x7F40_0000 | number & 0x3F_FFFF : 0x7F80_0000 | number & 0x7F_FFFF
+        let ip = IPAddress.v4(bits.bigEndian)
         return (End(ip, ports.local.port), End(ip, ports.peer.port))
     }
 }
