@@ -1,4 +1,4 @@
-/// Programs in C, for node and for Java that hang, or wait rightly. Each prints the port it is about and the process at
+/// Programs in C and Go, for node and for Java that hang, or wait rightly. Each prints the port it is about and the process at
 /// fault, and then does so until it is killed; its client is a process or a thread of its own.
 enum HangingNativePrograms {
     static let c = """
@@ -91,6 +91,24 @@ enum HangingNativePrograms {
                 client.getOutputStream().write(new byte[100]);
                 new java.util.concurrent.CountDownLatch(1).await();
             }
+        }
+        """
+
+    /// A server that never reads: Go's own epoll set, which is edge-triggered, holds each of its connections.
+    static let go = """
+        package main
+        import ("fmt"; "net"; "os")
+        func main() {
+            listener, _ := net.Listen("tcp", "127.0.0.1:0")
+            fmt.Println(listener.Addr().(*net.TCPAddr).Port, os.Getpid())
+            go func() {
+                client, _ := net.Dial("tcp", listener.Addr().String())
+                client.Write(make([]byte, 5000))
+                client.Read(make([]byte, 1))
+            }()
+            server, _ := listener.Accept()
+            defer server.Close()
+            <-make(chan int)
         }
         """
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SockTUI
 
-/// Programs in C, for node and for Java, and one that waits for the rest of a TLS record.
-@Suite("Why programs in C, for node and for Java hang", .timeLimit(.minutes(10)))
+/// Programs in C and Go, for node and for Java, and one that waits for the rest of a TLS record.
+@Suite("Why programs in C and Go, for node and for Java hang", .timeLimit(.minutes(10)))
 struct HangingNativeTests {
     private final class Hanging {
         let name: String
@@ -70,6 +70,14 @@ struct HangingNativeTests {
             let made = try ChildProcess.run(words, limit: .seconds(300))
             try #require(made.status == 0, "\(made.errors)")
             try add("java", "unread-unasked", ["java", "-Xmx64m", "-cp", folder.path, "NeverReads"])
+        }
+        if Peer.isUsable("go") {
+            folder.write(HangingNativePrograms.go, to: "hang.go")
+            let settings = ["GOCACHE=" + path("cache"), "GO111MODULE=off", "CGO_ENABLED=0"]
+            let words = ["env"] + settings + ["go", "build", "-o", path("hang-go"), path("hang.go")]
+            let made = try ChildProcess.run(words, limit: .seconds(300))
+            try #require(made.status == 0, "\(made.errors)")
+            try add("Go", "edge-unread", [path("hang-go")])
         }
         if Peer.isUsable("python3"), Certificates.problem == nil {
             let identity = [Certificates.path("server.pem"), Certificates.path("server.pem")]

@@ -71,12 +71,33 @@ package struct HostJudge: Sendable {
         scene.owners(of: socket).allSatisfy { scene.programs[$0.process] != nil }
     }
 
-    /// What was found, the worst first, and whether something stands that a longer look may still prove.
-    package func verdicts() -> (found: [HostVerdict], isUndecided: Bool) {
+    /// What was found, the worst first, and the sockets in which something stands that a longer look may still prove.
+    package func verdicts() -> (found: [HostVerdict], undecided: Set<UInt64>) {
         var rules = HostRules(facts, settings)
         let found = rules.judge(resets.map(\.verdict))
-        return (found, rules.isUndecided)
+        return (found, rules.undecided)
     }
+
+    /// These sockets, all others of their programs in which anything waits, their other ends, and so on: what can have to
+    /// do with what hangs in them.
+    package func related(to sockets: [HostSocket], _ processes: Set<Int32> = []) -> Set<UInt64> {
+        let waiting = scene.sockets(scene.notable)
+        let held = Dictionary(grouping: waiting.flatMap { socket in owners(of: socket).map { ($0, socket) } }) { $0.0 }
+        var found: Set<UInt64> = []
+        var left = sockets
+        var seen = processes
+        for process in processes { left += held[process]?.map(\.1) ?? [] }
+        while let socket = left.popLast() {
+            guard found.insert(socket.id).inserted else { continue }
+            if let peer = scene.peer(of: socket) { left.append(peer) }
+            for process in owners(of: socket) where seen.insert(process).inserted {
+                left += held[process]?.map(\.1) ?? []
+            }
+        }
+        return found
+    }
+
+    private func owners(of socket: HostSocket) -> [Int32] { scene.owners(of: socket).map(\.process) }
 
     // MARK: Resets
 

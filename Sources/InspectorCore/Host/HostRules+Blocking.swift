@@ -34,7 +34,7 @@ extension HostRules {
             let lasting = ring.map({ min(facts.unread($0.reader), facts.unsent($0.writer)) }).min(),
             lasting >= time("deadlock")
         else {
-            isUndecided = true
+            for edge in ring { undecided.formUnion([edge.reader.id, edge.writer.id]) }
             return
         }
         ringed.formUnion(processes)
@@ -117,7 +117,8 @@ extension HostRules {
         let lasting = facts.unread(reader)
         let lint = Self.lint(asking.kind) ?? "write-blocked"
         guard lasting >= time(lint), facts.isConfirmed(reader) else {
-            isUndecided = true
+            undecided.insert(reader.id)
+            undecided.formUnion(paths.joined().map(\.writer.id))
             return
         }
         let severity: Severity = asking.kind != .stopped && asking.proof.provesSilence ? .warning : .note
@@ -196,7 +197,7 @@ extension HostRules {
         // That a thread has been in its call for longer does not say since when the window is shut.
         let lasting = facts.ledger.writeStands(writer)
         guard lasting >= time("zero-window") else {
-            isUndecided = true
+            undecided.insert(writer.id)
             return
         }
         let (who, peer) = (owner(writer), writer.peer.map { "\($0)" } ?? "the peer")

@@ -46,7 +46,7 @@ extension HostRules {
             $0.receiveQueue ?? 0 > $0.sendQueue ?? 0
         }
         guard lasting >= time("connecting-silent") else {
-            isUndecided = true
+            undecided.insert(socket.id)
             return
         }
         // A full listener of this host says more.

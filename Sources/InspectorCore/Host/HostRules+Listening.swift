@@ -54,7 +54,7 @@ extension HostRules {
         let oldest = stay.map(age).max() ?? .zero
         let isFull = waiting > limit && wasFull(listener)
         guard isFull || oldest >= time("accept-stuck"), facts.isConfirmed(listener) else {
-            isUndecided = true
+            undecided.insert(listener.id)
             return nil
         }
         let isKnown = asking.kind != .stopped && asking.kind != .hidden && asking.kind != .unseen

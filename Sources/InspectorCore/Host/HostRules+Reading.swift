@@ -14,7 +14,7 @@ extension HostRules {
 
     private mutating func judgeUnread(_ socket: HostSocket) {
         guard facts.standsReading(socket), let asking = facts.steady(socket) else {
-            if facts.standsReading(socket) { isUndecided = true }
+            if facts.standsReading(socket) { undecided.insert(socket.id) }
             return
         }
         guard [.edge, .stuck, .unasked, .stopped, .unseen].contains(asking.kind), !facts.isHeldUp(asking) else {
@@ -23,7 +23,7 @@ extension HostRules {
         let lint = Self.lint(asking.kind) ?? "unread-unasked"
         let lasting = facts.unread(socket)
         guard lasting >= time(lint), facts.isConfirmed(socket) else {
-            isUndecided = true
+            undecided.insert(socket.id)
             return
         }
         let elsewhere = lint == "unread-unasked" ? waitsElsewhere(asking, socket) : nil

@@ -5,8 +5,8 @@ struct HostRules {
     let facts: HostFacts
     let settings: LintSettings
     private(set) var found: [HostVerdict] = []
-    /// Whether something stands that may become a verdict when it has been watched for longer.
-    var isUndecided = false
+    /// Sockets in which something stands that may become a verdict when it has been watched for longer.
+    var undecided: Set<UInt64> = []
     /// Readers that a rule about writers has told of.
     var handled: Set<UInt64> = []
     /// Processes that wait for each other.

@@ -51,14 +51,15 @@ struct HostWatch {
     func processes(named name: String) -> [Int32] { observer.processes(named: name).map(\.id.number) }
 
     /// Looks for a second, and then until what stands is proven or cleared, `span` at most; as `--check` does.
-    /// `about`: the sockets whose programs are looked at even if nothing speaks against them.
+    /// `about`: the sockets whose programs are looked at even if nothing speaks against them; the others are not waited
+    /// for, unless they have to do with these.
     mutating func settle(
         span: Duration?, isOnce: Bool = false, processes: [Int32] = [],
-        about isMeant: (HostSocket) -> Bool = { _ in false }
+        about isMeant: ((HostSocket) -> Bool)? = nil
     ) throws(HostObserver.Problem) {
         let began = ContinuousClock.now
         func inodes(_ look: HostLook) -> Set<UInt64> {
-            let meant = look.sockets.filter(isMeant)
+            let meant = isMeant.map { look.sockets.filter($0) } ?? []
             return Set(meant.flatMap { [$0.inode, judge.peer(of: $0.id)?.inode ?? 0] }).subtracting([0])
         }
         func seeAll() throws(HostObserver.Problem) {
@@ -73,10 +74,16 @@ struct HostWatch {
         Self.pause(Self.second)
         try seeAll()
         let most = span ?? Self.most
-        while .now - began < most, span != nil || judge.verdicts().isUndecided {
+        while .now - began < most, span != nil || isUndecided(processes, isMeant) {
             Self.pause(min(Self.later, most - (.now - began)))
             try seeAll()
         }
+    }
+
+    private func isUndecided(_ processes: [Int32], _ isMeant: ((HostSocket) -> Bool)?) -> Bool {
+        let undecided = judge.verdicts().undecided
+        guard let isMeant, !undecided.isEmpty else { return !undecided.isEmpty }
+        return !undecided.isDisjoint(with: judge.related(to: look.sockets.filter(isMeant), Set(processes)))
     }
 
     private static let first = Duration.seconds(1)

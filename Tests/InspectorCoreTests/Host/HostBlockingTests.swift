@@ -63,8 +63,28 @@ struct HostBlockingTests {
         for id in [2, 3] as [UInt64] { (young.received[id], young.sent[id]) = (9, 9) }
         for thread in [4711, 4712] as [Int32] { young.slept[thread] = 9 }
         let early = young.judged(at: [10, 11, 11.31])
-        #expect(early.found.isEmpty && early.isUndecided)
+        #expect(early.found.isEmpty && !early.undecided.isEmpty)
         #expect(young.found().map(\.lint) == ["deadlock"])
+    }
+
+    @Test("what stands in others' sockets has to do with a relay to them, and with nobody else")
+    func related() {
+        var world = Self.deadlock()
+        for id in [2, 3] as [UInt64] { (world.received[id], world.sent[id]) = (9, 9) }
+        for thread in [4711, 4712] as [Int32] { world.slept[thread] = 9 }
+        for (number, name) in [(21, "client"), (22, "relay"), (23, "other")] { world.program(Int32(number), name) }
+        let (near, _) = world.connect((21, 3), (22, 4), port: 80)
+        let (_, far) = world.connect((22, 5), (4711, 9), port: 9_001)
+        world.fill(far, 5, at: 9)
+        let (stranger, _) = world.connect((23, 3), (23, 4), port: 81)
+        let (_, undecided, judge) = world.judged(at: [10, 11, 11.31])
+        #expect(undecided.isSuperset(of: [2, 3]))
+        #expect(judge.related(to: [world[stranger]]) == [stranger, stranger + 1])
+        #expect(judge.related(to: [world[near]]).isSuperset(of: [2, 3]) == false)
+        world.fill(far - 1, 5, at: 9)
+        let waiting = world.judged(at: [10, 11, 11.31])
+        #expect(waiting.judge.related(to: [world[near]]).isSuperset(of: [2, 3]))
+        #expect(waiting.judge.related(to: [], [23]).isEmpty)
     }
 
     @Test("a ring of three is one verdict that names all")

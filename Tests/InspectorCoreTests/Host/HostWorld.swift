@@ -183,7 +183,7 @@ extension HostWorld {
     func judged(
         at times: [Double], settings: LintSettings = LintSettings(),
         _ change: (inout HostWorld, Double) -> Void = { _, _ in }
-    ) -> (found: [HostVerdict], isUndecided: Bool, judge: HostJudge) {
+    ) -> (found: [HostVerdict], undecided: Set<UInt64>, judge: HostJudge) {
         var world = self
         var judge = HostJudge(settings)
         for time in times {
@@ -203,8 +203,8 @@ extension HostWorld {
             }
             judge.takeExamined(examined)
         }
-        let (found, isUndecided) = judge.verdicts()
-        return (found, isUndecided, judge)
+        let (found, undecided) = judge.verdicts()
+        return (found, undecided, judge)
     }
 
     /// The looks of a check: at once, after a second, confirmed, and on until six seconds are over.
