@@ -125,7 +125,8 @@ struct KeyCase {
         "history-down": KeyCase(before: ["type abc", "Enter", "Up"], hides: ["= 3 bytes"]),
         "history-search": KeyCase(
             before: ["type abc", "Enter"], behind: ["type b"], shows: ["earlier line with \"b\"", ">abc"]),
-        "half-close": .shows("we sent FIN and go on reading"), "list": .shows("[1 List]"), "talk": .shows("? help  q back"),
+        "half-close": .shows("we sent FIN and go on reading"), "list": .shows("[1 List]"),
+        "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
         "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Traffic]", "? help  q back"),
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
