@@ -103,6 +103,6 @@ struct RelayedWebSocketTests {
 }
 
 /// One that has the library; the system's own comes first.
-private let python = ["/usr/bin/python3", "python3"].first {
+let python = ["/usr/bin/python3", "python3"].first {
     (try? ChildProcess.run([$0, "-c", "import websockets"]))?.status == 0
 }

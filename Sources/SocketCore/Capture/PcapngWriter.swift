@@ -123,6 +123,17 @@ package enum CaptureBlock {
     static let keyLog: UInt32 = 0x544C_534B
     static let magic = Array("STUI".utf8)
     static let version: UInt32 = 1
+
+    /// The length of the whole blocks, in little-endian order, among the first `count` bytes.
+    package static func whole(_ bytes: [UInt8], upTo count: Int) -> Int {
+        var end = 0
+        while end + 12 <= count {
+            let length = bytes[(end + 4)..<(end + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
+            guard length >= 12, end + length <= count else { break }
+            end += length
+        }
+        return end
+    }
 }
 
 /// What a packet block says beside the packet.

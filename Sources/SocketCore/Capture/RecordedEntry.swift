@@ -28,8 +28,8 @@ package struct RecordedEntry: Sendable {
         case bytes([UInt8], isSent: Bool, isPlain: Bool)
         /// A datagram, to or from an address; `length`: what it had before it was cut off.
         case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
-        /// FIN of one end.
-        case ended(isLocal: Bool)
+        /// FIN of one end; `isPlain`: its close_notify.
+        case ended(isLocal: Bool, isPlain: Bool)
         /// It is over; `isReset`: by RST, of this end or of the other.
         case closed(isReset: Bool, isLocal: Bool)
         /// Bytes that were not recorded, for want of room.
@@ -44,6 +44,19 @@ package struct RecordedEntry: Sendable {
 
     package init(_ socket: SocketID, at time: MonotonicTime, _ content: Content) {
         (self.socket, self.time, self.content) = (socket, time, content)
+    }
+
+    /// Whether it is a read or a write.
+    package var isOperation: Bool {
+        switch content {
+        case .bytes, .datagram: true
+        default: false
+        }
+    }
+
+    /// Reads and writes that it tells of.
+    package var operations: UInt64 {
+        if case .dropped(let loss) = content { loss.operations } else { isOperation ? 1 : 0 }
     }
 
     /// About the memory that it takes while it waits.

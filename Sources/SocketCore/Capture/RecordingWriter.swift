@@ -76,7 +76,8 @@ package struct RecordingWriter: Sendable {
             change(id, isPlain, entry.time, comment: comment) { $0.carry(bytes[...], from: side) }
         case .datagram(let bytes, let isSent, let address, let length):
             datagram(bytes, isSent: isSent, address, length, of: id, at: entry.time)
-        case .ended(let isLocal):
+        case .ended(let isLocal, isPlain: true): change(id, true, entry.time) { $0.end(isLocal ? .local : .peer) }
+        case .ended(let isLocal, isPlain: false):
             if isLocal { change(id, true, entry.time) { $0.end(.local) } } else { sessions[id]?.hasPeerEnded = true }
             change(id, false, entry.time) { $0.end(isLocal ? .local : .peer) }
         case .closed(let isReset, let isLocal):

@@ -103,6 +103,7 @@ extension Connection {
             if tls.hasWireEnded { truncated() }
         case .closed:
             tls.hasMore = false
+            tapeEnd(isLocal: false, isPlain: true)
             machine.didReachEndOfStream()
         case .failed(let failure):
             tls.hasMore = false

@@ -63,7 +63,8 @@ struct RecordingFile: Sendable {
         (descriptor, written) = (next, 0)
     }
 
-    /// Writes all of it; gives up once `isOver` says so and the reader takes nothing.
+    /// Writes whole blocks; gives up once `isOver` says so and the reader takes nothing. Of a file that has no more room,
+    /// what is not a whole block goes.
     mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
         var done = 0
         while done < bytes.count {
@@ -80,7 +81,12 @@ struct RecordingFile: Sendable {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count > 0 else { throw Self.refused(path ?? "standard output", SocketError.words(errno)) }
+            guard count > 0 else {
+                let why = SocketError.words(errno)
+                let whole = written - done + CaptureBlock.whole(bytes, upTo: done)
+                if isRegular { _ = ftruncate(descriptor, off_t(whole)) }
+                throw Self.refused(path ?? "standard output", why)
+            }
             done += count
             written += count
             total += UInt64(count)

@@ -166,7 +166,9 @@ extension Connection {
         tape.bytes(buffers, count, isSent: isSent, isPlain: isPlain, of: recorded, at: engine.now)
     }
 
-    func tapeEnd(isLocal: Bool) { engine.tape?.ended(id, .ended(isLocal: isLocal), at: engine.now) }
+    func tapeEnd(isLocal: Bool, isPlain: Bool = false) {
+        engine.tape?.ended(id, .ended(isLocal: isLocal, isPlain: isPlain), at: engine.now)
+    }
 
     func tapeClose(_ error: SocketError?) {
         guard let tape = engine.tape, connected != nil else { return }

@@ -95,43 +95,70 @@ public final class SocketRecorder: Sendable {
 
     // MARK: The thread
 
+    /// What the thread works on.
+    private struct Work {
+        var writer: RecordingWriter
+        var file: RecordingFile
+        var entries: ArraySlice<RecordedEntry> = []
+        /// Reads and writes of blocks that are not in the file yet.
+        var unwritten: UInt64 = 0
+        /// The next event to ask for, and when.
+        var events: UInt64 = 0
+        var due = ContinuousClock.now
+    }
+
     private func run(_ opened: RecordingFile, _ zero: Int64) {
-        var file = opened
-        var writer = RecordingWriter(application: "socktui", zero: zero, snap: options.snapLength ?? .max)
+        let writer = RecordingWriter(application: "socktui", zero: zero, snap: options.snapLength ?? .max)
+        var work = Work(writer: writer, file: opened)
         do throws(SocketError) {
-            var events: UInt64 = 0
-            var due = ContinuousClock.now
             while true {
                 let (entries, isClosed) = tape.take(until: .now() + .milliseconds(200))
-                for entry in entries {
-                    if case .snapshot(let snapshot, _) = entry.content { events = max(events, snapshot.nextEvent) }
-                    writer.add(entry)
-                    if writer.pending > 1 << 18 { try flush(&writer, &file) }
-                }
-                try flush(&writer, &file)
+                work.entries = entries[...]
+                try write(&work)
                 if isClosed { break }
-                if let engine, let interval = options.interval, .now >= due {
-                    due = .now + interval
-                    engine.requestSnapshot(SnapshotRequest(eventsFrom: events)) { [tape] in tape.snapshot($0, [:]) }
-                }
+                askForSnapshot(&work)
             }
         } catch {
-            engine?.record(on: nil)
-            tape.close(at: SystemClock().now)
-            state.withLock { $0.problem = "the recording ended: \(error.detail)" }
+            breakOff(work, error.detail)
         }
-        file.close()
+        work.file.close()
         state.withLock { $0.hasEnded = true }
         ended.signal()
     }
 
-    private func flush(_ writer: inout RecordingWriter, _ file: inout RecordingFile) throws(SocketError) {
-        try file.write(writer.take()) { isStopping.withLock { $0 } }
-        let (written, dropped) = (file.total, writer.dropped)
+    private func write(_ work: inout Work) throws(SocketError) {
+        while let entry = work.entries.popFirst() {
+            if case .snapshot(let snapshot, _) = entry.content { work.events = max(work.events, snapshot.nextEvent) }
+            work.writer.add(entry)
+            if entry.isOperation { work.unwritten += 1 }
+            if work.writer.pending > 1 << 18 { try flush(&work) }
+        }
+        try flush(&work)
+    }
+
+    private func askForSnapshot(_ work: inout Work) {
+        guard let engine, let interval = options.interval, .now >= work.due else { return }
+        work.due = .now + interval
+        engine.requestSnapshot(SnapshotRequest(eventsFrom: work.events)) { [tape] in tape.snapshot($0, [:]) }
+    }
+
+    private func flush(_ work: inout Work) throws(SocketError) {
+        try work.file.write(work.writer.take()) { isStopping.withLock { $0 } }
+        work.unwritten = 0
+        let (written, dropped) = (work.file.total, work.writer.dropped)
         state.withLock { ($0.written, $0.dropped) = (written, dropped) }
-        guard file.isFull else { return }
-        try file.rotate()
-        writer.begin()
+        guard work.file.isFull else { return }
+        try work.file.rotate()
+        work.writer.begin()
+    }
+
+    /// Ends the recording for want of room; what was still to be written is missing.
+    private func breakOff(_ work: Work, _ why: String) {
+        engine?.record(on: nil)
+        tape.close(at: SystemClock().now)
+        let rest = Array(work.entries) + tape.take(until: .now()).entries
+        let missing = rest.reduce(work.writer.dropped &+ work.unwritten) { $0 &+ $1.operations }
+        state.withLock { ($0.problem, $0.dropped) = ("the recording ended: \(why)", missing) }
     }
 }
 
