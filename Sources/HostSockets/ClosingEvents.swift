@@ -78,3 +78,20 @@ struct ClosingEvents: ~Copyable {
         return numbers[8]
     }
 }
+
+/// What was told of closes before a look that then failed: the next one tells of it.
+struct UntoldClosings {
+    private var sockets: [HostSocket] = []
+    private var lost: UInt64 = 0
+    private static let most = 65_536
+
+    mutating func keep(_ look: HostLook) {
+        sockets = look.closings.suffix(Self.most)
+        lost = (look.closingsLost ?? 0) + UInt64(look.closings.count - sockets.count)
+    }
+
+    mutating func take() -> (sockets: [HostSocket], lost: UInt64) {
+        defer { (sockets, lost) = ([], 0) }
+        return (sockets, lost)
+    }
+}

@@ -22,6 +22,8 @@ package final class HostObserver: Sendable {
     private let table: Mutex<ProcessTable>
     /// `nil`: the kernel does not tell which sockets it destroys.
     private let closings: Mutex<ClosingEvents?>
+    /// What was told of closes before a look that then failed.
+    private let untold = Mutex(UntoldClosings())
     let others: Mutex<OtherNamespaces>
 
     /// - Parameter readsCalls: whether system calls and their arguments are read where that is allowed.
@@ -47,13 +49,18 @@ package final class HostObserver: Sendable {
     package func look() throws(Problem) -> HostLook {
         var look = HostLook(time: system.now(), sockets: [])
         takeClosings(&look)
-        try known.withLock { known throws(Problem) in
-            known.begin()
-            try update(&known, &look)
-            others.withLock { $0.look(into: &look, &known) }
-            known.end()
-            (look.sockets, look.places) = (known.sockets, known.places)
-            look.changes = known.takeChanges(look.time)
+        do throws(Problem) {
+            try known.withLock { known throws(Problem) in
+                known.begin()
+                try update(&known, &look)
+                others.withLock { $0.look(into: &look, &known) }
+                known.end()
+                (look.sockets, look.places) = (known.sockets, known.places)
+                look.changes = known.takeChanges(look.time)
+            }
+        } catch {
+            untold.withLock { $0.keep(look) }
+            throw error
         }
         let texts = system.networkTexts(
             ["/proc/thread-self/net/netstat", "/proc/sys/net/ipv4/ip_local_port_range"], namespace)
@@ -76,9 +83,15 @@ package final class HostObserver: Sendable {
 
     /// Before the tables are read: a socket that closes meanwhile is told of in the next look.
     private func takeClosings(_ look: inout HostLook) {
+        let before = untold.withLock { $0.take() }
         let told = closings.withLock { $0?.take(look.time) }
-        (look.closings, look.closingsLost) = (told?.sockets ?? [], told?.lost)
+        look.closings = before.sockets + (told?.sockets ?? [])
+        look.closingsLost = told.map { $0.lost + before.lost }
     }
+
+    /// Lets go of what is held of other network namespaces, which end with their last process only if nobody holds
+    /// anything of them. The next look takes it up again; what closes until then is not told of.
+    package func rest() { others.withLock { $0.rest() } }
 
     private func problem(_ failure: HostSystem.Failure, _ table: SocketTable) -> Problem {
         let place = namespace.map { " in the network namespace of process \($0)" } ?? ""
@@ -108,14 +121,12 @@ package final class HostObserver: Sendable {
                 look.owners[inode] = owners.isEmpty ? nil : owners
                 numbers.formUnion(owners.map(\.process))
             }
-            let missing = wanted.filter { look.owners[$0] == nil }
-            look.hidden.sockets = missing.count
-            table.look(for: Array(missing))
+            look.hidden.sockets = wanted.count { look.owners[$0] == nil }
+            let close = look.sockets.filter { wanted.contains($0.inode) }
+            table.look(for: close.filter { $0.receiveQueue ?? 0 > 0 || $0.sendQueue ?? 0 > 0 }.map(\.inode), of: wanted)
             describe(table.longestAgo(numbers), wanted, threads, budget, &look, &table)
             guard threads else { return }
-            let unread = look.sockets.filter {
-                wanted.contains($0.inode) && $0.transport.isStream && $0.unread ?? 0 > 0
-            }
+            let unread = close.filter { $0.transport.isStream && $0.unread ?? 0 > 0 }
             table.marks.read(unread, &look, system)
         }
     }

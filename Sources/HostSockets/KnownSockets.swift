@@ -10,6 +10,10 @@ struct KnownSockets {
     /// Which dump is under way, and the last one of each table of each namespace.
     private var dump: UInt64 = 0
     private var dumps: [Group: UInt64] = [:]
+    private var formerDumps: [Group: UInt64] = [:]
+    /// What could not be listed in this look, and in the one before.
+    private var kept: Set<Group> = []
+    private var formerKept: Set<Group> = []
     /// When the last look was, and what has become different since.
     private var looked: MonotonicTime?
     private var told: Set<UInt64> = []
@@ -30,7 +34,17 @@ struct KnownSockets {
     }
 
     /// Begins a look.
-    mutating func begin() { dumps.removeAll(keepingCapacity: true) }
+    mutating func begin() {
+        (formerDumps, dumps) = (dumps, [:])
+        (formerKept, kept) = (kept, [])
+    }
+
+    /// A table could not be listed: its sockets stay as they were, for one look.
+    mutating func keep(_ group: Group) {
+        guard !formerKept.contains(group) else { return }
+        kept.insert(group)
+        dumps[group] = formerDumps[group]
+    }
 
     /// Begins to take the messages of a table, those that were taken of it before in vain.
     mutating func begin(_ group: Group) {

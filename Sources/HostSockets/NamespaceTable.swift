@@ -19,6 +19,8 @@ struct NamespaceTable {
     private(set) var members: [UInt64: Set<Int32>] = [:]
     private var places: [Int32: UInt64?] = [:]
     private var turn: [Int32] = []
+    /// Processes that may not be asked; that was refused once, and may be reported each time.
+    private var refused: Set<Int32> = []
     /// The other namespaces that are looked at, by inode.
     private(set) var ordinals: [UInt64: UInt16] = [:]
     private var lastOrdinal: UInt16 = 0
@@ -28,11 +30,11 @@ struct NamespaceTable {
 
     /// Takes note of processes that began, ended or moved.
     mutating func refresh() {
-        let numbers = Set((try? system.numbers("/proc")) ?? [])
+        guard let numbers = (try? system.numbers("/proc")).map(Set.init) else { return }
         for number in Array(places.keys) where !numbers.contains(number) { forget(number) }
         let new = numbers.filter { places[$0] == nil }
         if turn.isEmpty { turn = places.keys.sorted(by: >) }
-        let again = turn.suffix(Self.rechecks).filter(numbers.contains)
+        let again = turn.suffix(Self.rechecks).filter { numbers.contains($0) && !refused.contains($0) }
         turn.removeLast(min(Self.rechecks, turn.count))
         for number in again + new { place(number) }
         choose()
@@ -42,15 +44,22 @@ struct NamespaceTable {
     var left: Int { members.count - ordinals.count - (own.flatMap { members[$0] } == nil ? 0 : 1) }
 
     private mutating func place(_ number: Int32) {
-        let link = try? system.link("/proc/\(number)/ns/net")
-        let now = link.flatMap(NetworkText.namespaceInode)
+        var now: UInt64?
+        var isRefused = false
+        do throws(HostSystem.Failure) {
+            now = NetworkText.namespaceInode(try system.link("/proc/\(number)/ns/net"))
+        } catch {
+            isRefused = error.isRefusal
+        }
         guard places[number] != .some(now) else { return }
         forget(number)
         places[number] = .some(now)
+        if isRefused { refused.insert(number) }
         if let now { members[now, default: []].insert(number) }
     }
 
     private mutating func forget(_ number: Int32) {
+        refused.remove(number)
         guard let inode = places.removeValue(forKey: number) ?? nil else { return }
         members[inode]?.remove(number)
         if members[inode]?.isEmpty == true { members[inode] = nil }

@@ -39,6 +39,9 @@ struct OtherNamespaces {
 
     var entersOthers: Bool { table != nil }
 
+    /// Holds nothing of any namespace until the next look.
+    mutating func rest() { closings = [:] }
+
     /// A process that is in this namespace; `nil`: there is none, or it is the one that is looked at from.
     func process(in ordinal: UInt16) -> Int32? {
         guard let table, let inode = table.ordinals.first(where: { $0.value == ordinal })?.key else { return nil }
@@ -65,11 +68,11 @@ struct OtherNamespaces {
                 closingRoom: closings[ordinal] == nil ? Self.closingRoom : nil)
         }
         let found = NamespaceVisit.make(visits, system)
-        for outcome in found { add(outcome, to: &look, &known) }
         // One that could not be entered may be about to end.
         let entered = Set(found.map(\.visit.ordinal))
         closings = closings.filter { entered.contains($0.key) }
         look.hidden.namespaces = table.left + visits.count - found.count
+        for outcome in found { add(outcome, to: &look, &known) }
     }
 
     /// Before the tables are read, as for the own namespace.
@@ -92,6 +95,8 @@ struct OtherNamespaces {
                 known.take(message.bytes.span.bytes, 0..<message.bytes.count, of: group, time: message.time)
             }
         }
+        for table in outcome.failed { known.keep(KnownSockets.Group(table: table, namespace: ordinal)) }
+        if !outcome.failed.isEmpty { look.hidden.namespaces += 1 }
         var facts = HostNamespace(ordinal: ordinal, inode: outcome.visit.inode, name: names[outcome.visit.inode])
         facts.localPorts = outcome.localPorts
         look.namespaces[ordinal] = facts
@@ -111,6 +116,8 @@ struct NamespaceVisit: Sendable {
     struct Outcome: Sendable {
         let visit: NamespaceVisit
         var messages: [SocketTable: [(bytes: [UInt8], time: MonotonicTime)]] = [:]
+        /// Tables that could not be listed this time.
+        var failed: [SocketTable] = []
         var localPorts: ClosedRange<UInt16>?
         /// A descriptor that is told of what closes, which the caller owns.
         var closings: Int32?
@@ -131,8 +138,12 @@ struct NamespaceVisit: Sendable {
         let counts = SocketCounts(
             system.text("/proc/thread-self/net/sockstat") ?? [], system.text("/proc/thread-self/net/sockstat6") ?? [])
         for table in SocketTable.allCases where !counts.isEmpty(table) {
-            // A table that this kernel does not have is missing in the own namespace, too.
-            outcome.messages[table] = try? dump.messages(of: table)
+            do throws(HostSystem.Failure) {
+                outcome.messages[table] = try dump.messages(of: table)
+            } catch {
+                // A table that this kernel does not have is missing in the own namespace, too.
+                if error.number != ENOENT { outcome.failed.append(table) }
+            }
         }
         outcome.localPorts = system.text("/proc/sys/net/ipv4/ip_local_port_range").flatMap(NetworkText.portRange)
         return outcome

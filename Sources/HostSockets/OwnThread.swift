@@ -1,8 +1,19 @@
 import Glibc
+import SocketCore
 import Synchronization
 
 /// Runs what changes a thread for good (its CPU, its namespace) on one that ends afterwards.
 enum OwnThread {
+    /// What such threads have used of CPUs so far, in nanoseconds.
+    fileprivate static let used = Atomic<Int64>(0)
+
+    /// What this thread has used of CPUs.
+    fileprivate static var threadTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     private final class Work: Sendable {
         let body: @Sendable () -> Void
 
@@ -19,6 +30,7 @@ enum OwnThread {
         guard
             let thread = create({ @Sendable in
                 let value = body()
+                used.add(threadTime.wholeNanoseconds, ordering: .relaxed)
                 box.value.withLock { $0 = value }
             })
         else { return nil }
@@ -47,5 +59,12 @@ enum OwnThread {
             return nil
         }
         return thread
+    }
+}
+
+extension HostObserver {
+    /// What this thread, and those that any observer made for its looks, have used of CPUs.
+    package static var processorTime: Duration {
+        OwnThread.threadTime + .nanoseconds(OwnThread.used.load(ordering: .relaxed))
     }
 }

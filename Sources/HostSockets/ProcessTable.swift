@@ -39,19 +39,11 @@ struct ProcessTable {
     /// Sockets that no owner was found of, and when they were looked for last.
     private var unowned: [UInt64: MonotonicTime] = [:]
     private var nextScan = MonotonicTime.zero
-    /// Processes that a look at all of them has not come to yet.
-    private var pending: [Int32] = []
-    /// When the next such look may begin, and what the one under way has taken.
-    private var nextRound = MonotonicTime.zero
-    private var roundCost = Duration.zero
+    private var rounds = ScanRounds()
     /// Those that were compared with /proc in this look already.
     private var checked: [Int32: Bool] = [:]
     let privilege: Privilege
 
-    /// A socket may be handed to a process that was looked at before, so all of them are looked at again after this time,
-    /// and after so many times what it took: 2 % of a core.
-    private static let pause = Duration.seconds(5)
-    private static let pauseFactor = 50
     /// Sockets without an owner are looked for again after this time.
     private static let patience = Duration.seconds(2)
 
@@ -76,7 +68,7 @@ struct ProcessTable {
     /// began may be left for the next look.
     mutating func refresh(budget: Duration? = nil) {
         checked.removeAll(keepingCapacity: true)
-        let numbers = Set((try? system.numbers("/proc")) ?? [])
+        guard let numbers = (try? system.numbers("/proc")).map(Set.init) else { return }
         for number in Array(entries.keys) where !numbers.contains(number) { forget(number) }
         let end = budget.map { system.now() + $0 }
         for number in numbers where entries[number] == nil {
@@ -100,7 +92,7 @@ struct ProcessTable {
         guard !missing.isEmpty || now >= nextScan else { return }
         for number in entries.keys.sorted() { scan(number) }
         let end = system.now()
-        nextScan = end + max(Self.pause, (end - now) * Self.pauseFactor)
+        nextScan = end + ScanRounds.pause(after: end - now)
         unowned = unowned.filter { inodes.contains($0.key) }
         for inode in inodes { unowned[inode] = owners[inode] == nil ? end : nil }
     }
@@ -119,28 +111,25 @@ struct ProcessTable {
     }
 
     /// Looks at processes in turn, until the time is over. A round of all of them begins after a pause, or at once where
-    /// the owner of one of these sockets is not known.
+    /// the owner of a new socket is not known, or something waits in a socket that no round has begun for.
+    /// - Parameter inodes: of sockets that are new.
     mutating func scanSome(budget: Duration, new inodes: Set<UInt64>) {
         let began = system.now()
-        if pending.isEmpty, began >= nextRound || inodes.contains(where: { owners[$0] == nil }) {
-            pending = entries.keys.sorted(by: >)
-            roundCost = .zero
-        }
-        guard !pending.isEmpty else { return }
-        defer {
-            let end = system.now()
-            roundCost += end - began
-            if pending.isEmpty { nextRound = end + max(Self.pause, roundCost * Self.pauseFactor) }
-        }
-        while let number = pending.popLast() {
+        rounds.take(new: inodes)
+        if rounds.isDue(began, isOwned: { owners[$0] != nil }) { rounds.begin(entries.keys) }
+        guard rounds.isUnderWay else { return }
+        defer { rounds.pause(from: began, until: system.now()) }
+        while let number = rounds.next() {
             scan(number)
             if system.now() - began >= budget { return }
         }
     }
 
-    /// A socket that somebody had may have been passed on: a round for it begins soon.
-    mutating func look(for inodes: [UInt64]) {
-        if !inodes.isEmpty { nextRound = min(nextRound, system.now() + Self.patience) }
+    /// A socket that somebody has or had may have been passed on: a round begins before anybody is accused of what waits
+    /// in it.
+    /// - Parameter all: the sockets that are asked for.
+    mutating func look(for inodes: [UInt64], of all: Set<UInt64>) {
+        rounds.take(waiting: inodes, of: all) { owners[$0] != nil }
     }
 
     /// The inodes that something changed of since this was asked for last.

@@ -2,6 +2,7 @@ import Glibc
 import HostSockets
 import SocketCore
 import SocketTestSupport
+import Synchronization
 import Testing
 
 /// Sockets that close, in a network namespace where nothing else happens.
@@ -55,6 +56,31 @@ struct ClosingTests {
         let closing = try #require(told[unread.id])
         #expect(closing.unread == 98_000 && closing.consumed == unread.consumed && closing.state == .closed)
         #expect(told.values.contains { $0.transport == .udp } && told.values.contains { $0.local?.host == "::1" })
+    }
+
+    @Test("what was told before a look that failed is told by the next one")
+    func failed() throws {
+        let peer = try Peer(["python3", "-c", Self.script])
+        wait("ready", of: peer)
+        let fails = Mutex(false)
+        var system = HostSystem.live
+        system.openDiagnosis = { namespace throws(HostSystem.Failure) in
+            if fails.withLock({ $0 }) { throw HostSystem.Failure(EMFILE) }
+            return try HostSystem.live.openDiagnosis(namespace)
+        }
+        let observer = HostObserver(system, namespace: peer.process)
+        let unread = try #require(try observer.look().sockets.first { $0.unread == 98_000 })
+        try peer.write("go\n")
+        wait("closed", of: peer)
+        fails.withLock { $0 = true }
+        for _ in 0..<2 as Range<Int> { #expect(throws: HostObserver.Problem.self) { try observer.look() } }
+        fails.withLock { $0 = false }
+        var told: Set<UInt64> = []
+        #expect(
+            try eventually {
+                told.formUnion(try observer.look().closings.map(\.id))
+                return told.contains(unread.id)
+            })
     }
 
     @Test("of a connection that was reset the kernel tells nothing before its program closes it")

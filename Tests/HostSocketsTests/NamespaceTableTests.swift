@@ -69,6 +69,28 @@ struct NamespaceTableTests {
         #expect(table.ordinals == [20: 2])
     }
 
+    @Test("a process that may not be asked is asked once, and where /proc cannot be read all stays as it was")
+    func refused() {
+        let world = World()
+        world.set([1: 10, 2: 20, 3: 0])
+        var system = world.system
+        let fails = Mutex(false)
+        let numbers = system.numbers
+        system.numbers = { path throws(HostSystem.Failure) in
+            if fails.withLock({ $0 }) { throw HostSystem.Failure(24) }
+            return try numbers(path)
+        }
+        var table = NamespaceTable(system, own: 10)
+        table.refresh()
+        fails.withLock { $0 = true }
+        table.refresh()
+        #expect(table.ordinals == [20: 1])
+        fails.withLock { $0 = false }
+        let asked = world.asked.withLock { $0 }
+        for _ in 0..<4 as Range<Int> { table.refresh() }
+        #expect(world.asked.withLock { $0 } - asked == 4 * 2)
+    }
+
     @Test("a process that moves is noticed, though not all are asked in each look")
     func moved() {
         let world = World()

@@ -40,7 +40,13 @@ package struct HostJudge: Sendable {
     /// Takes the same look with processes, threads, epoll sets and owners.
     package mutating func takeExamined(_ look: HostLook) {
         if scene.look.time != look.time || scene.look.sockets.count != look.sockets.count { _ = take(look) }
-        change { scene, _ in scene.take(programsOf: look) }
+        change { scene, ledger in
+            scene.take(programsOf: look)
+            // A child may have it now.
+            for inode in look.changes?.owners ?? [] {
+                if let id = scene.socket(inode: inode)?.id { ledger.noteHeir(true, of: id) }
+            }
+        }
         if look.changes?.owners.isEmpty != true { heirs = nil }
         looks += 1
         let seen = lookAtSuspects()

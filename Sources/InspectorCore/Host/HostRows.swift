@@ -138,6 +138,9 @@ package struct HostRows: Sendable {
         hasLost = look.closingsLost != 0
         let there = changes == nil ? Set(look.sockets.map(\.id)) : []
         let gone = changes.map { missing.union($0.gone) } ?? Set(known.keys.filter { !there.contains($0) })
+        if changes == nil { missing.formIntersection(gone) }
+        var ended: Set<SocketID> = []
+        defer { if !ended.isEmpty { rows.removeAll { ended.contains($0.id) } } }
         let ends = gone.compactMap { cookie in known[cookie].map { (cookie, $0) } }.sorted { $0.1.id < $1.1.id }
         for (cookie, entry) in ends {
             if changes != nil, look.socket(cookie) != nil {
@@ -145,7 +148,7 @@ package struct HostRows: Sendable {
                 continue
             }
             let last = entry.last ?? row(entry.id)
-            take(entry.id)
+            ended.insert(entry.id)
             guard entry.closing != nil || missing.contains(cookie) else {
                 missing.insert(cookie)
                 known[cookie]?.last = last
@@ -162,12 +165,6 @@ package struct HostRows: Sendable {
             let words = HostClosings.words(host, entry.closing, isReset: judge.wasReset(cookie))
             closings.append(last, entry.closing, at: look.time, words)
         }
-    }
-
-    /// Takes a row out.
-    private mutating func take(_ id: SocketID) {
-        let place = place(of: id)
-        if place < rows.count, rows[place].id == id { rows.remove(at: place) }
     }
 
     /// Bytes a second since the last look; `nil` until measured twice.

@@ -15,7 +15,7 @@ package struct SourceAbilities: OptionSet, Hashable, Sendable {
 /// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. What shows
 /// them does not know which.
 ///
-/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart. No call waits.
+/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart. No call but `rest` waits.
 package protocol SocketSource: AnyObject, Sendable {
     /// Its name and how it is doing, with the ordinal that the list gave it.
     func info(ordinal: Int) -> ProgramInfo
@@ -36,6 +36,9 @@ package protocol SocketSource: AnyObject, Sendable {
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
     func takeNotices() -> [String]
+    /// Nobody will ask for a while, since this program is stopped or an editor has the terminal: lets go of what is held of
+    /// others.
+    func rest()
     /// Removes what others could see, such as socket files; this program is about to end.
     func close()
 }
@@ -46,6 +49,8 @@ extension SocketSource {
     ) { then(nil) }
 
     package func requestUnread(_ request: UnreadRequest, then: @escaping @Sendable (UnreadLook?) -> Void) { then(nil) }
+
+    package func rest() {}
 }
 
 extension ProgramInfo {

@@ -33,6 +33,9 @@ struct HostWatch {
         look = now
     }
 
+    /// Lets go of what is held of others until the next look.
+    func rest() { observer.rest() }
+
     /// The unread bytes of a socket of the last look.
     func peek(_ id: UInt64, process: Int32, descriptor: Int32) throws(HostObserver.Problem) -> UnreadBytes {
         guard let socket = look.sockets.first(where: { $0.id == id }) else {

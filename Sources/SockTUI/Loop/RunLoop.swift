@@ -145,6 +145,7 @@ final class RunLoop {
         case .mouse(let isOn): screen.hearMouse(isOn)
         case .suspend:
             let begin = ContinuousClock.now
+            runner.sources.rest()
             screen.suspend()
             let stopped = Format.duration(ContinuousClock.now - begin)
             runner.log?.note("stopped for \(stopped); what timed out meanwhile times out now")
@@ -173,6 +174,7 @@ final class RunLoop {
 
     /// Messages wait in the inbox meanwhile; there is one snapshot among them at most.
     private func edit(_ subject: EditSubject, _ bytes: [UInt8]) {
+        runner.sources.rest()
         do throws(MessageText.Unsendable) {
             let edited = try Editor.edit(bytes, on: screen)
             model.update(.edited(subject, edited ?? bytes, wasChanged: edited != nil)).forEach(perform)

@@ -29,9 +29,11 @@ final class HostSource: SocketSource {
 
     /// A look that is older than so many pauses is not called live.
     private static let patience = 3
-    /// Between two looks, at least; and so many times what a look costs, about 3 % of a core.
+    /// Between two looks, at least; and so many times what a look costs, about 3 % of a core. A verdict takes several
+    /// looks, so there is a limit to that.
     fileprivate static let leastPause = Duration.milliseconds(950)
     fileprivate static let pauseFactor = 30
+    fileprivate static let mostPause = Duration.seconds(4)
     /// How much of a look may go into finding out whose sockets those are.
     fileprivate static let ownersBudget = Duration.milliseconds(20)
 
@@ -88,6 +90,7 @@ final class HostSource: SocketSource {
     func perform(_ command: SocketCommand) {}
     func takeNotices() -> [String] { [] }
     func close() {}
+    func rest() { looker.withLock { $0.rest() } }
 }
 
 extension HostSource.Scope {
@@ -140,10 +143,11 @@ private struct Looker {
     mutating func snapshot(_ request: SnapshotRequest) -> (EngineSnapshot?, ending: String?) {
         if let looked, .now - looked < pause || ending != nil { return (last, ending) }
         looked = .now
-        let began = Self.processorTime
+        let (began, isFirst) = (HostObserver.processorTime, last == nil)
         defer {
-            let cost = Self.processorTime - began
-            pause = max(HostSource.leastPause, (pause + cost * HostSource.pauseFactor) / 2)
+            let cost = isFirst ? .zero : HostObserver.processorTime - began
+            let wanted = (pause + cost * HostSource.pauseFactor) / 2
+            pause = min(max(HostSource.leastPause, wanted), HostSource.mostPause)
         }
         do throws(HostObserver.Problem) {
             // The first look finds the rows whose programs are looked at.
@@ -175,12 +179,7 @@ private struct Looker {
         return (snapshot, ending)
     }
 
-    /// What this thread has used of a CPU.
-    private static var processorTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
+    func rest() { watch.rest() }
 
     /// What was not seen at the last look, apart from owners, which the rows tell.
     var missing: String? {

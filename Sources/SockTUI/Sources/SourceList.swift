@@ -316,6 +316,9 @@ final class SourceList: Sendable {
         { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
     }
 
+    /// Nobody will ask for a while.
+    func rest() { for entry in entries { entry.source.rest() } }
+
     /// Removes what others could see, such as socket files; the program is about to end.
     func close() {
         for entry in entries { entry.source.close() }

@@ -55,7 +55,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         package var windowLimited: Duration?
         /// The timer that runs, in words, and when it fires.
         package var timer: String?
-        package var timerExpires: Duration?
+        package var timerFires: MonotonicTime?
         package var tries: Int?
 
         package init() {}
@@ -72,7 +72,7 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         known.lastReceived = tcp.lastReceived.map { socket.time + (.zero - $0) }
         (known.sendWindow, known.receiveWindow) = (tcp.sendWindow, tcp.receiveWindow)
         known.windowLimited = tcp.windowLimited
-        (known.timer, known.timerExpires) = (socket.timerWord, socket.timerExpires)
+        (known.timer, known.timerFires) = (socket.timerWord, socket.timerExpires.map { socket.time + $0 })
         known.tries = Int(tcp.tries)
         self.tcp = known
     }

@@ -82,6 +82,33 @@ struct HostChangesTests {
         #expect(whole.looks == 30)
     }
 
+    @Test("a socket that was looked at before a child inherited it is judged again")
+    func inherited() throws {
+        var world = HostWorld()
+        world.program(4432, "python3", .sleep)
+        world.program(81, "curl", .reads(3))
+        let (_, kept) = world.connect((81, 3), (4432, 5), port: 9000)
+        world.started[4432] = -10
+        var (judge, former) = (HostJudge(), HostLook?.none)
+        func see(at times: [Double]) {
+            for time in times {
+                var look = world.look(time)
+                look.tellChanges(since: former)
+                self.see(&judge, &look)
+                former = look
+            }
+        }
+        see(at: [10, 11, 12])
+        #expect(judge.verdicts().found.isEmpty)
+        world.program(4473, "sleep", .sleep)
+        (world.started[4473], world.processes[4432]) = (13, nil)
+        world.owners[world[kept].inode] = []
+        world.open(kept, 4473, 5)
+        world.processes[4473]?.keptOverExec = [5]
+        see(at: [19, 20, 21])
+        #expect(judge.verdicts().found.map(\.lint) == ["inherited"])
+    }
+
     private func see(_ judge: inout HostJudge, _ look: inout HostLook) {
         var bare = HostLook(time: look.time, sockets: look.sockets)
         (bare.places, bare.changes) = (look.places, look.changes)

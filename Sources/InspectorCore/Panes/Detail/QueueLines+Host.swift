@@ -91,7 +91,8 @@ extension DetailBuilder {
         add("rwnd-limited", host.tcp?.windowLimited.map { Format.duration($0) })
         add("drops", kernel.drops.map { "\($0)" })
         if let timer = host.tcp?.timer {
-            add(timer, host.tcp?.timerExpires.map { "in \(Format.duration($0))" } ?? "runs")
+            let left = model.shown.flatMap { now in host.tcp?.timerFires.map { max(.zero, $0 - now.time) } }
+            add(timer, left.map { "in \(Format.duration($0))" } ?? "runs")
         }
         add("inode", host.inode == 0 ? nil : "\(host.inode)")
         return words
