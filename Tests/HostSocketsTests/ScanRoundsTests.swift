@@ -7,7 +7,8 @@ import Testing
 @Suite("Rounds of looks at processes")
 struct ScanRoundsTests {
     /// A round of one process that takes so many seconds from the first time on; it was due then.
-    private func round(_ rounds: inout ScanRounds, at time: Int, taking cost: Int = 0, owned: Set<UInt64> = []) -> Bool {
+    private func round(_ rounds: inout ScanRounds, at time: Int, taking cost: Int = 0, owned: Set<UInt64> = []) -> Bool
+    {
         let now = MonotonicTime.zero + .seconds(time)
         guard rounds.isDue(now, isOwned: owned.contains) else { return false }
         rounds.begin([2, 1])
