@@ -31,7 +31,7 @@ extension CommandTable {
             (text, request) throws(UsageError) in
             request.invocation.recording.options.snapLength = try size(text, "--snaplen")
         },
-        Option(name: "--force", help: "replace the file that --record names") {
+        Option(name: "--force", help: "replace the file of --record or -o") {
             (_, request) throws(UsageError) in request.invocation.recording.options.replaces = true
         },
     ]

@@ -54,6 +54,7 @@ enum CommandTable {
         var limitedExpectations = 0
         var greeting: [UInt8] = []
         var tls = TLSChoices()
+        var export = ExportRequest()
         var webSocket = WebSocketChoices()
         var printsConfiguration = false
         /// Whether `host` prints what is wrong instead of showing a screen.
@@ -113,7 +114,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        hostCommands + [
+        [exportCommand] + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -135,7 +136,8 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions + tlsOptions + webSocketOptions
+        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        + exportOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {

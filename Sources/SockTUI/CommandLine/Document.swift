@@ -31,7 +31,9 @@ enum Completions {
         ]
     }()
     /// Options that a file follows.
-    private static let files: Set<String> = ["--script", "--config", "--log", "--ca", "--cert", "--key", "--keylog"]
+    private static let files: Set<String> = [
+        "--script", "--config", "--log", "--record", "-o", "--ca", "--cert", "--key", "--keylog",
+    ]
     private static let shells = Document.allCases.dropFirst().map(\.rawValue).joined(separator: " ")
 
     static var bash: String {

@@ -21,6 +21,8 @@ struct Invocation: Equatable {
         case why(HostTarget)
         /// What is wrong with the sockets of this host, a line each.
         case hostCheck
+        /// What a capture has, for other programs.
+        case export(ExportRequest)
         /// What clients of the Model Context Protocol ask for.
         case tools
         /// The help of one command, or of the program.
@@ -72,6 +74,7 @@ extension Invocation {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
         if !recording.path.isEmpty, recording.path != "-" { return "--record" }
+        if case .export = mode { return "export" }
         for case .openFile in opening { return "open" }
         return configuration == nil ? nil : "--config"
     }

@@ -321,8 +321,10 @@ final class SourceList: Sendable {
 
     /// Removes what others could see, such as socket files; the program is about to end.
     func close() {
+        let recording = recording.withLock { $0 }
+        if recording != nil { recordLastState() }
         for entry in entries { entry.source.close() }
-        guard let recording = recording.withLock({ $0 }) else { return }
+        guard let recording else { return }
         // What was shown last may still wait for its traffic.
         _ = recording.underWay.wait(timeout: .now() + .seconds(2))
         recording.recorder.stop()
@@ -341,6 +343,13 @@ final class SourceList: Sendable {
 
     /// How the recording is doing; `nil`: nothing is recorded.
     var recordingStatus: SocketRecorder.Status? { recording.withLock { $0 }?.recorder.status }
+
+    /// Records how everything ended, which may be later than what was shown last.
+    private func recordLastState() {
+        let isAnswered = DispatchSemaphore(value: 0)
+        requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: 0)) { _ in isAnswered.signal() }
+        _ = isAnswered.wait(timeout: .now() + .seconds(1))
+    }
 
     private func record(_ snapshot: EngineSnapshot, on recording: Recording) {
         let changed = recording.passed.withLock { passed in

@@ -32,10 +32,12 @@ package struct PcapngWriter: Sendable {
     }
 
     /// Describes an interface and returns its number.
-    package mutating func interface(name: String, description: String) -> UInt32 {
+    package mutating func interface(
+        name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue
+    ) -> UInt32 {
         defer { interfaces += 1 }
         block(.interface) { block in
-            block.append(little: LinkType.ethernet.rawValue)
+            block.append(little: link)
             block.append(little: UInt16(0))
             block.append(little: UInt32(Self.snapLength))
             block.option(2, text: name)

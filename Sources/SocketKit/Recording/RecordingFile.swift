@@ -2,7 +2,7 @@ import Glibc
 import SocketCore
 
 /// Where a recording is written: a file that is begun again at half its limit, or standard output. Used by one thread.
-struct RecordingFile: Sendable {
+package struct RecordingFile: Sendable {
     private let path: String?
     private let limit: Int?
     private let isRegular: Bool
@@ -14,7 +14,7 @@ struct RecordingFile: Sendable {
     private static let pipeBuffer = 4_096
 
     /// Opens it. Mode 0600; a file that exists is kept unless `replaces`, and no symbolic link is followed.
-    init(_ path: String, limit: Int?, replaces: Bool) throws(SocketError) {
+    package init(_ path: String, limit: Int?, replaces: Bool) throws(SocketError) {
         self.limit = limit
         guard path != "-" else {
             (self.path, isRegular, descriptor) = (nil, false, dup(1))
@@ -25,7 +25,7 @@ struct RecordingFile: Sendable {
         descriptor = try Self.open(path, replaces: replaces)
     }
 
-    func close() { Glibc.close(descriptor) }
+    package func close() { Glibc.close(descriptor) }
 
     private static func refused(_ path: String, _ why: String) -> SocketError {
         SocketError(.badParameter, operation: "record", detail: "\(path): \(why)")
@@ -65,7 +65,7 @@ struct RecordingFile: Sendable {
 
     /// Writes whole blocks; gives up once `isOver` says so and the reader takes nothing. Of a file that has no more room,
     /// what is not a whole block goes.
-    mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
+    package mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
         var done = 0
         while done < bytes.count {
             if !isRegular {

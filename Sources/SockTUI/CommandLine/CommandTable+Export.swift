@@ -1,0 +1,94 @@
+import InspectorCore
+import SocketCore
+
+/// What is exported of a capture, and as what.
+struct ExportRequest: Equatable {
+    enum Form: String, CaseIterable {
+        case pcapng, raw, script, curl
+
+        /// Whether it is of one session, and not for the eyes.
+        var isOfOneSession: Bool { self != .pcapng }
+        var isBinary: Bool { self == .pcapng || self == .raw }
+    }
+
+    var file = ""
+    var filter = Filter()
+    var form: Form?
+    var side: ExportedConversation.Side?
+    var from = Duration.zero
+    /// `nil`: to the end.
+    var to: Duration?
+    /// Where it goes; `nil`: standard output.
+    var output: String?
+    var replaces = false
+}
+
+extension CommandTable {
+    static let exportCommand = Printer(
+        name: "export", operands: "FILE [FILTER]", help: "what a recording or capture has, for other programs"
+    ) { (words, request) throws(UsageError) in
+        guard let file = words.first else {
+            throw UsageError("export", "needs a file, as in socktui export session.pcapng --as pcapng")
+        }
+        request.export.file = file
+        let text = words.dropFirst().joined(separator: " ")
+        switch Filter.parse(text) {
+        case .success(let filter): request.export.filter = filter
+        case .failure(let failure): throw UsageError(text, failure.message)
+        }
+        try request.checkExport()
+        request.export.replaces = request.invocation.recording.options.replaces
+        return .export(request.export)
+    }
+
+    private static let only: Set<String> = ["export"]
+
+    static let exportOptions: [Option] = [
+        Option(name: "--as", value: "FORM", commands: only, help: "pcapng, raw, script or curl") {
+            (text, request) throws(UsageError) in
+            guard let form = ExportRequest.Form(rawValue: text) else {
+                let forms = Spelling.alternatives(ExportRequest.Form.allCases.map(\.rawValue))
+                throw UsageError("--as", "\(text) is not a form; write \(forms)")
+            }
+            request.export.form = form
+        },
+        Option(name: "--side", value: "SIDE", commands: only, help: "raw: what client or server sent") {
+            (text, request) throws(UsageError) in
+            guard let side = ExportedConversation.Side(rawValue: text) else {
+                throw UsageError("--side", "\(text) is not a side; write client or server")
+            }
+            request.export.side = side
+        },
+        Option(name: "--from", value: "T", commands: only, help: "from T on: seconds from the start, or 1:02.5") {
+            (text, request) throws(UsageError) in request.export.from = try instant(text, "--from")
+        },
+        Option(name: "--to", value: "T", commands: only, help: "until T") {
+            (text, request) throws(UsageError) in request.export.to = try instant(text, "--to")
+        },
+        Option(name: "-o", value: "OUT", commands: only, help: "write this file, not stdout") {
+            (path, request) throws(UsageError) in
+            guard !path.isEmpty else { throw UsageError("-o", "needs a file") }
+            request.export.output = path == "-" ? nil : path
+        },
+    ]
+
+    private static func instant(_ text: String, _ option: String) throws(UsageError) -> Duration {
+        guard let time = RecordedInstant.parse(text) else {
+            throw UsageError(option, "\(text) is not a time; write 12.5 or 1:02.5")
+        }
+        return time
+    }
+}
+
+extension CommandTable.Request {
+    fileprivate func checkExport() throws(UsageError) {
+        guard let form = export.form else {
+            throw UsageError("export", "needs --as with pcapng, raw, script or curl after it")
+        }
+        if form == .raw, export.side == nil {
+            throw UsageError("--as raw", "needs --side client or --side server")
+        }
+        if form != .raw, export.side != nil { throw UsageError("--side", "goes with --as raw only") }
+        if let to = export.to, to < export.from { throw UsageError("--to", "is before --from") }
+    }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import InspectorCore
+import SocketKit
+
+/// An export, from the file to the exit status.
+struct ExportRun {
+    private let request: ExportRequest
+
+    private static let chunk = 1 << 20
+
+    /// Exports as asked: 0, 1 where that failed or bytes are missing, 2 where the request does not fit the file.
+    static func run(_ request: ExportRequest) -> Int32 {
+        if request.output == nil, request.form?.isBinary == true, StandardStream.output.isTerminal {
+            return Program.complain("--as: standard output is a terminal; write -o FILE, or redirect it", status: 2)
+        }
+        do throws(Refusal) {
+            return try ExportRun(request: request).run()
+        } catch {
+            StandardStream.error.write("socktui: \(error.sentence)\n")
+            return error.status
+        }
+    }
+
+    private struct Refusal: Error {
+        var sentence: String
+        var status: Int32 = 1
+    }
+
+    private func run() throws(Refusal) -> Int32 {
+        var index = ExportIndex()
+        try read { bytes throws(CaptureError) in try index.take(bytes) }
+        let rows = chosen(index.rows)
+        guard !rows.isEmpty else {
+            throw Refusal(
+                sentence: "\(request.file): no session" + (request.filter.isEmpty ? "" : " matches the filter"))
+        }
+        guard request.form?.isOfOneSession == true else { return try writePackets(of: rows) }
+        guard rows.count == 1, let row = rows.first else {
+            let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
+            let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
+            throw Refusal(
+                sentence: "\(request.file): \(rows.count) sessions match, and this is of one; name it as in id:1"
+                    + list + more, status: 2)
+        }
+        return try writeConversation(of: row)
+    }
+
+    /// The rows that the filter lists.
+    private func chosen(_ rows: [ExportRow]) -> [ExportRow] {
+        let now = rows.map { max($0.snapshot.opened, $0.snapshot.closed?.time ?? .zero) }.max() ?? .zero
+        let matching = request.filter.matching(rows.map(\.snapshot), now, Findings(LintSettings()))
+        let ids = Set(matching.map(\.id))
+        return rows.filter { ids.contains($0.id) }
+    }
+
+    private var span: ClosedRange<Duration> { request.from...(request.to ?? .seconds(Int64.max / 2)) }
+
+    // MARK: Forms
+
+    private func writePackets(of rows: [ExportRow]) throws(Refusal) -> Int32 {
+        let isWhole = request.filter.isEmpty && request.from == .zero && request.to == nil
+        var export = CaptureExport(
+            PacketSelection(flows: Set(rows.flatMap(\.flows)), span: span), isWhole: isWhole)
+        var output = try Output(request)
+        defer { output.close() }
+        var problem: Refusal?
+        try read { bytes throws(CaptureError) in
+            try export.take(bytes)
+            guard problem == nil else { return }
+            do throws(Refusal) { try output.write(export.take()) } catch { problem = error }
+        }
+        if let problem { throw problem }
+        return 0
+    }
+
+    private func writeConversation(of row: ExportRow) throws(Refusal) -> Int32 {
+        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
+        try read { bytes throws(CaptureError) in try reader.take(bytes) }
+        let conversation = reader.finish(row)
+        if conversation.isCut {
+            throw Refusal(
+                sentence:
+                    "\(row.id): more than \(ExportedConversation.limit >> 20) MiB; choose a part by --from and --to")
+        }
+        if conversation.missing > 0, request.form != .raw {
+            throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
+        }
+        let bytes: [UInt8]
+        do throws(ExportProblem) {
+            bytes = try form(conversation, row)
+        } catch {
+            throw Refusal(sentence: "\(row.id): \(error.sentence)")
+        }
+        var output = try Output(request)
+        defer { output.close() }
+        try output.write(bytes)
+        guard conversation.missing > 0 else { return 0 }
+        throw Refusal(
+            sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file; the rest is written")
+    }
+
+    private func form(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> [UInt8] {
+        switch request.form {
+        case .script: return Array(try ScriptExport.text(conversation, row).utf8)
+        case .curl: return Array(try CurlExport.text(conversation.bytes(of: .client), row).utf8)
+        case .raw, .pcapng, nil: return conversation.bytes(of: request.side ?? .client)
+        }
+    }
+
+    // MARK: Files
+
+    /// Reads the file through.
+    private func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
+        let descriptor = open(request.file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Refusal(sentence: "\(request.file): \(SocketError.words(errno))") }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Refusal(sentence: "\(request.file): must be a file, a recording or a capture")
+        }
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Refusal(sentence: "\(request.file): \(SocketError.words(errno))") }
+            if count == 0 { return }
+            do throws(CaptureError) { try take(buffer[..<count]) } catch {
+                throw Refusal(sentence: "\(request.file): \(error.sentence)")
+            }
+        }
+    }
+
+    /// Where the export goes.
+    private struct Output {
+        private var file: RecordingFile?
+
+        init(_ request: ExportRequest) throws(Refusal) {
+            guard let path = request.output else { return }
+            do throws(SocketError) {
+                file = try RecordingFile(path, limit: nil, replaces: request.replaces)
+            } catch {
+                throw Refusal(sentence: "-o: \(error.detail)")
+            }
+        }
+
+        mutating func write(_ bytes: [UInt8]) throws(Refusal) {
+            if file == nil {
+                guard case .failed(let number) = StandardStream.output.write(bytes: bytes) else { return }
+                throw Refusal(sentence: "standard output: \(SocketError.words(number))")
+            }
+            do throws(SocketError) { try file?.write(bytes) { false } } catch {
+                throw Refusal(sentence: "-o: \(error.detail)")
+            }
+        }
+
+        func close() { file?.close() }
+    }
+}

@@ -1,0 +1,138 @@
+/// One session of a capture that can be exported: a row as the list shows it, and the packets that are its own.
+package struct ExportRow: Sendable {
+    /// What is known of it, for a filter.
+    package var snapshot: SocketSnapshot
+    /// Its packets' sessions, as `CapturedSessions` counts them: plaintext and ciphertext of TLS are two.
+    package var flows: [Int] = []
+    /// The one that has what the programs sent: plaintext, where there is any.
+    package var flow: Int
+    /// Whether that is the plaintext of TLS.
+    package var isPlaintext = false
+    package var isStream: Bool
+    /// The end that connected.
+    package var client: SyntheticPacket.End
+    /// What it connected to, in the form that `socktui connect` takes.
+    package var target: String
+
+    package var id: SocketID { snapshot.id }
+
+    /// The row in one line, for a list to choose from.
+    package var words: String {
+        let ends = [snapshot.local, snapshot.peer].compactMap { $0?.description }
+        let between = ends.isEmpty ? snapshot.target : ends.joined(separator: " and ")
+        return "\(id) \(snapshot.role.rawValue) \(between), \(snapshot.sent) B sent, \(snapshot.received) B received"
+    }
+}
+
+/// Reads a capture through and finds its rows. What it keeps is bounded as an opened capture is.
+package struct ExportIndex: Sendable {
+    private struct Flow: Sendable {
+        var interface: CaptureInterface?
+        /// The end that sent a SYN.
+        var client: SyntheticPacket.End?
+    }
+
+    private var reader = CaptureReader()
+    private var packets = CapturedSessions(keeping: 0, all: 0)
+    private var interfaces: [CaptureInterface] = []
+    private var flows: [Flow] = []
+    private var decoder = InspectionFrameDecoder()
+    private var mirror = InspectionMirror()
+    private var latest: [SocketID: SocketSnapshot] = [:]
+    /// Whether the file has frames of the inspection wire.
+    package private(set) var isOurs = false
+
+    package init() {
+        var watch = InspectionWatch()
+        watch.wantsAll = true
+        mirror.watches(watch)
+    }
+
+    /// Takes the next bytes of the file.
+    package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+        reader.append(bytes)
+        while let entry = try reader.next() {
+            switch entry {
+            case .section:
+                packets.beginSection()
+                interfaces = []
+            case .interface(let interface):
+                packets.add(interface)
+                interfaces.append(interface)
+            case .packet(let packet): note(packet)
+            case .frames(let frames): try take(frames: frames)
+            case .name: break
+            }
+        }
+        for socket in mirror.snapshot(engine: "")?.sockets ?? [] where latest.count < CapturedSessions.limit {
+            latest[socket.id] = socket
+        }
+    }
+
+    private mutating func note(_ packet: CapturedPacket) {
+        guard let taken = packets.take(packet) else { return }
+        if taken.session == flows.count {
+            let isKnown = interfaces.indices.contains(packet.interface)
+            flows.append(Flow(interface: isKnown ? interfaces[packet.interface] : nil))
+        }
+        guard case .tcp(let segment) = taken.packet.content, segment.flags.contains(.syn),
+            flows.indices.contains(taken.session), flows[taken.session].client == nil
+        else { return }
+        let isAnswer = segment.flags.contains(.ack)
+        flows[taken.session].client = isAnswer ? taken.packet.destination : taken.packet.source
+    }
+
+    private mutating func take(frames: ArraySlice<UInt8>) throws(CaptureError) {
+        isOurs = true
+        decoder.append(frames)
+        do throws(WireError) {
+            while let frame = try decoder.next() { try mirror.take(frame) }
+        } catch {
+            throw CaptureError("its snapshots cannot be read")
+        }
+    }
+
+    /// The rows that have packets, in the order of their numbers.
+    package var rows: [ExportRow] {
+        var rows: [SocketID: ExportRow] = [:]
+        for (index, session) in packets.sessions.enumerated() where flows.indices.contains(index) {
+            let row = row(of: index, session)
+            guard var former = rows[row.id] else {
+                rows[row.id] = row
+                continue
+            }
+            let flows = former.flows + [index]
+            // Plaintext begins after what it was encrypted in.
+            if row.isPlaintext { former = row }
+            former.flows = flows
+            rows[row.id] = former
+        }
+        return rows.values.sorted { $0.id < $1.id }
+    }
+
+    private func row(of index: Int, _ session: CapturedSession) -> ExportRow {
+        let interface = flows[index].interface
+        let name = interface?.name ?? ""
+        let number = isOurs && name.hasPrefix("#") ? UInt64(name.dropFirst().prefix { $0.isNumber }) : nil
+        let id = number.map { SocketID($0) } ?? session.id
+        var snapshot = session.snapshot
+        snapshot.id = id
+        if let known = latest[id], number != nil { snapshot = known }
+        // The local end of a recording is ours; that of a foreign file is the client's.
+        let isServer = number != nil && snapshot.role == .accepted
+        let client = flows[index].client ?? (isServer ? session.peer : session.local)
+        let isPlaintext = number != nil && name.hasSuffix(" plaintext")
+        return ExportRow(
+            snapshot: snapshot, flows: [index], flow: index, isPlaintext: isPlaintext, isStream: session.isStream,
+            client: client, target: target(of: snapshot, isPlaintext: isPlaintext, isServer: isServer))
+    }
+
+    private func target(of snapshot: SocketSnapshot, isPlaintext: Bool, isServer: Bool) -> String {
+        let address = (isServer ? snapshot.local : snapshot.peer)?.description ?? snapshot.target
+        if snapshot.role == .datagram { return address.hasPrefix("unix") ? address : "udp://\(address)" }
+        guard isPlaintext else { return address }
+        // The name that was asked for is the one on the certificate.
+        let name = isServer ? address : snapshot.target
+        return "tls://\(name)"
+    }
+}

@@ -1,0 +1,72 @@
+/// What passed between client and server of one session, put together.
+package struct ExportedConversation: Sendable {
+    package enum Side: String, CaseIterable, Sendable { case client, server }
+
+    /// One read or write, or what a packet added.
+    package struct Part: Hashable, Sendable {
+        package var side: Side
+        package var bytes: [UInt8]
+
+        package init(side: Side, bytes: [UInt8]) { (self.side, self.bytes) = (side, bytes) }
+    }
+
+    package private(set) var parts: [Part] = []
+    /// Bytes that are not in the file.
+    package private(set) var missing: UInt64 = 0
+    /// Whether more passed than is kept here.
+    package private(set) var isCut = false
+
+    /// Bytes that are kept of one session.
+    package static let limit = 256 << 20
+
+    package init(_ parts: [Part]) { self.parts = parts }
+
+    /// What one side sent.
+    package func bytes(of side: Side) -> [UInt8] { parts.filter { $0.side == side }.flatMap(\.bytes) }
+
+    /// Reads the selected packets of one session out of a capture.
+    package struct Reader: Sendable {
+        private var reader = CaptureReader()
+        private var selection: PacketSelection
+        private var packets = CapturedSessions(
+            keeping: ExportedConversation.limit, all: 2 * ExportedConversation.limit)
+
+        package init(_ selection: PacketSelection) { self.selection = selection }
+
+        /// Takes the next bytes of the file.
+        package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+            reader.append(bytes)
+            while let entry = try reader.next() {
+                switch entry {
+                case .section:
+                    selection.beginSection()
+                    packets.beginSection()
+                case .interface(let interface):
+                    selection.add(interface)
+                    packets.add(interface)
+                case .packet(let packet): if selection.admits(packet) { packets.take(packet) }
+                case .name, .frames: break
+                }
+            }
+        }
+
+        /// What the packets add up to, once the file has ended.
+        package mutating func finish(_ row: ExportRow) -> ExportedConversation {
+            packets.finish()
+            var conversation = ExportedConversation([])
+            for session in packets.sessions {
+                let localIsClient = session.local == row.client
+                let traffic = session.traffic
+                conversation.isCut = conversation.isCut || traffic.dropped > 0
+                for item in traffic.items {
+                    let isClients = (item.direction == .sent) == localIsClient
+                    conversation.missing += item.skipped + UInt64(item.missingBytes)
+                    conversation.parts.append(Part(side: isClients ? .client : .server, bytes: item.bytes))
+                }
+                let known = traffic.items.reduce(0) { $0 + $1.skipped }
+                conversation.missing += max(known, session.fromLocal.missing + session.fromPeer.missing) - known
+            }
+            return conversation
+        }
+    }
+}

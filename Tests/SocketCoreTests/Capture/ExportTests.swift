@@ -1,0 +1,126 @@
+import SocketCore
+import Testing
+
+@Suite("Exports of a capture")
+struct ExportTests {
+    /// The conversation of the one session of a file.
+    private static func conversation(
+        _ file: [UInt8], span: ClosedRange<Duration> = .zero ... .seconds(9)
+    ) throws -> (ExportedConversation, ExportRow) {
+        var index = ExportIndex()
+        try index.take(file)
+        let row = try #require(index.rows.first)
+        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
+        try reader.take(file)
+        return (reader.finish(row), row)
+    }
+
+    private static func row(_ target: String) throws -> ExportRow {
+        var (_, row) = try conversation(CaptureFileTests.recording())
+        row.target = target
+        return row
+    }
+
+    private static func curl(_ request: String, _ target: String = "127.0.0.1:80") throws -> String {
+        try CurlExport.text(Array(request.utf8), row(target))
+    }
+
+    @Test("what each side sent is told apart, also without the handshake")
+    func sides() throws {
+        let file = CaptureFileTests.recording()
+        let (whole, row) = try Self.conversation(file)
+        #expect(
+            whole.bytes(of: .client) == Array("PING\r\n".utf8) && whole.bytes(of: .server) == Array("+PONG\r\n".utf8))
+        #expect(row.target == "127.0.0.1:6379" && row.isStream)
+        let (rest, _) = try Self.conversation(file, span: .nanoseconds(3) ... .nanoseconds(4))
+        #expect(rest.bytes(of: .client) == Array("PING\r\n".utf8) && rest.bytes(of: .server) == Array("+PONG\r\n".utf8))
+        let (first, _) = try Self.conversation(file, span: .zero ... .nanoseconds(3))
+        #expect(first.bytes(of: .client) == Array("PING\r\n".utf8) && first.bytes(of: .server).isEmpty)
+    }
+
+    @Test("packets that are exported are those that were captured, with their interface and notes")
+    func packets() throws {
+        let file = CaptureFileTests.recording()
+        var export = CaptureExport(PacketSelection(flows: [0], span: .zero ... .seconds(9)), isWhole: false)
+        try export.take(file)
+        let made = export.take()
+        #expect(made == file)
+        var none = CaptureExport(PacketSelection(flows: [1], span: .zero ... .seconds(9)), isWhole: false)
+        try none.take(file)
+        #expect(none.packets == 0)
+    }
+
+    @Test("missing bytes are counted")
+    func missing() throws {
+        #expect(try Self.conversation(CaptureFileTests.recording(snap: 2)).0.missing == 9)
+    }
+
+    @Test("a script sends each write in a line of its own, and waits for what answers begin with")
+    func script() throws {
+        let parts: [ExportedConversation.Part] = [
+            .init(side: .client, bytes: Array(" a\\b\u{1b}\r\n ".utf8)), .init(side: .server, bytes: [1, 2, 3]),
+            .init(side: .client, bytes: Array("B".utf8)), .init(side: .server, bytes: Array("\r\n+O".utf8)),
+            .init(side: .server, bytes: Array("K you\r\nmore".utf8)),
+        ]
+        let text = try ScriptExport.text(ExportedConversation(parts), Self.row("localhost:7"))
+        let lines = text.split(separator: "\n").dropFirst()
+        #expect(
+            Array(lines) == [
+                "connect localhost:7", "wait connected", #"send \x20a\\b\x1b\r\n\x20"#,
+                "# 3 bytes came here that have no text to wait for", "send B", "wait +OK you",
+            ])
+        let unanswered = try ScriptExport.text(ExportedConversation([parts[2]]), Self.row("localhost:7"))
+        #expect(unanswered.hasSuffix("send B\nclose after-writes\n"))
+        #expect(throws: ExportProblem("its client sent nothing")) {
+            try ScriptExport.text(ExportedConversation([]), Self.row("localhost:7"))
+        }
+    }
+
+    @Test("one request becomes a command; what curl would add is taken out")
+    func request() throws {
+        let text = try Self.curl(
+            "GET /a?b=[1] HTTP/1.1\r\nHost: x.example\r\nX-Note: it's $HOME\r\nAccept: */*\r\n\r\n")
+        #expect(
+            text == """
+                curl --http1.1 --globoff --path-as-is 'http://127.0.0.1:80/a?b=[1]' -H 'Host: x.example' \
+                -H 'X-Note: it'\\''s $HOME' -H 'Accept: */*' -H 'User-Agent:'
+
+                """)
+        let secure = try Self.curl("HEAD / HTTP/1.1\r\nHost: x.example\r\n\r\n", "tls://127.0.0.1:443")
+        #expect(secure.contains("--head --connect-to '::127.0.0.1:443' 'https://x.example/'"), "\(secure)")
+        let binary = try Self.curl("PUT * HTTP/1.0\r\nContent-Length: 3\r\n\r\n\u{0}%\n", "unix:/run/x")
+        #expect(binary.hasPrefix("printf '\\000%%\\012' |\ncurl --http1.0"), "\(binary)")
+        #expect(binary.contains("-X 'PUT' --unix-socket '/run/x' --request-target '*' 'http://localhost/'"))
+    }
+
+    @Test(
+        "what is not one request is refused with the reason",
+        arguments: [
+            ("PING\r\n", "it is not HTTP/1: no header ends in it"),
+            ("*1\r\n\r\n", "it does not begin with an HTTP/1 request"),
+            (
+                "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+                "it is not one HTTP request: 18 bytes of its client follow the first"
+            ),
+            ("POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx", "its body is not all there"),
+            ("GET / HTTP/1.1\r\nA: \u{1b}[2J\r\n\r\n", "its field A has control characters"),
+            (
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+                "the chunks of its body are not all there"
+            ),
+        ])
+    func refused(_ request: String, _ reason: String) throws {
+        #expect(throws: ExportProblem(reason)) { try Self.curl(request) }
+    }
+
+    @Test("an instant is written in seconds, or as on the screen")
+    func instants() {
+        for (text, time): (String, Duration?) in [
+            ("12.5", .milliseconds(12_500)), ("01:02.480", .milliseconds(62_480)), ("1:00:00", .seconds(3_600)),
+            ("0", .zero), ("5s", .seconds(5)), ("", nil), ("1:", nil), ("-1", nil), ("1.2.3", nil), ("1e3", nil),
+            ("99999999999", nil), ("1.0000000001", nil),
+        ] {
+            #expect(RecordedInstant.parse(text) == time, "\(text)")
+        }
+    }
+}
