@@ -103,11 +103,13 @@ package final class HostObserver: Sendable {
 
     /// Finds the programs that have these sockets open.
     /// - Parameter inodes: of sockets in `look`.
+    /// - Parameter suspects: those of them in which something stands.
     /// - Parameter threads: whether to look at each thread of these programs, too.
     /// - Parameter budget: how long to look at programs at most, but for one; those that were not looked at for longest
     ///   come first. With a budget, owners are looked for by `ownersOfAll` only.
     package func examine(
-        _ look: inout HostLook, inodes: Set<UInt64>, reads threads: Bool, budget: Duration? = nil
+        _ look: inout HostLook, inodes: Set<UInt64>, suspects: Set<UInt64> = [], reads threads: Bool,
+        budget: Duration? = nil
     ) {
         table.withLock { table in
             table.refresh(budget: budget)
@@ -122,11 +124,12 @@ package final class HostObserver: Sendable {
                 numbers.formUnion(owners.map(\.process))
             }
             look.hidden.sockets = wanted.count { look.owners[$0] == nil }
-            let close = look.sockets.filter { wanted.contains($0.inode) }
-            table.look(for: close.filter { $0.receiveQueue ?? 0 > 0 || $0.sendQueue ?? 0 > 0 }.map(\.inode), of: wanted)
+            table.look(for: suspects, of: wanted)
             describe(table.longestAgo(numbers), wanted, threads, budget, &look, &table)
             guard threads else { return }
-            let unread = close.filter { $0.transport.isStream && $0.unread ?? 0 > 0 }
+            let unread = look.sockets.filter {
+                wanted.contains($0.inode) && $0.transport.isStream && $0.unread ?? 0 > 0
+            }
             table.marks.read(unread, &look, system)
         }
     }

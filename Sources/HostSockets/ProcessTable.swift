@@ -111,7 +111,7 @@ struct ProcessTable {
     }
 
     /// Looks at processes in turn, until the time is over. A round of all of them begins after a pause, or at once where
-    /// the owner of a new socket is not known, or something waits in a socket that no round has begun for.
+    /// the owner of a new socket is not known, or something stands in a socket that no round has begun for.
     /// - Parameter inodes: of sockets that are new.
     mutating func scanSome(budget: Duration, new inodes: Set<UInt64>) {
         let began = system.now()
@@ -125,11 +125,11 @@ struct ProcessTable {
         }
     }
 
-    /// A socket that somebody has or had may have been passed on: a round begins before anybody is accused of what waits
-    /// in it.
-    /// - Parameter all: the sockets that are asked for.
-    mutating func look(for inodes: [UInt64], of all: Set<UInt64>) {
-        rounds.take(waiting: inodes, of: all) { owners[$0] != nil }
+    /// A socket that somebody has or had may have been passed on: a round begins before anybody is accused of what
+    /// stands in it.
+    /// - Parameter inodes: of sockets in which something stands, some of all those that are asked for.
+    mutating func look(for inodes: Set<UInt64>, of all: Set<UInt64>) {
+        rounds.take(standing: inodes, of: all) { owners[$0] != nil }
     }
 
     /// The inodes that something changed of since this was asked for last.

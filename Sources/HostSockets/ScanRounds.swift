@@ -3,7 +3,7 @@ import SocketCore
 /// When all processes are looked at, a few at a time, for who has which socket open.
 ///
 /// A socket may be handed to a process that was looked at before. So a round begins again and again; at once where the
-/// owner of a new socket is not known, and where something waits in a socket for which no round has begun, so that nobody
+/// owner of a new socket is not known, and where something stands in a socket for which no round has begun, so that nobody
 /// is accused in another's place.
 struct ScanRounds {
     /// Processes of the round under way that it has not come to, in reverse order.
@@ -15,8 +15,8 @@ struct ScanRounds {
     private var count = 0
     /// Sockets that were new since the last one began.
     private var newcomers: Set<UInt64> = []
-    /// Sockets that something waits in: how many rounds had begun when that was first seen, or their owner was lost.
-    private var waiting: [UInt64: (round: Int, isOwned: Bool)] = [:]
+    /// Sockets that something stands in: how many rounds had begun when that was first seen, or their owner was lost.
+    private var standing: [UInt64: (round: Int, isOwned: Bool)] = [:]
 
     /// How long it is until the next one at least, and so many times what one took: 2 % of a core.
     private static let leastPause = Duration.seconds(5)
@@ -28,13 +28,13 @@ struct ScanRounds {
 
     mutating func take(new inodes: Set<UInt64>) { newcomers.formUnion(inodes) }
 
-    /// - Parameter inodes: in which something waits, some of all those that are asked for.
-    mutating func take(waiting inodes: [UInt64], of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
-        waiting = waiting.filter { all.contains($0.key) }
+    /// - Parameter inodes: in which something stands, some of all those that are asked for.
+    mutating func take(standing inodes: Set<UInt64>, of all: Set<UInt64>, isOwned: (UInt64) -> Bool) {
+        standing = standing.filter { all.contains($0.key) }
         for inode in inodes {
             let isOwned = isOwned(inode)
-            let known = waiting[inode].flatMap { $0.isOwned && !isOwned ? nil : $0.round }
-            waiting[inode] = (known ?? count, isOwned)
+            let known = standing[inode].flatMap { $0.isOwned && !isOwned ? nil : $0.round }
+            standing[inode] = (known ?? count, isOwned)
         }
     }
 
@@ -42,7 +42,7 @@ struct ScanRounds {
     func isDue(_ now: MonotonicTime, isOwned: (UInt64) -> Bool) -> Bool {
         guard pending.isEmpty else { return false }
         return now >= nextRound || newcomers.contains { !isOwned($0) }
-            || waiting.values.contains { $0.round == count }
+            || standing.values.contains { $0.round == count }
     }
 
     mutating func begin(_ processes: some Sequence<Int32>) {

@@ -39,20 +39,20 @@ struct ScanRoundsTests {
         #expect(round(&rounds, at: 3, owned: [8]) && !round(&rounds, at: 4))
     }
 
-    @Test("at once where something began to wait since the last one began, and where an owner was lost")
-    func waiting() {
+    @Test("at once where something began to stand since the last one began, and where an owner was lost")
+    func standing() {
         var rounds = ScanRounds()
         #expect(round(&rounds, at: 1))
-        rounds.take(waiting: [7], of: [7]) { _ in true }
+        rounds.take(standing: [7], of: [7]) { _ in true }
         #expect(round(&rounds, at: 2))
-        rounds.take(waiting: [7], of: [7]) { _ in true }
-        rounds.take(waiting: [], of: [7]) { _ in true }
-        rounds.take(waiting: [7], of: [7]) { _ in true }
+        rounds.take(standing: [7], of: [7]) { _ in true }
+        rounds.take(standing: [], of: [7]) { _ in true }
+        rounds.take(standing: [7], of: [7]) { _ in true }
         #expect(!round(&rounds, at: 3))
-        rounds.take(waiting: [7], of: [7]) { _ in false }
+        rounds.take(standing: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 4) && !round(&rounds, at: 5))
-        rounds.take(waiting: [], of: []) { _ in false }
-        rounds.take(waiting: [7], of: [7]) { _ in false }
+        rounds.take(standing: [], of: []) { _ in false }
+        rounds.take(standing: [7], of: [7]) { _ in false }
         #expect(round(&rounds, at: 6))
     }
 }

@@ -27,7 +27,8 @@ struct HostWatch {
         guard readsPrograms else { return look = now }
         if let ownersBudget { observer.tellOwners(of: &now, budget: ownersBudget) }
         let wanted = suspects.union(inodes)
-        observer.examine(&now, inodes: wanted, reads: true, budget: ownersBudget.map { $0 * 4 })
+        observer.examine(
+            &now, inodes: wanted, suspects: suspects, reads: true, budget: ownersBudget.map { $0 * 4 })
         for process in processes { observer.examine(&now, process: process, inodes: wanted) }
         judge.takeExamined(now)
         look = now
