@@ -30,6 +30,8 @@ struct HostLedger: Sendable {
     /// The sockets of which the kernel dropped something lately, and those that have an asking.
     private(set) var dropping: Set<UInt64> = []
     private(set) var asked: Set<UInt64> = []
+    /// The inodes of sockets from which bytes were read between the last two looks.
+    private(set) var consumed: Set<UInt64> = []
     /// The last look, and the sockets that it had something to say of.
     private var time: MonotonicTime?
     private var former: Set<UInt64> = []
@@ -45,6 +47,7 @@ struct HostLedger: Sendable {
     mutating func take(_ scene: HostScene) {
         let look = scene.look
         guard look.time != time else { return }
+        consumed.removeAll(keepingCapacity: true)
         if let changes = look.changes, changes.since == time {
             for id in changes.gone { entries[id] = nil }
             let now = changes.told.union(scene.notable)
@@ -67,6 +70,7 @@ struct HostLedger: Sendable {
         if entries[socket.id] == nil { entries[socket.id] = Entry(socket) }
         entries[socket.id]?.compare(socket, since: since)
         if entries[socket.id]?.dropped?.time == socket.time { dropping.insert(socket.id) }
+        if socket.inode != 0, entries[socket.id]?.wasConsumed == true { consumed.insert(socket.inode) }
     }
 
     mutating func note(_ asking: HostAsking, of id: UInt64) {
@@ -85,13 +89,6 @@ struct HostLedger: Sendable {
         entries[socket.id].map { $0.socket.time - $0.written } ?? .zero
     }
     func ownerStands(_ socket: HostSocket) -> Duration { entries[socket.id].map { $0.socket.time - $0.owned } ?? .zero }
-
-    /// Whether bytes were read from it between the last two looks.
-    func wasConsumed(_ socket: HostSocket) -> Bool {
-        guard let entry = entries[socket.id], let former = entry.former?.consumed, let now = entry.socket.consumed
-        else { return false }
-        return former != now
-    }
 
     /// Whether the peer's window has held its sending back for most of the time between the last two looks.
     func isLimited(_ socket: HostSocket) -> Bool {
@@ -128,6 +125,12 @@ extension HostLedger.Entry {
     private mutating func rest(until time: MonotonicTime) {
         socket.time = time
         (read, written, base, middle) = (time, time, socket, socket)
+    }
+
+    /// Whether bytes were read from it since the look before.
+    fileprivate var wasConsumed: Bool {
+        guard let before = former?.consumed, let now = socket.consumed else { return false }
+        return before != now
     }
 
     /// What a TCP program has read is counted, a Unix-domain one's queue is all there is.

@@ -132,9 +132,8 @@ struct HostAsker {
 
     /// Whether another socket of the set was read meanwhile.
     private func isBusy(_ set: Int32, _ program: HostProgram, but socket: HostSocket) -> Bool {
-        program.sets[set]?.keys.contains { inode in
-            inode != socket.inode && scene.socket(inode: inode).map(ledger.wasConsumed) == true
-        } ?? false
+        guard let members = program.sets[set] else { return false }
+        return ledger.consumed.contains { $0 != socket.inode && members[$0] != nil }
     }
 
     // MARK: For how long
