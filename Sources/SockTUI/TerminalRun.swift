@@ -52,6 +52,7 @@ enum TerminalRun {
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
+        options.instant = invocation.report.instant
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }

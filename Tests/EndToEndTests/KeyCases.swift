@@ -47,6 +47,7 @@ struct KeyCase {
         case .form: form
         case .menu: menu
         case .help: help
+        case .rewound: rewound
         }
     }
 
@@ -65,7 +66,20 @@ struct KeyCase {
         "follow": .shows("not following"), "pause": KeyCase(behind: ["4"], shows: ["paused"]),
         "tls": .shows("with TLS"), "replies": .shows("Enter set it"), "operations": .shows("#1"),
         "watermarks": .shows("atermark"), "zoom": .shows("ZOOM"), "pace": .shows("pacing for #1"),
+        "rewind": .shows("only an opened file can be rewound"),
+        "rewind-far": .shows("only an opened file can be rewound"),
+        "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
         "other-leg": .shows("only a relayed connection"), "unread": .shows("only sockets that are looked at"),
+    ]
+
+    /// A file of a minute with an event every five seconds, in the middle of which this begins.
+    private static let rewound: [String: KeyCase] = [
+        "play": .shows("Space pause"), "rewind": .shows("REWIND 00:29.000 / 01:00.000 x1"),
+        "forward": .shows("REWIND 00:31.000 /"), "rewind-far": .shows("REWIND 00:20.000 /"),
+        "forward-far": .shows("REWIND 00:40.000 /"), "event-back": .shows("REWIND 00:25.000 /"),
+        "event-on": .shows("REWIND 00:35.000 /"), "slower": .shows("01:00.000 x1/2 "),
+        "faster": .shows("01:00.000 x2 "),
+        "at": .shows("\n time"), "present": .hides("REWIND"), "interrupt": KeyCase(ends: true),
     ]
 
     private static let list: [String: KeyCase] = [

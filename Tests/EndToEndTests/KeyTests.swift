@@ -36,15 +36,38 @@ private final class KeyPress {
         (self.key, self.place) = (key, place)
         folder = try TemporaryFolder()
         let addresses = Array(repeating: "127.0.0.1:\(port)", count: 12).joined(separator: " ")
-        let opening = place == .start ? "" : "connect \(addresses)"
+        var opening = place == .start ? "" : "connect \(addresses)"
+        if place == .rewound {
+            let file = fopen(folder.path + "/minute.pcapng", "w")
+            let minute = Self.minute
+            #expect(fwrite(minute, 1, minute.count, file) == minute.count && fclose(file) == 0)
+            opening = "open \(folder.path)/minute.pcapng --at 30"
+        }
         inspection = try Inspection(
             "\(opening) --log \(folder.path)/log", height: place == .detail ? 16 : 24,
             recent: "1700000000\texample.invalid:1\n", editor: "exit 3;")
         if place == .start {
             try inspection.wait(for: "example.invalid:1")
+        } else if place == .rewound {
+            try inspection.wait(for: "REWIND 00:30.000 / 01:00.000 x1")
         } else {
             try begin()
         }
+    }
+
+    /// A capture of one minute, with a datagram every five seconds.
+    private static var minute: [UInt8] {
+        var writer = PcapngWriter()
+        writer.section(application: "test", comment: "")
+        let interface = writer.interface(name: "lo", description: "")
+        let ends = [40_000, 53].map { SyntheticPacket.End(.v4(UInt32(0x7F00_0001).bigEndian), $0) }
+        for number in 0...12 as ClosedRange<UInt64> {
+            let frame = SyntheticPacket(from: ends[0], to: ends[1]).udp(Array("beat \(number)".utf8)[...])
+            writer.packet(
+                frame, length: frame.count, interface: interface,
+                nanoseconds: 1_700_000_000_000_000_000 + number * 5_000_000_000, notes: PacketNotes())
+        }
+        return writer.bytes
     }
 
     private func begin() throws {
@@ -122,6 +145,8 @@ private final class KeyPress {
         case .pageUp: "PPage"
         case .pageDown: "NPage"
         case .escape: "Escape"
+        case .shiftLeft: "S-Left"
+        case .shiftRight: "S-Right"
         case .enter, .tab, .up, .down, .left, .right, .home, .end, .function: key.label
         }
     }

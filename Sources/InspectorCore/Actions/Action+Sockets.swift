@@ -10,8 +10,10 @@ extension Action {
                 if: { $0.showsFound ? $0.list.found?.current != nil : $0.selected != nil }),
             .key([.enter], in: [.detail], "open the connection").leading),
         Action(
-            "jump", .change { $0.jumpToEvent() },
-            .key([.enter], in: [.events], "open the connection of this event", hint: "open")),
+            "jump", .change { $0.isRewound ? $0.goToEventInstant() : $0.jumpToEvent() },
+            .key(
+                [.enter], in: [.events], "open the connection of this event; rewound: go to its instant",
+                hint: { $0.isRewound ? "go to it" : "open" })),
         Action(
             "write", .change { $0.startComposing() },
             .key(["w", "i"], in: [.talk], "write a line", hint: "write", if: \.acceptsText),

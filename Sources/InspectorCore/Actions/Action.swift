@@ -113,6 +113,7 @@ package struct Action: Sendable {
     /// What it is where it is run by its name. What the traffic's keys do can be done while a line to it is typed.
     func use(runIn context: KeyContext) -> Use? {
         use(in: context) ?? (context == .composer ? use(in: .talk) : nil)
+            ?? (KeyContext.views.contains(context) ? use(in: .rewound) : nil)
     }
 
     /// What a key does that the configuration binds to it. In one view a key can do what another view has keys for.
@@ -125,7 +126,8 @@ package struct Action: Sendable {
 extension Action {
     /// All actions. Help and hint line keep this order: what is done to connections, what is shown, moving about.
     package static let all: [Action] =
-        sockets + prompts + operations + composer + webSockets + looking + screens + dialogs + program + moving
+        sockets + prompts + operations + composer + webSockets + looking + rewinding + screens + dialogs + program
+        + moving
         + editing
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

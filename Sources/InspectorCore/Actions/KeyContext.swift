@@ -10,6 +10,8 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     /// A dialog that asks for one letter.
     case menu
     case help
+    /// A view that shows the past: these keys come before its own.
+    case rewound
 
     /// The four screens, where letters are commands.
     package static let views: [KeyContext] = [.list, .talk, .detail, .events]
@@ -21,7 +23,7 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     package var isText: Bool {
         switch self {
         case .start, .composer, .field, .form: true
-        case .list, .talk, .detail, .events, .menu, .help: false
+        case .list, .talk, .detail, .events, .menu, .help, .rewound: false
         }
     }
 
@@ -38,6 +40,7 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
         case .form: "dialog"
         case .menu: "menu"
         case .help: "help"
+        case .rewound: "rewound"
         }
     }
 }

@@ -105,7 +105,7 @@ extension KeyTable {
         case .composer where view == .talk: key(for: "leave", in: .composer)
         case .composer, .list, .talk, .detail, .events:
             view == context ? nil : key(for: view.rawValue, in: context)
-        case .start, .field, .form, .menu, .help: nil
+        case .start, .field, .form, .menu, .help, .rewound: nil
         }
     }
 }

@@ -7,6 +7,8 @@ package enum Key: Hashable, Sendable {
     case alt(Character)
     case altEnter
     case enter, tab, backTab, escape, backspace, delete, insert
+    /// An arrow with Shift.
+    case shiftLeft, shiftRight
     case up, down, left, right, home, end, pageUp, pageDown
     case function(Int)
 }

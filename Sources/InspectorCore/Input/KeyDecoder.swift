@@ -134,6 +134,7 @@ package struct KeyDecoder: Sendable {
     package static let codes: [Int32: Key] = [
         0o402: .down, 0o403: .up, 0o404: .left, 0o405: .right, 0o406: .home, 0o407: .backspace,
         0o512: .delete, 0o513: .insert, 0o522: .pageDown, 0o523: .pageUp, 0o527: .enter, 0o541: .backTab, 0o550: .end,
+        0o611: .shiftLeft, 0o622: .shiftRight,
         // The keypad's corners, and what some terminals call Home and End.
         0o534: .home, 0o535: .pageUp, 0o537: .end, 0o540: .pageDown, 0o552: .home, 0o601: .end,
     ]

@@ -4,7 +4,8 @@ extension Key {
         (.enter, ["Enter"]), (.tab, ["Tab"]), (.backTab, ["S-Tab"]), (.escape, ["Esc", "Escape"]),
         (.character(" "), ["Space"]), (.backspace, ["Backspace"]), (.delete, ["Del", "Delete"]),
         (.insert, ["Ins", "Insert"]), (.altEnter, ["Alt-Enter"]), (.up, ["Up"]), (.down, ["Down"]), (.left, ["Left"]),
-        (.right, ["Right"]), (.home, ["Home"]), (.end, ["End"]), (.pageUp, ["PgUp"]), (.pageDown, ["PgDn"]),
+        (.right, ["Right"]), (.shiftLeft, ["S-Left"]),
+        (.shiftRight, ["S-Right"]), (.home, ["Home"]), (.end, ["End"]), (.pageUp, ["PgUp"]), (.pageDown, ["PgDn"]),
     ]
 
     /// The name in help and hints.

@@ -102,6 +102,8 @@ package enum Message: Sendable {
     case paste(String)
     case resized(Size)
     case snapshot(EngineSnapshot)
+    /// The time by this program's clock, told while the past is played.
+    case time(MonotonicTime)
     /// A socket that this person asked for exists now.
     case opened(SocketID, OpenRequest)
     /// A relay that this person asked for listens now.

@@ -14,7 +14,7 @@ extension Model {
         case .listFilter: field.begin(purpose, with: list.filter.text)
         case .eventFilter: field.begin(purpose, with: events.filter.text)
         case .helpFilter: field.begin(purpose, with: help?.filter ?? "")
-        case .eventSearch, .listSearch, .talkSearch, .command: field.begin(purpose)
+        case .eventSearch, .listSearch, .talkSearch, .command, .instant: field.begin(purpose)
         }
     }
 
@@ -57,6 +57,7 @@ extension Model {
         case .eventSearch:
             events.search = text
             if !text.isEmpty { searchEvents(-1) }
+        case .instant: if let instant = InstantText.parse(text) { return goToInstant(instant) }
         case .listFilter, .eventFilter, .helpFilter, .command: break
         }
         return []
@@ -67,7 +68,7 @@ extension Model {
         switch searchPurpose {
         case .listSearch: searchList(step)
         case .talkSearch: searchTraffic(step)
-        case .eventSearch, .listFilter, .eventFilter, .helpFilter, .command: searchEvents(step)
+        case .eventSearch, .listFilter, .eventFilter, .helpFilter, .command, .instant: searchEvents(step)
         }
     }
 

@@ -6,7 +6,8 @@ extension Model {
         switch message {
         case .snapshot(let snapshot):
             guard let latest = shared.latest else { return false }
-            return latest.time == snapshot.time && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
+            return latest.turn == snapshot.turn && latest.moment == snapshot.moment && latest.time == snapshot.time
+                && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
         case .programs(let news): return news.notices.isEmpty && news.programs == shared.programs
         case .peers(let peers): return peers == shared.peers

@@ -19,7 +19,11 @@ extension Model {
             shared.size = size
             effects = []
         case .snapshot(let snapshot):
-            take(snapshot)
+            if begins(with: snapshot) { take(snapshot) }
+            showFirstInstant()
+            effects = []
+        case .time(let now):
+            pass(now)
             effects = []
         case .opened(let id, let request): effects = opened(id, request)
         case .relays(let listener):
@@ -88,8 +92,10 @@ extension Model {
         notice = nil
         let context = context
         if let effects = pressBeforeTable(key, in: context) { return effects }
-        guard let binding = shared.options.keys.binding(for: key, in: context) else { return type(key) }
-        if let use = binding.action?.use(boundIn: context) { return use.perform(&self, key) }
+        let place =
+            overlay(context).flatMap { shared.options.keys.binding(for: key, in: $0) == nil ? nil : $0 } ?? context
+        guard let binding = shared.options.keys.binding(for: key, in: place) else { return type(key) }
+        if let use = binding.action?.use(boundIn: place) { return use.perform(&self, key) }
         return binding.line.isEmpty ? [] : run(binding.line)
     }
 
@@ -100,7 +106,7 @@ extension Model {
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
-        case .start, .list, .talk, .detail, .events, .field, .form, .help: return nil
+        case .start, .list, .talk, .detail, .events, .field, .form, .help, .rewound: return nil
         }
     }
 
@@ -127,7 +133,7 @@ extension Model {
         case .composer:
             editComposer { change(&$0.editor) }
             return examineFile()
-        case .list, .talk, .detail, .events, .form, .menu, .help: break
+        case .list, .talk, .detail, .events, .form, .menu, .help, .rewound: break
         }
         return []
     }
@@ -139,7 +145,7 @@ extension Model {
         switch context {
         case .menu: (place, names) = (.menu, ["up", "down", "accept", "cancel"])
         case .list, .talk, .detail, .events: (place, names) = (.list, ["quit"])
-        case .start, .composer, .field, .form, .help: return []
+        case .start, .composer, .field, .form, .help, .rewound: return []
         }
         guard let action = shared.options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
             return []
@@ -180,7 +186,7 @@ extension Model {
             isComposing = true
             pasteIntoComposer(text)
         case .list, .talk, .detail, .events: ask { $0.openPaste(text, $1, in: $2) }
-        case .menu, .help: notice = hint("nothing was pasted: there is no line to paste it into here")
+        case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []
     }

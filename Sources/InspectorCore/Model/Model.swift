@@ -15,6 +15,8 @@ package struct Model: Sendable {
         package var keepsHistory = false
         /// Which warnings are shown.
         package var lints: LintSettings
+        /// The instant of an opened file that is shown first, in nanoseconds from its beginning; `nil`: its end.
+        package var instant: Int64?
         /// What the list is filtered by at first.
         package var filter = Filter()
         /// Whether unread bytes of other programs may be looked at.
@@ -112,8 +114,10 @@ package struct Model: Sendable {
         if let shown { asked.formUnion(asked.compactMap { shown.pair(of: $0) }.flatMap { $0.legs.map(\.id) }) }
         asked = shared.findings.looking(at: asked, in: shared.latest)
         let needsAll = list.sorting.column.asksKernel || list.filter.asksKernel
-        return SnapshotRequest(
+        var request = SnapshotRequest(
             kernel: needsAll ? .all : asked.isEmpty ? .none : .only(asked), eventsFrom: log.next, traffic: list.selected
         )
+        (request.instant, request.turn) = (shared.rewind?.instant, shared.turn)
+        return request
     }
 }

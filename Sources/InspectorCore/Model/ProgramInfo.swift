@@ -27,6 +27,8 @@ package struct ProgramInfo: Hashable, Sendable {
     package var isOutside = false
     /// What of it could not be seen, in words; `nil`: nothing.
     package var missing: String?
+    /// Of a file that is being read: how much of it was, in percent.
+    package var progress: Int?
 
     package init(
         ordinal: Int, name: String, process: Int, rights: InspectionRights = .watch, state: State = .live,

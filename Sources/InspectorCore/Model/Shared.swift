@@ -36,6 +36,13 @@ package struct Shared: Sendable {
     /// The last snapshot that came, shown or not.
     package internal(set) var latest: EngineSnapshot?
     package internal(set) var frozen: Frozen?
+    /// The past that is looked at; `nil`: the present.
+    package internal(set) var rewind: RewindState?
+    /// How often the user went to another instant, and the last time that was shown.
+    package internal(set) var turn: UInt64 = 0
+    var shownTurn: UInt64 = 0
+    /// The instant to show as soon as it was read.
+    var awaitedInstant: Int64?
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
     /// How busy each engine is, by its program's ordinal; none before the first second is over.
@@ -67,6 +74,16 @@ package struct Shared: Sendable {
         glyphs = options.ascii ? .ascii : .unicode
         sanitizer = Sanitizer(isASCII: options.ascii)
         findings = Findings(options.lints)
+        awaitedInstant = options.instant
+    }
+
+    /// Forgets what was made of all snapshots so far.
+    mutating func forgetHistory() {
+        (latest, clock, cadence) = (nil, WallClock(), Cadence())
+        (loads, loadsBegan, timeouts) = ([:], [:], [:])
+        (histories, vanished) = (RateHistories(), VanishedSockets())
+        findings = Findings(options.lints)
+        log = EventLog()
     }
 
     /// What is on the screen: the latest snapshot, or the one that was frozen.

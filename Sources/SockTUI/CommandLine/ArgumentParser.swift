@@ -94,6 +94,9 @@ struct ArgumentParser {
                 request.isJSON ? "--json" : "--once",
                 "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID")
         }
+        if request.invocation.report.instant != nil, !request.isOnce {
+            throw UsageError("--at", "goes with --once, or with a screen; --json alone prints what happens")
+        }
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
     }
 

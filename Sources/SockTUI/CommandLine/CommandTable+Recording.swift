@@ -14,6 +14,15 @@ extension CommandTable {
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
     static let recordingOptions: [Option] = [
+        Option(
+            name: "--at", value: "TIME", commands: ["open"], help: "show the state then, from the beginning: 12.5, 1:30"
+        ) {
+            (text, request) throws(UsageError) in
+            guard let instant = InstantText.parse(text) else {
+                throw UsageError("--at", "\(text) is no time; write seconds from the beginning, 1:30 or 1:02:03.5")
+            }
+            request.invocation.report.instant = instant
+        },
         Option(name: "--record", value: "FILE", help: "record everything as pcapng; -: to stdout") {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }

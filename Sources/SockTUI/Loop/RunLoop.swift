@@ -1,6 +1,6 @@
 import Glibc
 import InspectorCore
-import SocketCore
+import SocketKit
 
 /// The program's main thread: keys, snapshots and signals go in, pictures and effects come out.
 ///
@@ -36,6 +36,8 @@ final class RunLoop {
     private var snapshotIsUnderWay = false
     private var snapshotIsWanted = true
     private var nextTick = ContinuousClock.now
+    /// The instant that was asked for last; see `SnapshotRequest.turn`.
+    private var turnRequested: UInt64 = 0
     private var fruitlessReads = 0
 
     /// Ten a second: fast enough to watch, slow enough to read.
@@ -88,6 +90,7 @@ final class RunLoop {
         if ContinuousClock.now >= nextTick {
             nextTick = max(nextTick + Self.tick, ContinuousClock.now)
             snapshotIsWanted = true
+            if model.isPlaying { handle([.time(SystemClock().now)]) }
         }
         if !messages.isEmpty { handle(messages) }
         requestSnapshotIfWanted()
@@ -184,9 +187,11 @@ final class RunLoop {
     }
 
     private func requestSnapshotIfWanted() {
+        if model.turn != turnRequested { snapshotIsWanted = true }
         guard snapshotIsWanted, !snapshotIsUnderWay, ending == nil else { return }
         snapshotIsWanted = false
         snapshotIsUnderWay = true
+        turnRequested = model.turn
         runner.requestSnapshot(model.snapshotRequest)
         if let request = model.unreadRequest { runner.requestUnread(request) }
     }

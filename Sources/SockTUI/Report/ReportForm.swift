@@ -19,6 +19,8 @@ struct ReportOptions: Equatable {
     var payload: Int?
     /// How often a session is written of which nothing but rates has changed; nil: never.
     var every: Duration?
+    /// The instant of an opened file that is shown, in nanoseconds from its beginning; nil: its end.
+    var instant: Int64?
 }
 
 /// Turns snapshots into lines of one form.

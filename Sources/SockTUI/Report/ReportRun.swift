@@ -33,6 +33,10 @@ final class ReportRun {
     /// Whether a snapshot was requested that has not come.
     private var isUnderWay = false
     private var endsByItself: Bool
+    /// The instant of an opened file that is to be shown, in nanoseconds from its beginning, and as a time of day once
+    /// the beginning is known.
+    private let distance: Int64?
+    private var instant: Int64?
     /// Whether what is opened are connections, and no listener.
     private var connects = false
     /// Programs that are looked at; nil: none was asked for.
@@ -58,7 +62,7 @@ final class ReportRun {
         _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
-        (self.isOnce, self.isSilent) = (isOnce, isSilent)
+        (self.isOnce, self.isSilent, distance) = (isOnce, isSilent, options.instant)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
@@ -92,12 +96,22 @@ final class ReportRun {
             let hasAnswered = runner.sources.hasAnswered
             if let signal = turn(eventsFrom: 0) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
+            if hasAnswered, let distance, instant == nil, let moment = last?.moment {
+                guard moment.last - moment.first >= distance else { return beyond(moment) }
+                (instant, events) = (moment.first + distance, [])
+                continue
+            }
             if var last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
                 last.events = events
                 return finish(take(last))
             }
             if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
         }
+    }
+
+    private func beyond(_ moment: SnapshotMoment) -> Ending {
+        let end = InstantText.text(moment.last - moment.first)
+        return .status(Program.complain("--at: what was opened ends at \(end)", status: 1))
     }
 
     private func stream() -> Ending {
@@ -169,7 +183,9 @@ final class ReportRun {
         // One at a time: events come once, so each snapshot has to be printed.
         if !isUnderWay {
             (isUnderWay, answeredAtRequest) = (true, answered)
-            runner.requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: eventsFrom))
+            var request = SnapshotRequest(kernel: .all, eventsFrom: eventsFrom)
+            (request.instant, request.turn) = (instant, instant == nil ? 0 : 1)
+            runner.requestSnapshot(request)
         }
         var hasSnapshot = false
         while !hasSnapshot || ContinuousClock.now < end && conversation?.verdict == nil {

@@ -32,6 +32,7 @@ enum ScriptRun {
             lints: invocation.lints.over(configuration.lints))
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
+        options.instant = invocation.report.instant
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         let runner = EffectRunner(

@@ -4,23 +4,63 @@ import InspectorCore
 import SocketKit
 
 /// What a capture file tells, a recording of ours or any pcapng or pcap. It is read on a queue of its own, and shown as far
-/// as it has been read.
+/// as it has been read; the state at an earlier instant is made by reading from a place before it again.
 final class OpenedSource: SocketSource {
     private struct State {
+        /// The state at the end of what was read.
         var capture: OpenedCapture
-        var size: Int64
+        var index: CaptureIndex
+        var size: UInt64
         var ending: String?
         var isClosing = false
         /// Why it could not be read to its end, until that was told.
         var problem: String?
+        /// The state at an earlier instant, while that is looked at.
+        var past: OpenedCapture?
+
+        /// The state that is shown.
+        var shown: OpenedCapture { past ?? capture }
+
+        /// From where the state at a time of day is made; `nil` before there is any.
+        func aim(at wall: Int64) -> Aim? {
+            guard let instant = capture.time(ofWall: wall).map({ min($0, capture.latest) }) else { return nil }
+            var from = index.capture(before: instant)
+            // Going on from where we are is nearest while the past is played.
+            if let past, past.latest <= instant, past.length >= from.length { from = past }
+            return Aim(from: from, instant: instant, end: capture.length, isWhole: ending != nil)
+        }
+
+        func moment(at instant: MonotonicTime) -> SnapshotMoment? {
+            guard let first = capture.start.flatMap(capture.wall), let last = capture.wall(capture.latest) else {
+                return nil
+            }
+            var moment = SnapshotMoment(first: first, last: last)
+            let (previous, next) = index.neighbors(of: instant)
+            moment.previousEvent = previous.flatMap(capture.wall)
+            moment.nextEvent = next.flatMap(capture.wall)
+            return moment
+        }
+    }
+
+    /// An earlier instant, and a state before it from which it is reached by reading on.
+    private struct Aim {
+        var from: OpenedCapture
+        var instant: MonotonicTime
+        /// Where reading ends, and whether that is the end of the file.
+        var end: UInt64
+        var isWhole: Bool
     }
 
     let path: String
     private let name: String
     private let descriptor: Int32
     private let state: Lock<State>
+    /// Where earlier instants are looked for, while the file may still be read.
+    private let seeking: DispatchQueue
 
-    private static let chunk = 1 << 20
+    private static let chunk = 256 << 10
+    /// Traffic that the state at an earlier instant keeps.
+    private static let pastLimit = 32 << 20
 
     /// Opens it.
     /// - Throws: why it cannot be, in a sentence that names the file.
@@ -34,8 +74,11 @@ final class OpenedSource: SocketSource {
             Glibc.close(descriptor)
             throw AttachError(sentence: "must be a file, a recording or a capture")
         }
-        state = Lock(
-            State(capture: OpenedCapture(keeping: limits.each, all: limits.all), size: Int64(status.st_size)))
+        var capture = OpenedCapture(keeping: limits.each, all: limits.all)
+        let index = CaptureIndex(capture)
+        capture.instants = []
+        seeking = DispatchQueue(label: "rewind \(name)", qos: .userInitiated)
+        state = Lock(State(capture: capture, index: index, size: UInt64(max(0, status.st_size))))
     }
 
     deinit { Glibc.close(descriptor) }
@@ -47,12 +90,17 @@ final class OpenedSource: SocketSource {
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        var offset: UInt64 = 0
         while !state.withLock({ $0.isClosing }) {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            let count = pread(descriptor, &buffer, buffer.count, off_t(offset))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return end(count < 0 ? SocketError.words(errno) : nil) }
+            offset += UInt64(count)
             do throws(CaptureError) {
-                try state.withLock { state throws(CaptureError) in try state.capture.take(buffer[..<count]) }
+                try state.withLock { state throws(CaptureError) in
+                    try state.capture.take(buffer[..<count])
+                    state.index.note(&state.capture)
+                }
             } catch {
                 return end(error.sentence)
             }
@@ -62,33 +110,79 @@ final class OpenedSource: SocketSource {
     private func end(_ problem: String?) {
         state.withLock { state in
             state.capture.finish()
+            state.index.note(&state.capture)
             state.problem = problem.map { "\(path): \($0)" }
             let words = [problem ?? "this is its end"] + state.capture.shortcomings
             state.ending = words.joined(separator: "; ")
         }
     }
 
+    // MARK: Rewinding
+
+    /// Answers with the state at a time of day.
+    private func rewind(
+        _ request: SnapshotRequest, to wall: Int64, then: @escaping @Sendable (EngineSnapshot?) -> Void
+    ) {
+        seeking.async { @Sendable [self] in
+            guard let aim = state.withLock({ $0.aim(at: wall) }) else { return then(nil) }
+            var past = aim.from
+            past.limit(to: Self.pastLimit)
+            seek(&past, aim)
+            guard var snapshot = past.snapshot(request, named: name, at: aim.instant) else { return then(nil) }
+            snapshot.moment = state.withLock { state in
+                state.past = past
+                var moment = state.moment(at: aim.instant)
+                moment?.shown = state.capture.wall(aim.instant)
+                return moment
+            }
+            then(snapshot)
+        }
+    }
+
+    /// Reads on until an instant. What cannot be read, or is no capture, was found out before.
+    private func seek(_ past: inout OpenedCapture, _ aim: Aim) {
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        while (try? past.advance(until: aim.instant)) == true {
+            let most = min(UInt64(buffer.count), aim.end - min(aim.end, past.length))
+            let count = most > 0 ? pread(descriptor, &buffer, Int(most), off_t(past.length)) : 0
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                if aim.isWhole { past.finish() }
+                return
+            }
+            past.append(buffer[..<count])
+        }
+    }
+
     // MARK: A source
 
     func info(ordinal: Int) -> ProgramInfo {
-        let ending = state.withLock { $0.ending }
-        return ProgramInfo(
-            ordinal: ordinal, name: name, process: 0, state: ending.map { .ended($0) } ?? .live)
+        let (ending, length, size) = state.withLock { ($0.ending, $0.capture.length, $0.size) }
+        var info = ProgramInfo(ordinal: ordinal, name: name, process: 0, state: ending.map { .ended($0) } ?? .live)
+        if ending == nil { info.progress = size > 0 ? Int(min(99, length * 100 / size)) : 0 }
+        return info
     }
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        if let wall = request.instant { return rewind(request, to: wall, then: then) }
         then(
             state.withLock { state in
-                if let snapshot = state.capture.snapshot(request, named: name) { return snapshot }
-                // A file without a packet has no time of its own.
-                return state.ending == nil ? nil : EngineSnapshot(engine: name, time: .zero, wallNanoseconds: 0)
+                state.past = nil
+                guard var snapshot = state.capture.snapshot(request, named: name) else {
+                    // A file without a packet has no time of its own.
+                    return state.ending == nil ? nil : EngineSnapshot(engine: name, time: .zero, wallNanoseconds: 0)
+                }
+                snapshot.moment = state.moment(at: state.capture.latest)
+                // Those that come while it is read are more than can be told.
+                if state.ending == nil { (snapshot.events, snapshot.nextEvent) = ([], 0) }
+                return snapshot
             })
     }
 
     func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void) {
         then(
             state.withLock { state in
-                Dictionary(sockets.map { ($0, state.capture.traffic(of: $0)) }) { first, _ in first }
+                Dictionary(sockets.map { ($0, state.shown.traffic(of: $0)) }) { first, _ in first }
             })
     }
 

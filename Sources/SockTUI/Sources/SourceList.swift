@@ -27,10 +27,20 @@ final class SourceList: Sendable {
         /// Attaches under way.
         var attaching = 0
         var merger = ProgramMerger()
+        /// The last instant that was gone to; see `SnapshotRequest.turn`.
+        var turn: UInt64 = 0
 
         mutating func add(_ source: any SocketSource) -> Int {
             entries.append(Entry(source: source, ordinal: entries.count))
             return entries.count - 1
+        }
+
+        /// At another instant events begin again; so they do for a file of which none was told yet.
+        mutating func turn(to turn: UInt64) {
+            let isFresh = merger.isEmpty && !entries.isEmpty && entries.allSatisfy { $0.source is OpenedSource }
+            guard turn != self.turn || isFresh else { return }
+            self.turn = turn
+            merger = ProgramMerger()
         }
 
         mutating func setOwn(_ source: any OpeningSource) {
@@ -166,7 +176,10 @@ final class SourceList: Sendable {
     /// Answers with one snapshot of all sources, on any thread. Its events are those since the snapshot before, so there is
     /// one request at a time and each answer must be used.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
-        let (entries, isAttaching) = state.withLock { ($0.entries, $0.attaching > 0) }
+        let (entries, isAttaching) = state.withLock { state in
+            state.turn(to: request.turn)
+            return (state.entries, state.attaching > 0)
+        }
         guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, then) }
         let answers = Lock((snapshots: [(snapshot: EngineSnapshot, ordinal: Int)](), missing: entries.count))
         for entry in entries {
@@ -211,8 +224,9 @@ final class SourceList: Sendable {
         } else {
             whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
         }
+        whole.turn = request.turn
         former.keep(whole)
-        if let recording = recording.withLock({ $0 }) { record(whole, on: recording) }
+        if request.instant == nil, let recording = recording.withLock({ $0 }) { record(whole, on: recording) }
         then(whole)
     }
 

@@ -59,6 +59,12 @@ package struct CaptureReader: Sendable {
         gathered.append(contentsOf: bytes)
     }
 
+    /// Drops the bytes of what was returned already.
+    package mutating func compact() {
+        gathered = Array(gathered[head...])
+        head = 0
+    }
+
     /// The next thing that the file says, or `nil` if more bytes are needed.
     package mutating func next() throws(CaptureError) -> Entry? {
         while true {

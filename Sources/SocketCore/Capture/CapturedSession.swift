@@ -24,6 +24,8 @@ package struct CapturedSession: Sendable {
     fileprivate var firstSequence: UInt32?
     var store = TrafficStore()
     private var nextItem: UInt64 = 0
+    /// What happened, until somebody asks.
+    private var news: [(kind: SocketEvent.Kind, first: Int, second: Int)] = []
     /// Bytes missing before the next item of each direction.
     private var gaps: [TrafficItem.Direction: UInt64] = [:]
 
@@ -48,7 +50,10 @@ package struct CapturedSession: Sendable {
             return []
         }
         if segment.flags.contains(.syn), !segment.flags.contains(.ack) { firstSequence = segment.sequence }
-        if connected == nil, segment.flags.isDisjoint(with: [.syn, .reset]) { connected = time }
+        if connected == nil, segment.flags.isDisjoint(with: [.syn, .reset]) {
+            connected = time
+            news.append((.connected, 0, 0))
+        }
         var pieces: [StreamAssembler.Piece] = []
         if segment.flags.contains(.ack), !segment.flags.contains(.reset) {
             let acknowledged =
@@ -58,6 +63,7 @@ package struct CapturedSession: Sendable {
             keep(acknowledged, isSent: !isSent, time, limit)
         }
         if segment.flags.contains(.reset) {
+            if closed == nil { news.append((.closed, 0, 0)) }
             (wasReset, closed) = (true, closed ?? time)
         } else if isSent {
             pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
@@ -69,6 +75,21 @@ package struct CapturedSession: Sendable {
         return pieces
     }
 
+    /// What happened since the last call.
+    mutating func takeNews() -> [(kind: SocketEvent.Kind, first: Int, second: Int)] {
+        defer { if !news.isEmpty { news = [] } }
+        return news
+    }
+
+    /// What its streams remember of bytes that came, and of those that wait.
+    var remembered: Int { fromLocal.remembered + fromPeer.remembered }
+
+    /// Forgets the bytes that what comes again is compared with.
+    mutating func forget() {
+        fromLocal.forget()
+        fromPeer.forget()
+    }
+
     /// Gives out what still waits: the file has ended.
     mutating func finish(limit: Int) {
         keep(fromLocal.finish(), isSent: true, latest, limit)
@@ -76,14 +97,24 @@ package struct CapturedSession: Sendable {
     }
 
     private mutating func noteEnds(_ time: MonotonicTime) {
-        if fromLocal.hasEnded { isWriteShut = true }
-        if fromPeer.hasEnded, peerClosed == nil { peerClosed = time }
-        if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil { closed = time }
+        if fromLocal.hasEnded, !isWriteShut {
+            isWriteShut = true
+            news.append((.halfClosed, 0, 0))
+        }
+        if fromPeer.hasEnded, peerClosed == nil {
+            peerClosed = time
+            news.append((.peerClosed, 0, 0))
+        }
+        if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil {
+            closed = time
+            news.append((.closed, 0, 0))
+        }
     }
 
     private mutating func datagram(_ packet: ParsedPacket, _ isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
         let count = packet.payload.count + packet.missing
         if isSent { counters.sent += 1 } else { counters.received += 1 }
+        news.append(isSent ? (.datagramSent, count, 0) : (.datagramsReceived, 1, count))
         if isSent { sent += UInt64(count) } else { received += UInt64(count) }
         keep(Array(packet.payload), count, isSent: isSent, time, limit, from: isSent ? peer : local)
     }
@@ -95,6 +126,7 @@ package struct CapturedSession: Sendable {
             case .gap(let count): gaps[isSent ? .sent : .received, default: 0] += count
             case .bytes(let bytes):
                 if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
+                news.append((isSent ? .writeDone : .readDone, bytes.count, 0))
                 keep(bytes, bytes.count, isSent: isSent, time, limit, from: nil)
             }
         }

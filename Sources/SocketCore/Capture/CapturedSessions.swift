@@ -22,8 +22,16 @@ package struct CapturedSessions: Sendable {
     private var parser = PacketParser()
     private var flows: [Flow: Int] = [:]
     private var interfaces: [CaptureInterface] = []
-    private let keeps: (each: Int, all: Int)
-    private var cost = 0
+    private var keeps: (each: Int, all: Int)
+    /// What its traffic takes.
+    private(set) var cost = 0
+    /// What its streams remember of bytes that came, and of those that wait.
+    private var remembered = 0
+    /// The latest events.
+    package private(set) var events = EventTail()
+
+    /// The most that all streams remember, to compare what comes again.
+    private static let rememberedLimit = 32 << 20
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
     package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
@@ -46,30 +54,54 @@ package struct CapturedSessions: Sendable {
         packets += 1
         dropped = dropped.saturatingAdd(packet.dropped)
         guard let parsed = parser.parse(packet) else { return nil }
+        if start == nil { start = packet.nanoseconds }
         let time = time(of: packet.nanoseconds)
+        latest = max(latest, time)
         guard let index = session(of: parsed, packet, time) else {
             refused += 1
             return nil
         }
-        let before = sessions[index].store.cost
+        let before = (sessions[index].store.cost, sessions[index].remembered)
         let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
-        cost += sessions[index].store.cost - before
-        if cost > keeps.all { makeRoom() }
+        cost += sessions[index].store.cost - before.0
+        remembered += sessions[index].remembered - before.1
+        tell(index, time)
+        if cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
+        if remembered > Self.rememberedLimit { forget() }
         return (index, parsed.source == sessions[index].local, parsed, pieces)
+    }
+
+    /// Counts what a packet says was lost before it, and no more.
+    mutating func countOnly(_ packet: CapturedPacket) { dropped = dropped.saturatingAdd(packet.dropped) }
+
+    private mutating func tell(_ index: Int, _ time: MonotonicTime) {
+        for (kind, first, second) in sessions[index].takeNews() {
+            events.append(
+                SocketEvent(
+                    sequence: events.next, time: time, socket: sessions[index].id, kind: kind, first: first,
+                    second: second))
+        }
+    }
+
+    private mutating func forget() {
+        remembered = 0
+        for index in sessions.indices {
+            sessions[index].forget()
+            remembered += sessions[index].remembered
+        }
     }
 
     /// The file has ended: what waits for bytes before it follows now.
     package mutating func finish() {
-        for index in sessions.indices { sessions[index].finish(limit: keeps.each) }
+        for index in sessions.indices {
+            sessions[index].finish(limit: keeps.each)
+            tell(index, sessions[index].latest)
+        }
     }
 
     /// The instant of a packet, counted from the first one.
-    package mutating func time(of nanoseconds: Int64) -> MonotonicTime {
-        let start = start ?? nanoseconds
-        self.start = start
-        let time = MonotonicTime(nanoseconds: max(0, nanoseconds - start))
-        latest = max(latest, time)
-        return time
+    package func time(of nanoseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: max(0, nanoseconds - (start ?? nanoseconds)))
     }
 
     private mutating func session(of packet: ParsedPacket, _ captured: CapturedPacket, _ time: MonotonicTime) -> Int? {
@@ -102,15 +134,22 @@ package struct CapturedSessions: Sendable {
         return packet.source.port < packet.destination.port
     }
 
-    /// Leaves each session an equal share, with an eighth to spare.
-    private mutating func makeRoom() {
-        let share = EvenShare.level(sessions.map(\.store.cost), sum: keeps.all - keeps.all / 8)
+    /// Leaves each session an equal share, so that they are not more than `all` together.
+    mutating func trim(to all: Int) {
+        guard cost > all else { return }
+        let share = EvenShare.level(sessions.map(\.store.cost), sum: all)
         cost = 0
         for index in sessions.indices {
             sessions[index].store.makeRoom(share, keepsLast: false)
             cost += sessions[index].store.cost
         }
     }
+
+    /// Keeps no more than this of the traffic from now on.
+    mutating func limit(to all: Int) { keeps.all = min(keeps.all, all) }
+
+    /// About the memory that all but its traffic takes.
+    var memory: Int { remembered + 1_536 * sessions.count + 128 * interfaces.count + 64 * events.events.count }
 }
 
 /// Shares what there is among many.

@@ -1,17 +1,38 @@
 /// What a capture file tells, as an engine would: of a recording of ours its snapshots and traffic as they were shown, of
 /// any other file what its packets add up to.
+///
+/// It is a value: a copy that was made at some place in the file goes on from there, which is how a file is rewound.
 package struct OpenedCapture: Sendable {
+    /// What changes the state at an instant.
+    private enum Step: Sendable {
+        case packet(CapturedPacket)
+        /// An update of ours, whose last frame has its instant.
+        case update([InspectionFrame], InspectionTick)
+    }
+
     private var reader = CaptureReader()
     private var packets: CapturedSessions
     private var decoder = InspectionFrameDecoder()
     private var mirror = InspectionMirror()
-    private var traffic: [SocketID: MirroredTraffic] = [:]
-    private var trafficCost = 0
-    private let limits: (each: Int, all: Int)
+    private var traffic = OpenedTraffic()
+    private var tail = EventTail()
+    /// The frames of an update whose end has not been read.
+    private var frames: [InspectionFrame] = []
+    /// Bytes read when it began.
+    private var updateBegan: UInt64 = 0
+    private static let updateLimit: UInt64 = 64 << 20
+    /// What comes next, where that is later than what was wanted.
+    private var waiting: Step?
+    private var limits: (each: Int, all: Int)
+    /// The first and the last update of ours.
+    private var first: InspectionTick?
+    private var lastTime = MonotonicTime.zero
     /// Whether it is a recording of ours.
     package private(set) var isOurs = false
     /// Bytes read.
     package private(set) var length: UInt64 = 0
+    /// The instants of events that were read since this was emptied, where they are wanted.
+    package var instants: [MonotonicTime]?
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
     package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
@@ -24,16 +45,27 @@ package struct OpenedCapture: Sendable {
 
     /// Takes the next bytes of the file.
     package mutating func take(_ bytes: some Collection<UInt8>) throws(CaptureError) {
+        append(bytes)
+        _ = try advance(until: nil)
+    }
+
+    /// Adds the next bytes of the file, which `advance` looks at.
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         length += UInt64(bytes.count)
         reader.append(bytes)
-        while let entry = try reader.next() {
-            switch entry {
-            case .section: packets.beginSection()
-            case .interface(let interface): packets.add(interface)
-            case .packet(let packet): packets.take(packet)
-            case .frames(let frames): try take(frames: frames)
-            case .name: break
+    }
+
+    /// Takes what was read up to an instant, or all of it. Returns whether more bytes are needed to know the state then.
+    package mutating func advance(until limit: MonotonicTime?) throws(CaptureError) -> Bool {
+        while true {
+            var following = waiting.take()
+            if following == nil { following = try next() }
+            guard let step = following else { return true }
+            if let limit, time(of: step) > limit {
+                waiting = step
+                return false
             }
+            try apply(step)
         }
     }
 
@@ -53,63 +85,176 @@ package struct OpenedCapture: Sendable {
         ].compactMap { $0 }
     }
 
-    // MARK: Frames of ours
+    // MARK: Steps
 
-    private mutating func take(frames: ArraySlice<UInt8>) throws(CaptureError) {
-        isOurs = true
-        decoder.append(frames)
-        do throws(WireError) {
-            while let frame = try decoder.next() {
-                if case .traffic(let change) = frame { try take(change) } else { try mirror.take(frame) }
+    private mutating func next() throws(CaptureError) -> Step? {
+        while true {
+            if let update = try nextUpdate() { return update }
+            guard let entry = try reader.next() else { return nil }
+            switch entry {
+            case .section: packets.beginSection()
+            case .interface(let interface): packets.add(interface)
+            case .packet(let packet):
+                // Its own snapshots say more than what its packets add up to.
+                guard isOurs else { return .packet(packet) }
+                packets.countOnly(packet)
+            case .frames(let bytes):
+                isOurs = true
+                decoder.append(bytes)
+            case .name: break
             }
-        } catch {
-            let problem = if case .malformed(let sentence) = error { sentence } else { "a newer version wrote it" }
-            throw CaptureError("its snapshots cannot be read: \(problem)")
         }
     }
 
-    private mutating func take(_ change: InspectionTraffic) throws(WireError) {
-        guard traffic.count < CapturedSessions.limit || traffic[change.socket] != nil else { return }
-        var kept = traffic.removeValue(forKey: change.socket) ?? MirroredTraffic()
-        trafficCost -= kept.cost
-        try kept.take(change)
-        kept.trim(to: limits.each)
-        trafficCost += kept.cost
-        traffic[change.socket] = kept
-        guard trafficCost > limits.all else { return }
-        let share = EvenShare.level(traffic.values.map(\.cost), sum: limits.all - limits.all / 8)
-        trafficCost = 0
-        for id in traffic.keys {
-            traffic[id]?.trim(to: share)
-            trafficCost += traffic[id]?.cost ?? 0
+    private mutating func nextUpdate() throws(CaptureError) -> Step? {
+        do throws(WireError) {
+            while let frame = try decoder.next() {
+                guard case .tick(let tick) = frame else {
+                    if frames.isEmpty { updateBegan = length }
+                    guard length - updateBegan < Self.updateLimit else {
+                        throw .malformed("one of them has more than \(Self.updateLimit >> 20) MiB")
+                    }
+                    frames.append(frame)
+                    continue
+                }
+                defer { frames = [] }
+                return .update(frames, tick)
+            }
+        } catch {
+            throw Self.unreadable(error)
         }
+        return nil
+    }
+
+    private func time(of step: Step) -> MonotonicTime {
+        switch step {
+        case .packet(let packet): packets.time(of: packet.nanoseconds)
+        case .update(_, let tick): max(tick.time, lastTime)
+        }
+    }
+
+    private mutating func apply(_ step: Step) throws(CaptureError) {
+        switch step {
+        case .packet(let packet):
+            let seen = packets.events.next
+            packets.take(packet)
+            if instants != nil, packets.events.next > seen { instants?.append(packets.latest) }
+        case .update(let frames, let tick):
+            do throws(WireError) {
+                for frame in frames { try take(frame) }
+                try mirror.take(.tick(tick))
+            } catch {
+                throw Self.unreadable(error)
+            }
+            lastTime = mirror.tick?.time ?? lastTime
+            if first == nil { first = mirror.tick }
+        }
+    }
+
+    private mutating func take(_ frame: InspectionFrame) throws(WireError) {
+        switch frame {
+        case .traffic(let change): try traffic.take(change, each: limits.each, all: limits.all)
+        case .events(let events):
+            for event in events where event.sequence >= tail.next {
+                tail.append(event)
+                instants?.append(event.time)
+            }
+        default: try mirror.take(frame)
+        }
+    }
+
+    private static func unreadable(_ error: WireError) -> CaptureError {
+        let problem = if case .malformed(let sentence) = error { sentence } else { "a newer version wrote it" }
+        return CaptureError("its snapshots cannot be read: \(problem)")
+    }
+
+    // MARK: Time
+
+    /// The instant that it begins with, of its own clock; `nil` before there is one.
+    package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map { _ in .zero } }
+
+    /// The latest instant that was taken.
+    package var latest: MonotonicTime { isOurs ? lastTime : packets.latest }
+
+    private var startWall: Int64? { isOurs ? first?.wallNanoseconds : packets.start }
+
+    /// The time of day of an instant of its clock.
+    package func wall(_ time: MonotonicTime) -> Int64? {
+        guard let start, let startWall else { return nil }
+        return startWall + (time - start).wholeNanoseconds
+    }
+
+    /// The instant of its clock at a time of day.
+    package func time(ofWall nanoseconds: Int64) -> MonotonicTime? {
+        guard let start, let startWall else { return nil }
+        let (distance, overflow) = nanoseconds.subtractingReportingOverflow(startWall)
+        return start + .nanoseconds(overflow ? 0 : max(0, distance))
     }
 
     // MARK: As a source
 
-    /// The state at the end of what was read; `nil` if there is none yet. Of a recording of ours, its events since the
-    /// last call are in it.
-    package mutating func snapshot(_ request: SnapshotRequest, named name: String) -> EngineSnapshot? {
+    /// The state at the end of what was taken, or at a later instant for which all was taken that is needed; `nil` if there
+    /// is none yet. Events that were asked for are in it.
+    package func snapshot(
+        _ request: SnapshotRequest, named name: String, at instant: MonotonicTime? = nil
+    ) -> EngineSnapshot? {
         var snapshot: EngineSnapshot
+        var events: EventTail
         if isOurs {
-            guard let shown = mirror.snapshot(engine: name) else { return nil }
+            var mirror = mirror
+            guard let shown = mirror.snapshot(engine: name), let tick = mirror.tick else { return nil }
             snapshot = shown
+            events = tail
+            if let instant {
+                for event in waitingEvents where event.time <= instant { events.append(event) }
+            }
+            snapshot.nextEvent = max(tick.nextEvent, events.next)
         } else {
-            guard let start = packets.start else { return nil }
-            snapshot = EngineSnapshot(
-                engine: name, time: packets.latest, wallNanoseconds: start + packets.latest.nanoseconds)
+            guard packets.start != nil else { return nil }
+            snapshot = EngineSnapshot(engine: name, time: packets.latest, wallNanoseconds: 0)
             snapshot.sockets = packets.sessions.map(\.snapshot)
             snapshot.counters.opened = UInt64(packets.sessions.count)
+            events = packets.events
+            snapshot.nextEvent = events.next
         }
+        if let instant { snapshot.time = max(instant, snapshot.time) }
+        snapshot.wallNanoseconds = wall(snapshot.time) ?? snapshot.wallNanoseconds
+        if let from = request.eventsFrom { snapshot.events = Array(events.events(from: from)) }
         snapshot.trafficOf = request.traffic
         snapshot.traffic = request.traffic.map { traffic(of: $0) }
         return snapshot
     }
 
+    /// Events before the next update, which are told with it.
+    private var waitingEvents: [SocketEvent] {
+        guard case .update(let frames, _) = waiting else { return [] }
+        return frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
+    }
+
     /// What is kept of a session's traffic.
     package func traffic(of id: SocketID) -> TrafficSnapshot {
-        if isOurs { return traffic[id]?.snapshot ?? TrafficSnapshot() }
+        if isOurs { return traffic[id] }
         let index = Int(clamping: id.number) - 1
         return packets.sessions.indices.contains(index) ? packets.sessions[index].traffic : TrafficSnapshot()
+    }
+
+    // MARK: As a checkpoint
+
+    /// About the memory that a copy of it takes.
+    package var cost: Int { trafficCost + reader.pending + packets.memory + 64 * tail.events.count + mirror.cost }
+
+    private var trafficCost: Int { traffic.cost + packets.cost }
+
+    /// Drops what was read already, and of all sessions' traffic what is more than `all`.
+    package mutating func trim(to all: Int) {
+        reader.compact()
+        traffic.trim(to: all)
+        packets.trim(to: all)
+    }
+
+    /// Keeps no more than this from now on.
+    package mutating func limit(to all: Int) {
+        limits.all = min(limits.all, all)
+        packets.limit(to: all)
     }
 }

@@ -44,6 +44,12 @@ package struct StreamAssembler: Sendable {
     /// Whether everything up to the FIN is there, or known to be missing.
     package var hasEnded: Bool { end.map { next >= $0 } ?? false }
 
+    /// Bytes that it keeps.
+    var remembered: Int { latest.count + pendingBytes }
+
+    /// Forgets the bytes that what comes again is compared with.
+    mutating func forget() { latest = [] }
+
     /// Takes a segment; `missing`: how many bytes of its end are not in the file.
     package mutating func take(
         _ segment: ParsedPacket.TCPSegment, _ payload: ArraySlice<UInt8>, missing: Int = 0
@@ -65,6 +71,7 @@ package struct StreamAssembler: Sendable {
         }
         if segment.flags.contains(.fin), end == nil { end = wireEnd }
         deliver(&pieces)
+        if hasEnded { latest = [] }
         return pieces
     }
 

@@ -31,6 +31,9 @@ package struct InspectionMirror: Sendable {
 
     package init() {}
 
+    /// About the memory that its sessions take.
+    var cost: Int { listed.memory }
+
     /// The end of the last whole update.
     package var tick: InspectionTick? { lastTick }
 

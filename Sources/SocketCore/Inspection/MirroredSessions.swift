@@ -55,7 +55,7 @@ struct MirroredSessions: Sendable {
     private(set) var ids: [SocketID] = []
     /// The memory that the texts and lists of each take, and of all.
     private var weights: [Int] = []
-    private var memory = 0
+    private(set) var memory = 0
 
     /// Ends an update: what has come replaces what there was, and those that are gone leave.
     mutating func apply(_ arrived: inout ArrivedSessions, without removed: [SocketID]) throws(WireError) {

@@ -52,6 +52,9 @@ package struct ProgramMerger: Sendable {
 
     package init() {}
 
+    /// Whether no event has been numbered.
+    package var isEmpty: Bool { events.next == 0 }
+
     /// What that program's next event is called by itself; nil: nothing is known of it.
     package func expects(of ordinal: Int) -> UInt64? { events.expects(of: ordinal) }
 
@@ -85,6 +88,12 @@ package struct ProgramMerger: Sendable {
             }
         }
         whole.nextEvent = events.next
+        whole.turn = request.turn
+        let moments = snapshots.compactMap(\.snapshot.moment)
+        // With a source that has only a present there is no past of all.
+        if moments.count == snapshots.count, let first = moments.first {
+            whole.moment = moments.dropFirst().reduce(first) { $0.joined(with: $1) }
+        }
         return whole
     }
 }

@@ -54,6 +54,10 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     public var trafficOf: SocketID?
     /// The engines of a snapshot that several programs are put into; `nil` in a snapshot of one.
     package var shares: [EngineShare]?
+    /// Where in its history this is; `nil`: its source cannot be rewound.
+    package var moment: SnapshotMoment?
+    /// The number of the request that this answers; see `SnapshotRequest.turn`.
+    package var turn: UInt64 = 0
     /// What this has beside the sessions that changed, which `sockets` then holds; `nil`: `sockets` are all there are.
     package var changes: SnapshotChanges?
 
@@ -129,6 +133,12 @@ public struct SnapshotRequest: Hashable, Sendable {
     /// Lists the sessions that changed, without listings of their queues; nil: lists all sessions. The kernel's side and
     /// traffic are then asked for here.
     package var changes: Changes?
+    /// The time of day, in nanoseconds since 1970, whose state is asked for, of a source that can be rewound; `nil`: the
+    /// latest.
+    package var instant: Int64?
+    /// Counts how often the viewer went to another instant. The answer has the same number; with a new one, events begin
+    /// again.
+    package var turn: UInt64 = 0
 
     /// A look at what changed, which one reader at a time takes, a piece at a time.
     package struct Changes: Hashable, Sendable {

@@ -210,7 +210,7 @@ package struct Form: Hashable, Sendable {
         case .character(let letter):
             return options.firstIndex { $0.first == letter }
         case .control, .alt, .altEnter, .enter, .tab, .backTab, .escape, .backspace, .delete, .insert, .up, .down,
-            .home, .end, .pageUp, .pageDown, .function:
+            .shiftLeft, .shiftRight, .home, .end, .pageUp, .pageDown, .function:
             return nil
         }
     }

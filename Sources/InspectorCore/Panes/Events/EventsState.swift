@@ -26,6 +26,12 @@ package struct EventsState: Hashable, Sendable {
         cursor = nil
     }
 
+    /// Follows again: the entries so far are no more.
+    mutating func startOver(in shared: Shared) {
+        matching = matching == nil ? nil : []
+        cursor = nil
+    }
+
     /// Takes in the entries from a number on.
     mutating func add(from number: Int, in shared: Shared) {
         guard var matching else { return }

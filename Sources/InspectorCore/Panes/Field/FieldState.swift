@@ -30,6 +30,9 @@ package struct FieldState: Sendable {
         {
             field.error = "column \(failure.column): \(failure.message)"
         }
+        if field.purpose == .instant, !field.editor.isEmpty, InstantText.parse(field.editor.text) == nil {
+            field.error = "write seconds, or 1:30, or 1:02:03.5"
+        }
         if field.purpose.isFilter {
             switch Filter.parse(field.editor.text) {
             case .failure(let failure): (field.error, field.wrong) = (failure.message, failure.range)

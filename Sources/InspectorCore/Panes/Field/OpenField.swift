@@ -1,7 +1,7 @@
 /// A line above the footer in which a filter, a search or a command is typed.
 package struct OpenField: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
-        case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command
+        case listFilter, listSearch, eventFilter, eventSearch, talkSearch, helpFilter, command, instant
 
         /// Whether what is typed is read as a filter.
         var isFilter: Bool { self == .listFilter || self == .eventFilter }
@@ -23,6 +23,7 @@ package struct OpenField: Hashable, Sendable {
         case .listFilter, .eventFilter, .helpFilter: "apply"
         case .listSearch, .eventSearch, .talkSearch: "search"
         case .command: "run"
+        case .instant: "go to"
         }
     }
 }

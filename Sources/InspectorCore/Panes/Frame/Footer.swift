@@ -14,8 +14,14 @@ package enum Footer {
         let right = Line(reserved(context, model), Style(.key))
         let room = rect.width - right.width - 3
         var line = Line()
-        for binding in model.shared.options.keys.bindings(in: context) {
-            guard let label = binding.action?.use(in: context)?.hint(model), let key = binding.keys.first?.label else {
+        let keys = model.shared.options.keys
+        let rewound = model.overlay(context).map { overlay in keys.bindings(in: overlay).map { ($0, overlay) } } ?? []
+        for (binding, place) in rewound + keys.bindings(in: context).map({ ($0, context) }) {
+            // Keys of what is rewound come before the view's.
+            if place == context, rewound.contains(where: { !Set($0.0.keys).isDisjoint(with: binding.keys) }) {
+                continue
+            }
+            guard let label = binding.action?.use(in: place)?.hint(model), let key = binding.keys.first?.label else {
                 continue
             }
             guard line.width + key.count + label.count + 3 <= room else { break }
@@ -136,6 +142,7 @@ package enum Footer {
             case .eventSearch, .listSearch, .talkSearch: " search "
             case .helpFilter: " help with "
             case .command: " :"
+            case .instant: " time "
             }
         canvas.draw(Line(label, Style(.key)), row: 0, in: rect, model.glyphs)
         var problem = Line()

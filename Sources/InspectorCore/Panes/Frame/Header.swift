@@ -7,7 +7,7 @@ package enum Header {
         let (found, critical) = (model.shared.findings.urgent, model.shared.findings.count(.critical))
         let style = Style(critical > 0 ? .bad : .warn, [.bold])
         let warnings = found > 0 ? Line("\(critical > 0 ? "!!" : "!")\(found)", style) : Line()
-        let words = (0...4).map { first(model, isNarrow: isNarrow, without: $0) }
+        let words = (0...6).map { first(model, isNarrow: isNarrow, without: $0) }
         canvas.draw(
             left: Line.fitting(words, in: layout.header.width - 2 - warnings.width), right: warnings, row: 0,
             in: layout.header.left(layout.header.width - 1), model.glyphs)
@@ -23,13 +23,17 @@ package enum Header {
     /// many are closed, then how many are live.
     private static func first(_ model: Model, isNarrow: Bool, without: Int) -> Line {
         var line = Line(" socktui", Style(.title))
-        append(model.shared.programs, to: &line, model)
+        if without < 5 { append(model.shared.programs, to: &line, model) }
         line.pad(to: isNarrow ? 10 : 20)
-        if let frozen = model.shared.frozen {
+        if let moment = model.shared.latest?.moment, let shown = moment.shown {
+            appendRewound(shown, of: moment, withEnd: without < 6, to: &line, model)
+        } else if let frozen = model.shared.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
         } else if model.shared.latest == nil {
             line.append("waiting for the engine", Style(.dim))
             return line
+        } else if let progress = model.shared.programs.compactMap(\.progress).min() {
+            line.append("READING \(progress)%", Style(.warn))
         } else if let silence = model.silence {
             line.append(silence, Style(.warn))
         } else {
@@ -46,6 +50,16 @@ package enum Header {
         line.append(" ")
         line.append("tx \(perSecond(model.shared.summary.sendRate))", Style(.sent))
         return line
+    }
+
+    /// `REWIND 00:12.480 / 03:00.000 x1`
+    private static func appendRewound(
+        _ shown: Int64, of moment: SnapshotMoment, withEnd: Bool, to line: inout Line, _ model: Model
+    ) {
+        line.append("REWIND \(InstantText.text(shown - moment.first))", Style(.warn, [.bold]))
+        if withEnd { line.append(" / \(InstantText.text(moment.last - moment.first))", Style(.warn)) }
+        let isPlaying = model.isPlaying
+        line.append(" \(model.shared.rewind?.pace ?? "x1")", isPlaying ? Style(.lit) : Style(.dim))
     }
 
     /// How many sockets there are, and what of them is hidden.

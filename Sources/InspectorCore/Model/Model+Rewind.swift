@@ -1,0 +1,126 @@
+import SocketCore
+
+/// Leaving the present of what can be rewound, and coming back to it.
+extension Model {
+    /// Whether an instant of the past is looked at.
+    package var isRewound: Bool { shared.rewind != nil }
+
+    /// Whether time has to be told, since the past is played.
+    package var isPlaying: Bool { shared.rewind?.isPlaying ?? false }
+
+    /// How often the user went to another instant.
+    package var turn: UInt64 { shared.turn }
+
+    /// Whether there is a past that can be shown.
+    var canRewind: Bool { shared.latest?.moment != nil }
+
+    /// Whose keys come before those of a context.
+    func overlay(_ context: KeyContext) -> KeyContext? {
+        isRewound && KeyContext.views.contains(context) ? .rewound : nil
+    }
+
+    /// Goes so far on, or back.
+    mutating func moveInstant(bySeconds seconds: Int64) {
+        guard let moment = rewindable() else { return }
+        show((shared.rewind?.instant ?? moment.last) + seconds * 1_000_000_000, of: moment)
+    }
+
+    /// Goes to the event before what is shown, or to the next one.
+    mutating func moveInstant(byEvents step: Int) {
+        guard let moment = rewindable() else { return }
+        guard let event = step < 0 ? moment.previousEvent : moment.nextEvent else {
+            notice = hint(step < 0 ? "there is no event before this" : "there is no event after this")
+            return
+        }
+        show(event, of: moment)
+    }
+
+    /// Asks for an instant to go to.
+    mutating func askForInstant() {
+        if rewindable() != nil { field.begin(.instant) }
+    }
+
+    /// Goes to an instant, in nanoseconds from the beginning.
+    mutating func goToInstant(_ distance: Int64) -> [Effect] {
+        guard let moment = rewindable() else { return [] }
+        let (instant, overflow) = moment.first.addingReportingOverflow(distance)
+        show(overflow ? moment.last : instant, of: moment)
+        if overflow || instant > moment.last {
+            notice = hint("it ends at \(InstantText.text(moment.last - moment.first))")
+        }
+        return []
+    }
+
+    /// Goes to the instant of the event at the cursor.
+    mutating func goToEventInstant() {
+        guard let moment = rewindable(), let event = events.current(in: shared), let shown else { return }
+        show(shown.wallNanoseconds + (event.time - shown.time).wholeNanoseconds, of: moment)
+    }
+
+    /// Goes back to the present, which of a file is its end.
+    mutating func returnToPresent() {
+        guard shared.rewind != nil else { return }
+        shared.rewind = nil
+        shared.turn += 1
+    }
+
+    mutating func togglePlaying() {
+        guard let moment = rewindable(), let rewind = shared.rewind else { return }
+        if !rewind.isPlaying, rewind.instant >= moment.last {
+            notice = hint(naming("this is the end: {rewind} goes back"))
+        }
+        shared.rewind?.togglePlaying()
+    }
+
+    mutating func changePace(_ step: Int) {
+        guard rewindable() != nil else { return }
+        shared.rewind?.changePace(step)
+    }
+
+    /// Takes in that time has passed.
+    mutating func pass(_ now: MonotonicTime) {
+        guard let moment = shared.latest?.moment else { return }
+        shared.rewind?.play(until: now, in: moment)
+    }
+
+    private mutating func show(_ instant: Int64, of moment: SnapshotMoment) {
+        let instant = min(max(instant, moment.first), moment.last)
+        if shared.rewind == nil { shared.rewind = RewindState(instant: instant) }
+        shared.rewind?.instant = instant
+        shared.frozen = nil
+        shared.turn += 1
+    }
+
+    private mutating func rewindable() -> SnapshotMoment? {
+        if let moment = shared.latest?.moment { return moment }
+        notice = error("only an opened file can be rewound, and nothing else beside it: socktui open FILE")
+        return nil
+    }
+
+    /// Whether a snapshot answers what is wanted now. One of another instant begins a history of its own.
+    mutating func begins(with snapshot: EngineSnapshot) -> Bool {
+        guard snapshot.turn == shared.turn else { return false }
+        if shared.shownTurn != shared.turn {
+            shared.shownTurn = shared.turn
+            startOver()
+        }
+        if snapshot.moment == nil { shared.rewind = nil }
+        return true
+    }
+
+    /// Forgets what the snapshots so far have told, since the next one is not after them.
+    private mutating func startOver() {
+        shared.forgetHistory()
+        refreshed = nil
+        events.startOver(in: shared)
+    }
+
+    /// Goes to the instant that the command line asked for, as soon as that was read.
+    mutating func showFirstInstant() {
+        guard let distance = shared.awaitedInstant, let moment = shared.latest?.moment else { return }
+        let isRead = !shared.programs.isEmpty && shared.programs.allSatisfy(\.hasEnded)
+        guard isRead || moment.last - moment.first >= distance else { return }
+        shared.awaitedInstant = nil
+        _ = goToInstant(distance)
+    }
+}

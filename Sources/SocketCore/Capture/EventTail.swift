@@ -1,0 +1,31 @@
+/// The latest events of a recording or capture, as many as a screen that is rewound shows.
+package struct EventTail: Sendable {
+    /// Events that are kept.
+    package static let limit = 8_192
+    private static let slack = 1_024
+
+    /// Oldest first, ascending by sequence number.
+    package private(set) var events: [SocketEvent] = []
+    /// The sequence number after the last one.
+    package private(set) var next: UInt64 = 0
+
+    package init() {}
+
+    /// Adds an event, unless it was added before.
+    package mutating func append(_ event: SocketEvent) {
+        guard event.sequence >= next, event.sequence < .max else { return }
+        events.append(event)
+        next = event.sequence + 1
+        if events.count > Self.limit + Self.slack { events.removeFirst(events.count - Self.limit) }
+    }
+
+    /// The events from a sequence number on, as far as they are kept.
+    package func events(from sequence: UInt64) -> ArraySlice<SocketEvent> {
+        var (low, high) = (0, events.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if events[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return events[low...]
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import InspectorCore
+import SocketKit
+import SocketTestSupport
+import Synchronization
+import Testing
+
+@testable import SockTUI
+
+@Suite("A file that is open")
+struct OpenedSourceTests {
+    private static let wall: Int64 = 1_700_000_000_000_000_000
+
+    /// A datagram each second for a minute, `beat 0` to `beat 60`.
+    private static func minute(_ folder: TemporaryFolder) throws -> String {
+        var writer = PcapngWriter()
+        writer.section(application: "test", comment: "")
+        let interface = writer.interface(name: "lo", description: "")
+        let ends = [40_000, 53].map { SyntheticPacket.End(.v4(UInt32(0x7F00_0001).bigEndian), $0) }
+        for number in 0...60 as ClosedRange<UInt64> {
+            let frame = SyntheticPacket(from: ends[0], to: ends[1]).udp(Array("beat \(number)".utf8)[...])
+            writer.packet(
+                frame, length: frame.count, interface: interface,
+                nanoseconds: UInt64(wall) + number * 1_000_000_000, notes: PacketNotes())
+        }
+        let path = folder.path + "/minute.pcapng"
+        let file = try #require(fopen(path, "w"))
+        #expect(fwrite(writer.bytes, 1, writer.bytes.count, file) == writer.bytes.count && fclose(file) == 0)
+        return path
+    }
+
+    private static func beats(_ traffic: TrafficSnapshot?) -> [String] {
+        traffic?.items.map { String(decoding: $0.bytes, as: UTF8.self) } ?? []
+    }
+
+    @Test("shows no later byte or event than those of the instant, in any order of instants, and its end again")
+    func instants() async throws {
+        let folder = try TemporaryFolder()
+        let source = try OpenedSource(path: Self.minute(folder), keeping: TrafficLimits())
+        source.start()
+        try #require(await eventually { source.hasAnswered })
+        func snapshot(at second: Int64?) async -> EngineSnapshot? {
+            var request = SnapshotRequest(eventsFrom: 0, traffic: SocketID(1))
+            request.instant = second.map { Self.wall + $0 * 1_000_000_000 }
+            return await withCheckedContinuation { waiting in
+                source.requestSnapshot(request) { @Sendable in waiting.resume(returning: $0) }
+            }
+        }
+        for second in [30, 10, 11, 59, 0, 60, 1_000, -5] as [Int64] {
+            let shown = min(max(second, 0), 60)
+            let snapshot = try #require(await snapshot(at: second))
+            let expected = (0...shown).map { "beat \($0)" }
+            #expect(Self.beats(snapshot.traffic) == expected)
+            #expect(snapshot.events.map(\.time) == (0...shown).map { MonotonicTime(nanoseconds: $0 * 1_000_000_000) })
+            #expect(snapshot.sockets.first?.datagrams?.counters.sent == UInt64(shown + 1))
+            let moment = try #require(snapshot.moment)
+            #expect(moment.shown == Self.wall + shown * 1_000_000_000 && moment.first == Self.wall)
+            #expect(moment.previousEvent.map { $0 - Self.wall } == (shown > 0 ? (shown - 1) * 1_000_000_000 : nil))
+            #expect(moment.nextEvent.map { $0 - Self.wall } == (shown < 60 ? (shown + 1) * 1_000_000_000 : nil))
+            // Searching and saving ask for the traffic of what is shown, too.
+            let traffic = Mutex<[SocketID: TrafficSnapshot]?>(nil)
+            source.requestTraffic(of: [SocketID(1)]) { @Sendable found in traffic.withLock { $0 = found } }
+            #expect(Self.beats(traffic.withLock { $0?[SocketID(1)] }) == expected)
+        }
+        let end = try #require(await snapshot(at: nil))
+        #expect(Self.beats(end.traffic).count == 61 && end.moment?.shown == nil)
+    }
+}
