@@ -19,7 +19,7 @@ struct KeptRecordingTests {
 
     @Test("each opens, with its socket, its reads and its traffic", arguments: 1...InspectionHello.version)
     func opens(version: UInt64) throws {
-        var capture = try Self.opened(version)
+        let capture = try Self.opened(version)
         #expect(capture.isOurs && capture.shortcomings.isEmpty, "\(capture.shortcomings)")
         let snapshot = capture.snapshot(SnapshotRequest(), named: "kept")
         let socket = try #require(snapshot?.sockets.first)
