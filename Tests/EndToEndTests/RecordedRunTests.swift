@@ -81,6 +81,32 @@ struct RecordedRunTests {
         #expect(named.contains("127.128.0.1"), "plaintext has an address of its own\n\(named)")
     }
 
+    @Test(
+        "TLS with the secrets that --keylog asks for",
+        .enabled(if: Peer.isUsable("openssl") && Certificates.problem == nil))
+    func secrets() throws {
+        let openssl = try Peer.server { port in
+            [
+                "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", Certificates.path("server.crt"),
+                "-key", Certificates.path("server.key"), "-www",
+            ]
+        }
+        let run = try RecordedRun(
+            "connect", "tls://localhost:\(openssl.port)", "--ca", Certificates.path("ca.crt"), "--send",
+            #"GET / HTTP/1.0\r\n\r\n"#, "--keylog", try Program.folder() + "/keys")
+        try run.end(afterClosing: 1)
+        try run.expectReadable()
+        let ports = (tls: "tcp.port==\(openssl.port),tls", http: "tls.port==\(openssl.port),http")
+        let named = try run.tshark("-d", ports.tls, "-d", ports.http, "-Y", "ip.addr==127.0.0.1 && (tls || http)")
+        for text in ["Client Hello", "Server Hello", "GET / HTTP/1.0", "Close Notify"] {
+            #expect(named.contains(text), "\(text)\n\(named)")
+        }
+        let followed = try run.tshark("-d", ports.tls, "-q", "-z", "follow,tls,ascii,0")
+        #expect(followed.contains("GET / HTTP/1.0") && followed.contains("HTTP/1.0 200 ok"), "\(followed)")
+        let plain = try run.tshark("-d", "tcp.port==\(openssl.port),http", "-Y", "ip.addr==127.128.0.1 && http")
+        #expect(plain.contains("GET / HTTP/1.0") && plain.contains("200 ok"), "\(plain)")
+    }
+
     @Test("Unix-domain sockets")
     func unix() throws {
         let folder = try TemporaryFolder()
@@ -170,5 +196,35 @@ struct RecordingRoomTests {
         #expect(outcome.errors.contains("the recording ended: r.pcapng: No space left on device"), "\(outcome)")
         #expect(outcome.output.contains("ended 1") && outcome.output.contains("whole"), "\(outcome)")
         #expect(outcome.output.contains("closed"), "\(outcome)")
+    }
+}
+
+/// Recording that begins and ends while the screen is there.
+@Suite("Recording by command", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(5)))
+struct RecordingCommandTests {
+    @Test("record begins it, the header shows it, record off ends it", .enabled(if: Peer.isUsable("capinfos")))
+    func command() throws {
+        let folder = try TemporaryFolder()
+        let inspection = try Inspection("demo")
+        try inspection.wait(for: "LIVE")
+        try inspection.send(":record \(folder.path)/r.pcapng")
+        try inspection.wait(for: "REC ")
+        try inspection.send(":record \(folder.path)/other")
+        try inspection.wait(for: "is being written")
+        try inspection.send(":record off")
+        try inspection.wait(for: "recorded ")
+        #expect(try ChildProcess.run(["capinfos", folder.path + "/r.pcapng"]).status == 0)
+        try inspection.send(":record \(folder.path)/r.pcapng")
+        try inspection.wait(for: "it exists")
+    }
+
+    @Test("with --secure it is refused")
+    func refused() throws {
+        let folder = try TemporaryFolder()
+        let inspection = try Inspection("demo --secure")
+        try inspection.wait(for: "LIVE")
+        try inspection.send(":record \(folder.path)/r.pcapng")
+        try inspection.wait(for: "files and editors are off")
+        #expect(folder.names.isEmpty)
     }
 }

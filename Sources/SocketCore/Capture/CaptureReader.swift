@@ -14,6 +14,8 @@ package struct CaptureReader: Sendable {
         case packet(CapturedPacket)
         /// An address has a name.
         case name(IPAddress, String)
+        /// Lines of a TLS key log.
+        case secrets(ArraySlice<UInt8>)
         /// Frames of the inspection wire, from a recording of ours.
         case frames(ArraySlice<UInt8>)
         /// The program that wrote what follows, and what it remarked.
@@ -179,7 +181,7 @@ package struct CaptureReader: Sendable {
         case .simplePacket: simplePacket(content).map { .packet($0) }
         case .names: names(content)
         case .local: frames(content)
-        case .secrets: nil
+        case .secrets: secrets(content)
         }
     }
 
@@ -268,6 +270,14 @@ package struct CaptureReader: Sendable {
             waiting.append(.name(address, String(decoding: name, as: UTF8.self)))
         }
         return nil
+    }
+
+    private func secrets(_ content: CaptureCursor) -> Entry? {
+        var content = content
+        guard let kind: UInt32 = content.number(), kind == CaptureBlock.keyLog, let length: UInt32 = content.number(),
+            let lines = content.take(Int(length))
+        else { return nil }
+        return .secrets(lines)
     }
 
     private func frames(_ content: CaptureCursor) -> Entry? {

@@ -101,7 +101,7 @@ package struct OpenedCapture: Sendable {
             case .frames(let bytes):
                 isOurs = true
                 decoder.append(bytes)
-            case .name: break
+            case .name, .secrets: break
             }
         }
     }

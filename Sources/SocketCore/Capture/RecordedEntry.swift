@@ -28,6 +28,8 @@ package struct RecordedEntry: Sendable {
         case bytes([UInt8], isSent: Bool, isPlain: Bool)
         /// A datagram, to or from an address; `length`: what it had before it was cut off.
         case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
+        /// Lines of a TLS key log, which open what follows.
+        case secrets([UInt8])
         /// FIN of one end; `isPlain`: its close_notify.
         case ended(isLocal: Bool, isPlain: Bool)
         /// It is over; `isReset`: by RST, of this end or of the other.
@@ -64,7 +66,7 @@ package struct RecordedEntry: Sendable {
         switch content {
         case .bytes(let bytes, _, _), .datagram(let bytes, _, _, _): bytes.count + 128
         case .snapshot(let snapshot, _): 1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count
-        case .session, .ended, .closed, .dropped: 256
+        case .session, .ended, .closed, .dropped, .secrets: 1_024
         }
     }
 }

@@ -88,6 +88,7 @@ package struct RecordingWriter: Sendable {
                 }
             }
             sessions[id] = nil
+        case .secrets(let lines): if snap > 0 { writer.secrets(lines) }
         case .dropped(let loss): lost(loss, of: id, at: entry.time)
         case .snapshot(let snapshot, let traffic):
             for block in frames.blocks(snapshot, traffic) { writer.frames(block) }

@@ -61,7 +61,7 @@ package struct ExportIndex: Sendable {
                 interfaces.append(interface)
             case .packet(let packet): note(packet)
             case .frames(let frames): try take(frames: frames)
-            case .name: break
+            case .name, .secrets: break
             }
         }
         for socket in mirror.snapshot(engine: "")?.sockets ?? [] where latest.count < CapturedSessions.limit {

@@ -45,7 +45,7 @@ package struct ExportedConversation: Sendable {
                     selection.add(interface)
                     packets.add(interface)
                 case .packet(let packet): if selection.admits(packet) { packets.take(packet) }
-                case .name, .frames: break
+                case .name, .frames, .secrets: break
                 }
             }
         }

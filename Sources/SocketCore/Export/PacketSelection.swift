@@ -51,6 +51,7 @@ package struct CaptureExport: Sendable {
                 pending.append(interface)
             case .packet(let packet): if selection.admits(packet) { write(packet) }
             case .name(let address, let name): writer.name(name, of: address)
+            case .secrets(let lines): writer.secrets(Array(lines))
             case .frames(let frames): if isWhole { writer.frames(Array(frames)) }
             }
         }

@@ -175,9 +175,8 @@ extension Connection {
             case .bytes(let count):
                 received += UInt64(count)
                 engine.counters.received += UInt64(count)
-                if !isWireEncrypted {
-                    tape(UnsafeRawBufferPointer(rebasing: engine.scratch[..<count]), isSent: false)
-                }
+                let bytes = UnsafeRawBufferPointer(rebasing: engine.scratch[..<count])
+                if isWireEncrypted { tapeWire(LentBytes(bytes), isSent: false) } else { tape(bytes, isSent: false) }
             case .wouldBlock: return
             }
         }

@@ -60,7 +60,12 @@ extension Connection {
             lastActivity = engine.now
             engine.counters.received += UInt64(count)
             let bytes = LentBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(engine.scratch)[..<count]))
-            if machine.upgrade.isSecure { decrypt(bytes, tls) } else { handshake(with: bytes) }
+            if machine.upgrade.isSecure {
+                tapeWire(bytes, isSent: false)
+                decrypt(bytes, tls)
+            } else {
+                handshake(with: bytes, isReceived: true)
+            }
             return machine.isOpen && (count == engine.scratch.count || knowsPeerClosed || isHungUp)
         case .wouldBlock:
             return false
@@ -172,7 +177,10 @@ extension Connection {
         let result = withUnsafePointer(to: waiting.bytes) {
             engine.kernel.send(descriptor, UnsafeBufferPointer(start: $0, count: 1))
         }
-        if case .bytes(let count) = result { sentRecords(count, session) }
+        if case .bytes(let count) = result {
+            tapeWire(waiting, count, isSent: true)
+            sentRecords(count, session)
+        }
     }
 
     /// Sends encrypted bytes; true when none is left.
@@ -189,6 +197,7 @@ extension Connection {
             }
             switch result {
             case .bytes(let count):
+                tapeWire(waiting, count, isSent: true)
                 sentRecords(count, session)
                 if count < waiting.count { writeIsBlocked() }
             case .wouldBlock:

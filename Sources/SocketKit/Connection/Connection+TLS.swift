@@ -42,9 +42,11 @@ extension Connection {
     }
 
     /// Goes on with the handshake.
-    func handshake(with bytes: LentBytes) {
+    func handshake(with bytes: LentBytes, isReceived: Bool = false) {
         guard let tls, let session = tls.session, machine.isOpen else { return }
         let outcome = session.handshake(bytes)
+        tapeSecrets(session)
+        if isReceived { tapeWire(bytes, isSent: false) }
         recordAlerts(session)
         switch outcome {
         case .wantsBytes:

@@ -79,6 +79,10 @@ final class RecordingTape: Sendable {
         }
     }
 
+    func secrets(_ lines: String, of id: SocketID, at time: MonotonicTime) {
+        change { $0.append(RecordedEntry(id, at: time, .secrets(Array(lines.utf8)))) }
+    }
+
     func snapshot(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
         let entry = RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic))
         change { state in
@@ -164,6 +168,19 @@ extension Connection {
     ) {
         guard let tape = engine.tape, count > 0 else { return }
         tape.bytes(buffers, count, isSent: isSent, isPlain: isPlain, of: recorded, at: engine.now)
+    }
+
+    /// What went over the wire under TLS, where the user asked for the secrets that open it.
+    func tapeWire(_ lent: LentBytes, _ count: Int? = nil, isSent: Bool) {
+        guard engine.tape != nil, lent.count > 0, tls?.session?.logsSecrets == true else { return }
+        tape(UnsafeRawBufferPointer(rebasing: lent.bytes[..<(count ?? lent.count)]), isSent: isSent)
+    }
+
+    /// The secrets that open what follows.
+    func tapeSecrets(_ session: TLSSession) {
+        let lines = session.takeSecrets()
+        guard let tape = engine.tape, !lines.isEmpty else { return }
+        tape.secrets(lines.map { $0 + "\n" }.joined(), of: id, at: engine.now)
     }
 
     func tapeEnd(isLocal: Bool, isPlain: Bool = false) {

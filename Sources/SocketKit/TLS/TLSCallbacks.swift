@@ -15,8 +15,9 @@ enum TLSCallbacks {
             { _, _, _, _ in -1 }
 
     static let keyLog: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { ssl, line in
-        guard let line else { return }
-        exchange(ssl)?.context.keyLog?.add(String(cString: line))
+        guard let line, let exchange = exchange(ssl) else { return }
+        exchange.secrets.append(String(cString: line))
+        exchange.context.keyLog?.add(String(cString: line))
     }
 
     /// Notes alerts.

@@ -29,6 +29,9 @@ final class TLSExchange {
     /// Alerts in the order in which they passed, since somebody last asked.
     var alerts: [(number: UInt8, isOurs: Bool)] = []
 
+    /// Lines for a key log, where there is one, since somebody last asked.
+    var secrets: [String] = []
+
     init(context: TLSContext, sessionKey: String?, askedName: String?, expectedName: String?) {
         self.context = context
         self.askedName = askedName

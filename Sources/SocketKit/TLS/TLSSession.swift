@@ -172,6 +172,17 @@ final class TLSSession: Sendable {
         }
     }
 
+    /// The lines of the key log that were added since this was last asked.
+    func takeSecrets() -> [String] {
+        state.withLock { state in
+            defer { if !state.exchange.secrets.isEmpty { state.exchange.secrets = [] } }
+            return state.exchange.secrets
+        }
+    }
+
+    /// Whether the user asked for a key log.
+    var logsSecrets: Bool { state.withLock { $0.exchange.context.keyLog != nil } }
+
     var hasSentCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_sent != 0 } }
     var hasReceivedCloseNotify: Bool { state.withLock { SSL_get_shutdown($0.ssl) & co_close_notify_received != 0 } }
 

@@ -44,7 +44,7 @@ struct CaptureFileTests {
             case .interface(let interface): sessions.add(interface)
             case .packet(let packet): sessions.take(packet)
             case .section: sessions.beginSection()
-            case .name, .frames: break
+            case .name, .frames, .secrets: break
             }
         }
         sessions.finish()
@@ -149,11 +149,13 @@ struct CaptureFileTests {
         writer.secrets(Array("CLIENT_RANDOM a b\n".utf8))
         writer.packet([1], length: 9, interface: interface, nanoseconds: 1, notes: PacketNotes(dropped: 4))
         let entries = try Self.entries(writer.bytes)
-        #expect(entries.count == 5)
+        #expect(entries.count == 6)
         guard case .name(let address, "unix:/run/x") = entries[2] else { return #expect(Bool(false), "\(entries[2])") }
         #expect(address == IPAddress("127.128.0.1"))
         guard case .frames([1, 2, 3]) = entries[3] else { return #expect(Bool(false), "\(entries[3])") }
-        guard case .packet(let packet) = entries[4] else { return #expect(Bool(false), "\(entries[4])") }
+        guard case .packet(let packet) = entries[5] else { return #expect(Bool(false), "\(entries[5])") }
+        guard case .secrets(let lines) = entries[4] else { return #expect(Bool(false), "\(entries[4])") }
+        #expect(String(decoding: lines, as: UTF8.self) == "CLIENT_RANDOM a b\n")
         #expect(packet.dropped == 4 && packet.length == 9)
     }
 
