@@ -30,6 +30,12 @@ extension Action {
             "suspend", .effects { _ in [.suspend] },
             .key([.control("z")], in: KeyContext.allCases, "suspend the program")),
         Action(
+            "record",
+            takes: .arguments(
+                "FILE|off", "record this run as pcapng, or end that",
+                offers: { $0.shared.recording == nil ? [] : ["off"] }, Instruction.recording
+            ) { _, path in [path.map { .record($0) } ?? .stopRecording] }),
+        Action(
             "mouse",
             takes: .arguments("on|off", "let the mouse work here", words: ["on", "off"], Instruction.isOn) {
                 [.mouse($1)]

@@ -32,6 +32,14 @@ extension Instruction {
         return SocketID(number)
     }
 
+    /// A file; `nil`: off.
+    static func recording(_ arguments: Arguments) throws(Failure) -> String? {
+        let path = arguments.whole
+        guard !path.isEmpty else { throw Failure("record", "needs a file, or off") }
+        guard path != "-" else { throw Failure("-", "is standard output, which is the screen here; name a file") }
+        return path == "off" ? nil : path
+    }
+
     static func isOn(_ arguments: Arguments) throws(Failure) -> Bool {
         let word = arguments.text
         guard ["on", "off"].contains(word) else { throw arguments.unknown(word, ["on", "off"]) }

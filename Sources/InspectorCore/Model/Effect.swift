@@ -59,6 +59,10 @@ package enum Effect: Hashable, Sendable {
     case showHost
     /// Shows what a capture file tells.
     case openFile(String)
+    /// Record this run in a file that is not there yet.
+    case record(String)
+    /// End the recording.
+    case stopRecording
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.
@@ -142,6 +146,8 @@ package enum Message: Sendable {
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
+    /// How the recording is doing; `nil`: nothing is recorded.
+    case recording(RecordingState?)
     /// The terminal has said whether its background is light; what is shown has other colors now.
     case background(isLight: Bool)
 }

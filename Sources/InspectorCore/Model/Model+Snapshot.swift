@@ -10,6 +10,7 @@ extension Model {
                 && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
         case .programs(let news): return news.notices.isEmpty && news.programs == shared.programs
+        case .recording(let recording): return recording == shared.recording
         case .peers(let peers): return peers == shared.peers
         case .unread(let look): return look.note == nil && unreadRequest?.socket != look.socket
         default: return false

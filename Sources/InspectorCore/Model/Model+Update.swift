@@ -53,7 +53,7 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording:
             learn(message)
             effects = []
         case .edited(let subject, let bytes, let wasChanged):
@@ -82,6 +82,7 @@ extension Model {
         case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
         case .unread(let look): take(look)
+        case .recording(let recording): take(recording)
         default: break
         }
     }

@@ -43,6 +43,8 @@ package struct Shared: Sendable {
     var shownTurn: UInt64 = 0
     /// The instant to show as soon as it was read.
     var awaitedInstant: Int64?
+    /// The recording of this run, while there is one.
+    package internal(set) var recording: RecordingState?
     package internal(set) var clock = WallClock()
     package internal(set) var cadence = Cadence()
     /// How busy each engine is, by its program's ordinal; none before the first second is over.

@@ -86,7 +86,8 @@ extension Effect {
         case .connect, .listen, .relay, .attach, .showHost, .openFile, .startDemo, .stopTransmission, .examine,
             .completePath,
             .save, .copy,
-            .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember, .find, .stopFind,
+            .record, .stopRecording, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember,
+            .find, .stopFind,
             .saveTraffic:
             nil
         }

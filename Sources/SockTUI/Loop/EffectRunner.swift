@@ -39,6 +39,7 @@ struct EffectRunner: Sendable {
     func requestSnapshot(_ request: SnapshotRequest) {
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
             peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+            inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
         }
@@ -81,6 +82,8 @@ struct EffectRunner: Sendable {
             do throws(AttachError) { try sources.openFile(path) } catch {
                 inbox.post(.refused("\(path): \(error.sentence)"))
             }
+        case .record(let path): tell { record(path) }
+        case .stopRecording: tell { stopRecording() }
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
@@ -110,6 +113,23 @@ struct EffectRunner: Sendable {
 
     /// Waits a moment for what is still being written.
     func finish() { _ = writes.wait(timeout: .now() + .seconds(1)) }
+
+    private func record(_ path: String) -> Result<String, MessageText.Unsendable> {
+        if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }
+        do throws(SocketError) {
+            try sources.startRecording(path)
+            return .success("recording to \(path); :record off ends it")
+        } catch {
+            return .failure(MessageText.Unsendable("record: \(error.detail)"))
+        }
+    }
+
+    private func stopRecording() -> Result<String, MessageText.Unsendable> {
+        guard let ended = sources.stopRecording() else {
+            return .failure(MessageText.Unsendable("record: nothing is recorded; :record FILE begins"))
+        }
+        return .success(ended.farewell)
+    }
 
     private func note(_ target: String) { write { [recent] in recent?.add(target) } }
 

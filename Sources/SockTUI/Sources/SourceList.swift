@@ -13,7 +13,7 @@ final class SourceList: Sendable {
     private let former = FormerSnapshots()
     private let limits: TrafficLimits
     /// What records this run.
-    private let recording = Lock<Recording?>(nil)
+    let recording = Lock<Recording?>(nil)
 
     private struct Entry: Sendable {
         let source: any SocketSource
@@ -75,8 +75,11 @@ final class SourceList: Sendable {
 
     private var entries: [Entry] { state.withLock { $0.entries } }
 
+    /// Whether something was opened on the program's own engine, or may be.
+    var usesOwnEngine: Bool { state.withLock { $0.own != nil || $0.entries.isEmpty } }
+
     /// The program's own source, made when it is first needed, and its ordinal.
-    private var own: (source: any OpeningSource, ordinal: Int) {
+    var own: (source: any OpeningSource, ordinal: Int) {
         state.withLock { state in
             if let own = state.own { return own }
             let source = makeOwn()
@@ -226,7 +229,7 @@ final class SourceList: Sendable {
         }
         whole.turn = request.turn
         former.keep(whole)
-        if request.instant == nil, let recording = recording.withLock({ $0 }) { record(whole, on: recording) }
+        if request.instant == nil, let recording = recording.withLock({ $0 }) { note(whole, on: recording) }
         then(whole)
     }
 
@@ -336,57 +339,8 @@ final class SourceList: Sendable {
     /// Removes what others could see, such as socket files; the program is about to end.
     func close() {
         let recording = recording.withLock { $0 }
-        if recording != nil { recordLastState() }
+        if recording != nil { recordLastState(takesEvents: true) }
         for entry in entries { entry.source.close() }
-        guard let recording else { return }
-        // What was shown last may still wait for its traffic.
-        _ = recording.underWay.wait(timeout: .now() + .seconds(2))
-        recording.recorder.stop()
-    }
-
-    // MARK: Recording
-
-    /// Begins to record every snapshot of all sources, and what passes through the program's own engine.
-    func startRecording(_ request: RecordingRequest, ofOwnEngine: Bool) throws(SocketError) {
-        var options = request.options
-        options.interval = nil
-        let engine = ofOwnEngine ? (own.source as? EngineSource)?.engine : nil
-        let recorder = try SocketRecorder(recording: engine, to: request.path, options)
-        recording.withLock { $0 = Recording(recorder) }
-    }
-
-    /// How the recording is doing; `nil`: nothing is recorded.
-    var recordingStatus: SocketRecorder.Status? { recording.withLock { $0 }?.recorder.status }
-
-    /// Records how everything ended, which may be later than what was shown last.
-    private func recordLastState() {
-        let isAnswered = DispatchSemaphore(value: 0)
-        requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: 0)) { _ in isAnswered.signal() }
-        _ = isAnswered.wait(timeout: .now() + .seconds(1))
-    }
-
-    private func record(_ snapshot: EngineSnapshot, on recording: Recording) {
-        let changed = recording.passed.withLock { passed in
-            let former = passed
-            passed = Dictionary(snapshot.sockets.map { ($0.id, $0.sent &+ $0.received) }) { first, _ in first }
-            return snapshot.sockets.map(\.id).filter { former[$0] != passed[$0] }
-        }
-        recording.underWay.enter()
-        requestTraffic(of: changed) { @Sendable traffic in
-            defer { recording.underWay.leave() }
-            var traffic = traffic
-            if let id = snapshot.trafficOf, let shown = snapshot.traffic { traffic[id] = shown }
-            recording.recorder.note(snapshot, traffic)
-        }
-    }
-
-    private final class Recording: Sendable {
-        let recorder: SocketRecorder
-        /// Bytes that had passed through each session at the last snapshot.
-        let passed = Lock<[SocketID: UInt64]>([:])
-        /// Snapshots that wait for the traffic of their sessions.
-        let underWay = DispatchGroup()
-
-        init(_ recorder: SocketRecorder) { self.recorder = recorder }
+        recording?.end()
     }
 }

@@ -40,6 +40,10 @@ package enum Header {
             line.append("LIVE", Style(.lit))
             if without < 1, let rate = model.shared.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
         }
+        if let recording = model.shared.recording {
+            line.append("  ")
+            line.append(recording.chip, Style(recording.dropped > 0 ? .warn : .lit, [.bold]))
+        }
         if model.shared.showsHost { return host(model, line) }
         guard without < 4 else { return line }
         line.append("  live \(model.shared.summary.live)")
