@@ -73,10 +73,10 @@ extension CommandTable {
     ]
 
     private static func instant(_ text: String, _ option: String) throws(UsageError) -> Duration {
-        guard let time = RecordedInstant.parse(text) else {
+        guard let time = InstantText.parse(text) else {
             throw UsageError(option, "\(text) is not a time; write 12.5 or 1:02.5")
         }
-        return time
+        return .nanoseconds(time)
     }
 }
 

@@ -34,7 +34,7 @@ struct ExportRun {
             throw Refusal(
                 sentence: "\(request.file): no session" + (request.filter.isEmpty ? "" : " matches the filter"))
         }
-        guard request.form?.isOfOneSession == true else { return try writePackets(of: rows) }
+        guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, index.start) }
         guard rows.count == 1, let row = rows.first else {
             let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
             let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
@@ -42,7 +42,7 @@ struct ExportRun {
                 sentence: "\(request.file): \(rows.count) sessions match, and this is of one; name it as in id:1"
                     + list + more, status: 2)
         }
-        return try writeConversation(of: row)
+        return try writeConversation(of: row, index.start)
     }
 
     /// The rows that the filter lists.
@@ -57,10 +57,10 @@ struct ExportRun {
 
     // MARK: Forms
 
-    private func writePackets(of rows: [ExportRow]) throws(Refusal) -> Int32 {
+    private func writePackets(of rows: [ExportRow], _ start: Int64?) throws(Refusal) -> Int32 {
         let isWhole = request.filter.isEmpty && request.from == .zero && request.to == nil
         var export = CaptureExport(
-            PacketSelection(flows: Set(rows.flatMap(\.flows)), span: span), isWhole: isWhole)
+            PacketSelection(flows: Set(rows.flatMap(\.flows)), span: span, start: start), isWhole: isWhole)
         var output = try Output(request)
         defer { output.close() }
         var problem: Refusal?
@@ -73,8 +73,8 @@ struct ExportRun {
         return 0
     }
 
-    private func writeConversation(of row: ExportRow) throws(Refusal) -> Int32 {
-        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span))
+    private func writeConversation(of row: ExportRow, _ start: Int64?) throws(Refusal) -> Int32 {
+        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span, start: start))
         try read { bytes throws(CaptureError) in try reader.take(bytes) }
         let conversation = reader.finish(row)
         if conversation.isCut {

@@ -39,6 +39,8 @@ package struct ExportIndex: Sendable {
     private var decoder = InspectionFrameDecoder()
     private var mirror = InspectionMirror()
     private var latest: [SocketID: SocketSnapshot] = [:]
+    /// Where a recording of ours begins, in nanoseconds since 1970: with its first snapshot. `nil`: with its first packet.
+    package private(set) var start: Int64?
     /// Whether the file has frames of the inspection wire.
     package private(set) var isOurs = false
 
@@ -86,7 +88,10 @@ package struct ExportIndex: Sendable {
         isOurs = true
         decoder.append(frames)
         do throws(WireError) {
-            while let frame = try decoder.next() { try mirror.take(frame) }
+            while let frame = try decoder.next() {
+                if start == nil, case .tick(let tick) = frame { start = tick.wallNanoseconds }
+                try mirror.take(frame)
+            }
         } catch {
             throw CaptureError("its snapshots cannot be read")
         }

@@ -2,19 +2,28 @@
 package struct PacketSelection: Sendable {
     private let flows: Set<Int>
     private let span: ClosedRange<Duration>
+    private let start: Int64?
     private var sessions = CapturedSessions(keeping: 0, all: 0)
 
-    /// The sessions by their index in `CapturedSessions`; the time from the first packet of the file on.
-    package init(flows: Set<Int>, span: ClosedRange<Duration>) { (self.flows, self.span) = (flows, span) }
+    /// The sessions by their index in `CapturedSessions`; the time from `start` on, or from the first packet. What was before
+    /// `start` counts as being there.
+    package init(flows: Set<Int>, span: ClosedRange<Duration>, start: Int64? = nil) {
+        (self.flows, self.span, self.start) = (flows, span, start)
+    }
 
     package mutating func beginSection() { sessions.beginSection() }
     package mutating func add(_ interface: CaptureInterface) { sessions.add(interface) }
 
     /// Whether this packet is among them. Every packet of the file must be asked for, in its order.
     package mutating func admits(_ packet: CapturedPacket) -> Bool {
-        let time = sessions.time(of: packet.nanoseconds) - .zero
+        let time = start.map { since($0, packet) } ?? (sessions.time(of: packet.nanoseconds) - .zero)
         guard let taken = sessions.take(packet) else { return false }
         return flows.contains(taken.session) && span.contains(time)
+    }
+
+    private func since(_ start: Int64, _ packet: CapturedPacket) -> Duration {
+        let (time, overflow) = packet.nanoseconds.subtractingReportingOverflow(start)
+        return overflow ? .zero : .nanoseconds(max(0, time))
     }
 }
 
