@@ -43,7 +43,7 @@ struct HostAsker {
             return asking
         }
         let isIdle = isIdle(program, socket)
-        let seen = Seen(program, owner.descriptor, proof(program, isIdle: isIdle), isIdle, scene.look.time)
+        let seen = Seen(program, owner.descriptor, proof(program, socket, isIdle: isIdle), isIdle, scene.look.time)
         if let halt = program.halt { return seen.say(.stopped, halt, "stopped") }
         let thread =
             program.reader(of: owner.descriptor) ?? (socket.isListening ? program.accepter(on: owner.descriptor) : nil)
@@ -76,13 +76,30 @@ struct HostAsker {
         return idle >= Self.idleProof && unread(socket) >= Self.idleProof
     }
 
-    /// What a look proves. A thread that may be in recv may wait for more bytes than there are (SO_RCVLOWAT), so that its
-    /// being idle does not prove all.
-    private func proof(_ program: HostProgram, isIdle: Bool) -> Evidence {
+    /// What a look proves. A thread that may be in recv, or wait for this socket among others, may wait for more bytes than
+    /// there are (SO_RCVLOWAT), so that its being idle does not prove all.
+    private func proof(_ program: HostProgram, _ socket: HostSocket, isIdle: Bool) -> Evidence {
         if program.showsCalls { return .arguments }
-        if isIdle, program.threads(waiting: [.receiveOrSend, .receive]) == 0 { return .idle }
+        var waits: Set<HostWait> = [.receiveOrSend, .receive]
+        if mayHaveMark(socket) {
+            waits.insert(.poll)
+            let isListenedFor = program.entries(of: socket.inode).contains { $0.1.listensForInput }
+            if isListenedFor { waits.insert(.pollSet) }
+        }
+        if isIdle, program.threads(waiting: waits) == 0 { return .idle }
         return program.process.rung == .waitChannel ? .wchan : .queues
     }
+
+    /// Whether a low-water mark that could not be read may keep its bytes from being announced. With a window that is shut
+    /// the kernel announces them in spite of it (tcp_stream_is_readable).
+    private func mayHaveMark(_ socket: HostSocket) -> Bool {
+        guard socket.transport == .tcp, scene.look.lowWater[socket.inode] == nil else { return false }
+        let window = socket.tcp?.receiveWindow ?? scene.peer(of: socket)?.tcp?.sendWindow
+        return window.map { $0 > Self.leastWindow } ?? true
+    }
+
+    /// RFC 9293, 3.7.1: the least that a segment has.
+    private static let leastWindow: UInt32 = 536
 
     private static func mayAsk(_ socket: HostSocket) -> Set<HostWait> {
         socket.isListening ? [.accept, .poll, .pollSet] : [.receiveOrSend, .receive, .poll, .pollSet]

@@ -19,18 +19,23 @@ struct HostStory {
         if let text = unconnected(socket) { return text }
         let ends = [socket] + (facts.scene.peer(of: socket).map { [$0] } ?? [])
         let askings = ends.map { facts.asker.asking(for: $0) }
-        let calls = zip(ends, askings).map(call).joined(separator: "; ")
+        let calls = Self.sentence(zip(ends, askings).map(call).joined(separator: "; "))
         let isQuiet = ends.allSatisfy { $0.unread ?? 0 == 0 && $0.unsent ?? 0 == 0 }
         guard isQuiet else {
             let amounts = zip(ends, askings).map { end, asking in
                 "\(facts.scene.title(asking, of: end)) has \(HostRules.size(end.unread)) unread"
                     + (end.transport.isUnix ? "" : " and \(HostRules.size(end.unsent)) unsent")
             }
-            return amounts.joined(separator: "; ") + ". \(calls)."
+            return Self.sentence(amounts.joined(separator: "; ")) + ". \(calls)."
         }
         let waits = askings.allSatisfy { $0.kind == .asks || $0.kind == .edge }
         let both = ends.count == 2 && waits ? " Both ends wait to read." : ""
         return "Nothing is under way.\(both)\(lastToSend(ends, askings)) \(calls)."
+    }
+
+    /// The name of a program begins as it is written.
+    private static func sentence(_ text: String) -> String {
+        text.hasPrefix("a program of ") ? "A" + text.dropFirst() : text
     }
 
     /// What has no connection that something could be under way on.
@@ -53,9 +58,14 @@ struct HostStory {
 
     private func listener(_ socket: HostSocket) -> String {
         let asking = facts.asker.asking(for: socket)
-        let waiting = socket.receiveQueue.map { "\($0)" } ?? "-"
-        return "Listens; \(waiting) connections wait, the limit is \(socket.sendQueue.map { "\($0)" } ?? "-"). "
-            + call(socket, asking) + "."
+        let waiting =
+            switch socket.receiveQueue {
+            case nil: "how many connections wait is not known"
+            case 0: "no connection waits"
+            case 1: "1 connection waits"
+            case let count?: "\(count) connections wait"
+            }
+        return "Listens; \(waiting), the limit is \(socket.sendQueue.map { "\($0)" } ?? "-"). \(call(socket, asking))."
     }
 
     /// ` Last to send: curl[81], 312 B in all, 41s ago.`

@@ -11,9 +11,10 @@ struct HostWatch {
     /// The last look, with what was learnt of the programs.
     private(set) var look = HostLook(time: .zero, sockets: [])
 
-    init(_ options: HostOptions, _ lints: LintSettings) {
+    init(_ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live) {
         observer = HostObserver(
-            readsCalls: options.readsCalls, namespace: options.namespace, entersOthers: options.namespace == nil)
+            system, readsCalls: options.readsCalls, namespace: options.namespace,
+            entersOthers: options.namespace == nil)
         namespace = options.namespace
         judge = HostJudge(lints)
     }
