@@ -32,7 +32,7 @@ package struct CaptureExport: Sendable {
     private var reader = CaptureReader()
     private var selection: PacketSelection
     private var writer = PcapngWriter()
-    /// Whether the state of sockets goes along: only where nothing is left out.
+    /// Whether nothing is left out: fragments and what is neither TCP nor UDP neither, and the state of sockets goes along.
     private let isWhole: Bool
     private var pending: [CaptureInterface] = []
     /// The number in the new file of each interface that has a packet there.
@@ -58,7 +58,7 @@ package struct CaptureExport: Sendable {
                 if !hasSection { begin("socktui", "") }
                 selection.add(interface)
                 pending.append(interface)
-            case .packet(let packet): if selection.admits(packet) { write(packet) }
+            case .packet(let packet): if isWhole || selection.admits(packet) { write(packet) }
             case .name(let address, let name): writer.name(name, of: address)
             case .secrets(let lines): writer.secrets(Array(lines))
             case .frames(let frames): if isWhole { writer.frames(Array(frames)) }
