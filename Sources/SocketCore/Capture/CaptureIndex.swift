@@ -11,7 +11,7 @@ package struct CaptureIndex: Sendable {
 
     /// The distance at first, and the one up to which places are dropped rather than their traffic.
     package static let firstDistance: UInt64 = 1 << 20
-    private static let farDistance: UInt64 = 32 << 20
+    private static let farDistance: UInt64 = 16 << 20
     /// Instants of events that are kept.
     package static let instantLimit = 4 << 20
 
@@ -41,7 +41,7 @@ package struct CaptureIndex: Sendable {
         guard capture.length - (checkpoints.last?.capture.length ?? 0) >= distance, capture.start != nil else { return }
         var copy = capture
         copy.instants = nil
-        copy.trim(to: .max)
+        copy.compact()
         checkpoints.append(Checkpoint(capture: copy, cost: copy.cost))
         if cost > budget { makeRoom() }
     }
@@ -54,7 +54,7 @@ package struct CaptureIndex: Sendable {
         while cost > budget, !checkpoints.isEmpty {
             let share = EvenShare.level(checkpoints.map(\.cost), sum: budget - budget / 4)
             for index in checkpoints.indices where checkpoints[index].cost > share {
-                checkpoints[index].capture.trim(to: share / 2)
+                checkpoints[index].capture.shrink(to: share)
                 checkpoints[index].cost = checkpoints[index].capture.cost
             }
             if cost > budget { dropEverySecond() }

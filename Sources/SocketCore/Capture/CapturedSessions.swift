@@ -83,7 +83,8 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    private mutating func forget() {
+    /// Forgets the bytes that what comes again is compared with.
+    mutating func forget() {
         remembered = 0
         for index in sessions.indices {
             sessions[index].forget()
@@ -144,6 +145,8 @@ package struct CapturedSessions: Sendable {
             cost += sessions[index].store.cost
         }
     }
+
+    mutating func trimEvents(to count: Int) { events.trim(to: count) }
 
     /// Keeps no more than this of the traffic from now on.
     mutating func limit(to all: Int) { keeps.all = min(keeps.all, all) }

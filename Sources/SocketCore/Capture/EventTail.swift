@@ -19,6 +19,11 @@ package struct EventTail: Sendable {
         if events.count > Self.limit + Self.slack { events.removeFirst(events.count - Self.limit) }
     }
 
+    /// Keeps the latest ones only.
+    mutating func trim(to count: Int) {
+        if events.count > count { events = Array(events.suffix(count)) }
+    }
+
     /// The events from a sequence number on, as far as they are kept.
     package func events(from sequence: UInt64) -> ArraySlice<SocketEvent> {
         var (low, high) = (0, events.count)

@@ -69,6 +69,9 @@ package struct OpenedCapture: Sendable {
         }
     }
 
+    /// Takes a packet that was captured now.
+    package mutating func take(_ packet: CapturedPacket) { packets.take(packet) }
+
     /// The file has ended.
     package mutating func finish() { packets.finish() }
 
@@ -245,12 +248,20 @@ package struct OpenedCapture: Sendable {
 
     private var trafficCost: Int { traffic.cost + packets.cost }
 
-    /// Drops what was read already, and of all sessions' traffic what is more than `all`.
-    package mutating func trim(to all: Int) {
-        reader.compact()
-        traffic.trim(to: all)
-        packets.trim(to: all)
+    /// Drops what was read already.
+    package mutating func compact() { reader.compact() }
+
+    /// Drops what it can be without, and of the traffic what does not fit into so many bytes in all.
+    package mutating func shrink(to all: Int) {
+        packets.forget()
+        packets.trimEvents(to: Self.fewEvents)
+        tail.trim(to: Self.fewEvents)
+        let traffic = max(0, all - (cost - trafficCost))
+        self.traffic.trim(to: traffic)
+        packets.trim(to: traffic)
     }
+
+    private static let fewEvents = 1_024
 
     /// Keeps no more than this from now on.
     package mutating func limit(to all: Int) {
