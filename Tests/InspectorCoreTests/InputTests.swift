@@ -224,7 +224,8 @@ struct InputTests {
 
     @Test("k is up wherever a letter is a command")
     func up() {
-        for context in KeyContext.allCases where !context.isText {
+        // The keys of the past come before those of a view, which has this one.
+        for context in KeyContext.allCases where !context.isText && context != .rewound {
             #expect(KeyTable.standard.binding(for: "k", in: context)?.line == "up", "\(context)")
         }
     }

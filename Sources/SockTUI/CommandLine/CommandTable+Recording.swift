@@ -15,7 +15,7 @@ extension CommandTable {
 
     static let recordingOptions: [Option] = [
         Option(
-            name: "--at", value: "TIME", commands: ["open"], help: "show the state then, from the beginning: 12.5, 1:30"
+            name: "--at", value: "TIME", commands: ["open"], help: "show the state at TIME: 12.5 or 1:30"
         ) {
             (text, request) throws(UsageError) in
             guard let instant = InstantText.parse(text) else {

@@ -23,9 +23,10 @@ package enum Header {
     /// many are closed, then how many are live.
     private static func first(_ model: Model, isNarrow: Bool, without: Int) -> Line {
         var line = Line(" socktui", Style(.title))
-        if without < 5 { append(model.shared.programs, to: &line, model) }
+        let moment = model.shared.latest?.moment
+        if without < 5 || moment?.shown == nil { append(model.shared.programs, to: &line, model) }
         line.pad(to: isNarrow ? 10 : 20)
-        if let moment = model.shared.latest?.moment, let shown = moment.shown {
+        if let moment, let shown = moment.shown {
             appendRewound(shown, of: moment, withEnd: without < 6, to: &line, model)
         } else if let frozen = model.shared.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
