@@ -160,7 +160,7 @@ struct ProcessTable {
         let folder = "/proc/\(entry.id.number)/fd"
         let numbers: [Int32]
         do throws(HostSystem.Failure) {
-            guard isWorthATry(entry.id.number) else { throw HostSystem.Failure(EACCES) }
+            guard try isWorthATry(entry.id.number) else { throw HostSystem.Failure(EACCES) }
             numbers = try system.numbers(folder)
         } catch {
             entry.isOpen = !error.isRefusal
@@ -183,10 +183,11 @@ struct ProcessTable {
     }
 
     /// A look at a process of another user would be refused, and may be reported.
-    private func isWorthATry(_ number: Int32) -> Bool {
+    private func isWorthATry(_ number: Int32) throws(HostSystem.Failure) -> Bool {
         if privilege.mayTrace || privilege.user == 0 { return true }
-        let user = ProcessStatus(system.text("/proc/\(number)/status") ?? []).user
-        return user == nil || user == privilege.user
+        // It is ending.
+        guard let status = system.text("/proc/\(number)/status") else { throw HostSystem.Failure(ESRCH) }
+        return ProcessStatus(status).user == privilege.user
     }
 
     /// Makes sure that an entry is that of the process that has its number now. Returns whether there is one.

@@ -44,6 +44,11 @@ struct ExportTests {
         #expect(Self.lines(server.peer)[0] == Self.lines(server.peer)[1])
         let raw = try Self.shell("\"$0\" export \(file) --as raw --side client | od -An -v -tx1 | tr -d ' \\n'")
         #expect(raw.output == Self.lines(server.peer)[0], "\(raw)")
+        // The file itself is never written over.
+        let before = try ChildProcess.run(["cksum", file]).output
+        let onto = try Self.shell("\"$0\" export \(file) --as pcapng -o \(file) --force")
+        #expect(onto.status == 2 && onto.errors.contains("is the file that is exported"), "\(onto)")
+        #expect(try ChildProcess.run(["cksum", file]).output == before)
     }
 
     @Test("a command of curl sends the same request")

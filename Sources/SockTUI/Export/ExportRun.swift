@@ -65,8 +65,8 @@ struct ExportRun {
         defer { output.close() }
         var problem: Refusal?
         try read { bytes throws(CaptureError) in
-            try export.take(bytes)
             guard problem == nil else { return }
+            try export.take(bytes)
             do throws(Refusal) { try output.write(export.take()) } catch { problem = error }
         }
         if let problem { throw problem }
@@ -136,11 +136,20 @@ struct ExportRun {
 
         init(_ request: ExportRequest) throws(Refusal) {
             guard let path = request.output else { return }
+            guard !Self.isSame(path, request.file) else {
+                throw Refusal(sentence: "-o: \(path) is the file that is exported", status: 2)
+            }
             do throws(SocketError) {
                 file = try RecordingFile(path, limit: nil, replaces: request.replaces)
             } catch {
                 throw Refusal(sentence: "-o: \(error.detail)")
             }
+        }
+
+        private static func isSame(_ first: String, _ second: String) -> Bool {
+            var (one, other) = (stat(), stat())
+            guard stat(first, &one) == 0, stat(second, &other) == 0 else { return false }
+            return one.st_dev == other.st_dev && one.st_ino == other.st_ino
         }
 
         mutating func write(_ bytes: [UInt8]) throws(Refusal) {

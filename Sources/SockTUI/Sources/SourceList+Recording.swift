@@ -50,7 +50,8 @@ extension SourceList {
     /// Ends the recording; `nil`: there is none.
     func stopRecording() -> RecordingState? {
         guard let current = recording.withLock({ $0 }), !current.recorder.status.hasEnded else { return nil }
-        recordLastState()
+        // An attached program tells each event once, to the screen.
+        if hasOwnOnly { recordLastState() }
         recording.withLock { $0 = nil }
         current.end()
         return current.state

@@ -78,6 +78,9 @@ final class SourceList: Sendable {
     /// Whether something was opened on the program's own engine, or may be.
     var usesOwnEngine: Bool { state.withLock { $0.own != nil || $0.entries.isEmpty } }
 
+    /// Whether the program's own source is the only one.
+    var hasOwnOnly: Bool { state.withLock { $0.own != nil && $0.entries.count == 1 } }
+
     /// The program's own source, made when it is first needed, and its ordinal.
     var own: (source: any OpeningSource, ordinal: Int) {
         state.withLock { state in

@@ -66,7 +66,7 @@ package struct CapturedSessions: Sendable {
         cost += sessions[index].store.cost - before.0
         remembered += sessions[index].remembered - before.1
         tell(index, time)
-        if cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
+        if keeps.each > 0, cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
         if remembered > Self.rememberedLimit { forget() }
         return (index, parsed.source == sessions[index].local, parsed, pieces)
     }

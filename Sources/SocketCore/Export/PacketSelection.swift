@@ -59,8 +59,9 @@ package struct CaptureExport: Sendable {
                 selection.add(interface)
                 pending.append(interface)
             case .packet(let packet): if isWhole || selection.admits(packet) { write(packet) }
-            case .name(let address, let name): writer.name(name, of: address)
-            case .secrets(let lines): writer.secrets(Array(lines))
+            // These are of all sessions, and a part is often meant for others.
+            case .name(let address, let name): if isWhole { writer.name(name, of: address) }
+            case .secrets(let lines): if isWhole { writer.secrets(Array(lines)) }
             case .frames(let frames): if isWhole { writer.frames(Array(frames)) }
             }
         }

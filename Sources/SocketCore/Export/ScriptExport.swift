@@ -5,10 +5,17 @@ package enum ScriptExport {
     /// Of an answer, so much is waited for: what it begins with is the part that says what it is.
     private static let longestWait = 60
 
+    /// How long each answer is waited for; without it, a number that an answer begins with would be taken for that.
+    private static let patience = "10s"
+
     /// The script; `problem`: why the conversation cannot be one.
     package static func text(_ conversation: ExportedConversation, _ row: ExportRow) throws(ExportProblem) -> String {
         let turns = turns(of: conversation, isStream: row.isStream)
         guard turns.contains(where: { $0.side == .client }) else { throw ExportProblem("its client sent nothing") }
+        // A blank or a newline would begin another word or step.
+        guard !row.target.isEmpty, row.target.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
+            throw ExportProblem("its address has blanks or control characters, which no script can connect to")
+        }
         var lines = [
             "# The client's part of \(row.id). To play it to another server, change the address.",
             "connect \(row.target)", "wait connected",
@@ -25,7 +32,7 @@ package enum ScriptExport {
                 }
             case .server:
                 if let text = awaited(turn.bytes) {
-                    lines.append("wait \(text)")
+                    lines.append("wait \(patience) \(text)")
                 } else if index + 1 < turns.count {
                     lines.append("# \(turn.bytes.count) bytes came here that have no text to wait for")
                 }

@@ -5,12 +5,17 @@ import SocketCore
 /// What an engine did that a recording has not written yet, within a limit. Adding to it never waits: what does not fit
 /// is counted, and told in its place as soon as there is room again.
 final class RecordingTape: Sendable {
+    fileprivate struct Stream: Hashable {
+        var id: SocketID
+        var isPlain: Bool
+    }
+
     fileprivate struct State {
         var entries: [RecordedEntry] = []
         var weight = 0
         var known: Set<SocketID> = []
-        /// What was lost of a session since its last entry.
-        var losses: [SocketID: RecordedLoss] = [:]
+        /// What was lost of each stream since its last entry: plaintext, and what was on the wire.
+        var losses: [Stream: RecordedLoss] = [:]
         var isClosed = false
     }
 
@@ -100,8 +105,9 @@ final class RecordingTape: Sendable {
                 state.append(RecordedEntry(session.id, at: time, .session(session, isNew: false)))
             }
             guard state.weight + count <= Self.limit else {
-                state.losses[session.id, default: RecordedLoss()].isPlain = isPlain
-                state.losses[session.id]?.add(count, isSent: isSent)
+                let stream = Stream(id: session.id, isPlain: isPlain)
+                state.losses[stream, default: RecordedLoss()].isPlain = isPlain
+                state.losses[stream]?.add(count, isSent: isSent)
                 return
             }
             state.settle(session.id, time)
@@ -124,7 +130,7 @@ final class RecordingTape: Sendable {
     func close(at time: MonotonicTime) {
         state.withLock { state in
             guard !state.isClosed else { return }
-            for id in state.losses.keys.sorted() { state.settle(id, time) }
+            for id in Set(state.losses.keys.map(\.id)).sorted() { state.settle(id, time) }
             state.isClosed = true
         }
         bell.signal()
@@ -142,8 +148,12 @@ extension RecordingTape.State {
 
     /// Tells what was lost of a session before what follows.
     fileprivate mutating func settle(_ id: SocketID, _ time: MonotonicTime) {
-        guard let loss = losses.removeValue(forKey: id) else { return }
-        append(RecordedEntry(id, at: time, .dropped(loss)))
+        guard !losses.isEmpty else { return }
+        for isPlain in [false, true] {
+            let stream = RecordingTape.Stream(id: id, isPlain: isPlain)
+            guard let loss = losses.removeValue(forKey: stream) else { continue }
+            append(RecordedEntry(id, at: time, .dropped(loss)))
+        }
     }
 }
 

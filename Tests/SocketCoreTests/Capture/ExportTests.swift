@@ -88,12 +88,18 @@ struct ExportTests {
         #expect(
             Array(lines) == [
                 "connect localhost:7", "wait connected", #"send \x20a\\b\x1b\r\n\x20"#,
-                "# 3 bytes came here that have no text to wait for", "send B", "wait +OK you",
+                "# 3 bytes came here that have no text to wait for", "send B", "wait 10s +OK you",
             ])
         let unanswered = try ScriptExport.text(ExportedConversation([parts[2]]), Self.row("localhost:7"))
         #expect(unanswered.hasSuffix("send B\nclose after-writes\n"))
         #expect(throws: ExportProblem("its client sent nothing")) {
             try ScriptExport.text(ExportedConversation([]), Self.row("localhost:7"))
+        }
+        // The address is what a file says.
+        for target in ["unix:/x\ndump /x/notes", "localhost:7 insecure", "localhost:7\u{1b}", ""] {
+            #expect(throws: ExportProblem.self) {
+                try ScriptExport.text(ExportedConversation(parts), Self.row(target))
+            }
         }
     }
 
