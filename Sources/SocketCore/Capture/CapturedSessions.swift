@@ -146,6 +146,9 @@ package struct CapturedSessions: Sendable {
         }
     }
 
+    /// Gives back the room of what was dropped.
+    mutating func compact() { for index in sessions.indices { sessions[index].store.compact() } }
+
     mutating func trimEvents(to count: Int) { events.trim(to: count) }
 
     /// Keeps no more than this of the traffic from now on.

@@ -259,6 +259,8 @@ package struct OpenedCapture: Sendable {
         let traffic = max(0, all - (cost - trafficCost))
         self.traffic.trim(to: traffic)
         packets.trim(to: traffic)
+        self.traffic.compact()
+        packets.compact()
     }
 
     private static let fewEvents = 1_024

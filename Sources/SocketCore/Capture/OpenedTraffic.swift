@@ -16,6 +16,9 @@ struct OpenedTraffic: Sendable {
         if cost > all { trim(to: all - all / 8) }
     }
 
+    /// Gives back the room of what was dropped.
+    mutating func compact() { for id in kept.keys { kept[id]?.compact() } }
+
     /// Leaves each session an equal share, so that they are not more than `all` together.
     mutating func trim(to all: Int) {
         guard cost > all else { return }

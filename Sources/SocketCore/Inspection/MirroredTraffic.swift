@@ -17,6 +17,9 @@ struct MirroredTraffic: Sendable {
     /// Drops what goes beyond a limit.
     mutating func trim(to limit: Int) { store.makeRoom(limit, keepsLast: false) }
 
+    /// Gives back the room of what was dropped.
+    mutating func compact() { store.compact() }
+
     /// Takes what changed. Throws when its items do not ascend, as those of a program do.
     mutating func take(_ change: InspectionTraffic) throws(WireError) {
         guard zip(change.items, change.items.dropFirst()).allSatisfy({ $0.sequence < $1.sequence }) else {

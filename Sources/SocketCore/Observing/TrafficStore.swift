@@ -85,6 +85,14 @@ package struct TrafficStore: Sendable {
         dropOldest(goal, keepsLast: keepsLast)
     }
 
+    /// Gives back the room of items that were dropped: an array keeps it, also where it is copied to be changed.
+    package mutating func compact() {
+        var fresh: [TrafficItem] = []
+        fresh.reserveCapacity(items.count)
+        fresh += items
+        items = fresh
+    }
+
     private func cost(of item: TrafficItem) -> Int { item.keptBytes + itemCost }
 
     /// The items in one direction, one after another, that count most; nil: none count more than `least`.
