@@ -9,6 +9,7 @@ enum TerminalRun {
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
+            if invocation.opening.contains(.showHost) { yieldToOthers() }
             let inbox = Inbox()
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
@@ -75,6 +76,9 @@ enum TerminalRun {
         case .signal(let number): CrashGuard.die(by: number)
         }
     }
+
+    /// On a busy host the programs that are looked at come first. Threads that begin later have the same priority.
+    private static func yieldToOthers() { _ = nice(10) }
 
     /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
     /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
