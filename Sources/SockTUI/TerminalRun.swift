@@ -77,7 +77,8 @@ enum TerminalRun {
         }
     }
 
-    /// On a busy host the programs that are looked at come first. Threads that begin later have the same priority.
+    /// On a busy host the programs that are looked at come before what is drawn of them. Looks have a low priority of their
+    /// own: that of their queue.
     private static func yieldToOthers() { _ = nice(10) }
 
     /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
