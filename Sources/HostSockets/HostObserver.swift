@@ -106,7 +106,7 @@ package final class HostObserver: Sendable {
     /// - Parameter suspects: those of them in which something stands.
     /// - Parameter threads: whether to look at each thread of these programs, too.
     /// - Parameter budget: how long to look at programs at most, but for one; those that were not looked at for longest
-    ///   come first. With a budget, owners are looked for by `ownersOfAll` only.
+    ///   come first. With a budget, owners are looked for by `tellOwners` only.
     package func examine(
         _ look: inout HostLook, inodes: Set<UInt64>, suspects: Set<UInt64> = [], reads threads: Bool,
         budget: Duration? = nil

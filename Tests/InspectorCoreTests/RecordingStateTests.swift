@@ -18,7 +18,7 @@ struct RecordingStateTests {
         #expect(Self.screen(lossy, width: width).contains("REC 12M, 34 lost"))
     }
 
-    @Test("a recording that ends by itself says why, once, and is shown no longer")
+    @Test("a recording that fails says why, once, and is shown no longer")
     func ending() {
         var model = World.model()
         _ = model.update(.recording(RecordingState(path: "r", written: 5)))

@@ -6,7 +6,7 @@ package struct RecordingState: Hashable, Sendable {
     package var written: UInt64
     /// Reads and writes that are missing from the file.
     package var dropped: UInt64
-    /// Why it ended by itself, as a sentence; `nil`: it goes on.
+    /// Why it ended before anybody ended it, in one sentence; `nil` while it goes on.
     package var problem: String?
 
     package init(path: String, written: UInt64 = 0, dropped: UInt64 = 0, problem: String? = nil) {

@@ -15,7 +15,8 @@ package struct SourceAbilities: OptionSet, Hashable, Sendable {
 /// Where the sockets on the screen come from: the program's own engine, or a program that it is attached to. What shows
 /// them does not know which.
 ///
-/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart. No call but `rest` waits.
+/// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart.
+/// No call but `rest` waits.
 package protocol SocketSource: AnyObject, Sendable {
     /// Its name and how it is doing, with the ordinal that the list gave it.
     func info(ordinal: Int) -> ProgramInfo
@@ -36,8 +37,8 @@ package protocol SocketSource: AnyObject, Sendable {
     func perform(_ command: SocketCommand)
     /// The sentences that the source has for the user since the last call.
     func takeNotices() -> [String]
-    /// Nobody will ask for a while, since this program is stopped or an editor has the terminal: lets go of what is held of
-    /// others.
+    /// Releases what it holds of other programs. Called before this program stops or an editor takes the terminal, since
+    /// there will be no requests until it returns.
     func rest()
     /// Removes what others could see, such as socket files; this program is about to end.
     func close()

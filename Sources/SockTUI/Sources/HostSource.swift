@@ -34,8 +34,10 @@ final class HostSource: SocketSource {
     fileprivate static let leastPause = Duration.milliseconds(950)
     fileprivate static let pauseFactor = 30
     fileprivate static let mostPause = Duration.seconds(4)
-    /// How much of a look may go into finding out whose sockets those are.
+    /// How much of a look may go into finding out whose sockets those are; of the first one, which is all that `--once`
+    /// shows.
     fileprivate static let ownersBudget = Duration.milliseconds(20)
+    fileprivate static let firstOwnersBudget = Duration.milliseconds(300)
 
     /// `log`: told whose bytes are looked at, where they are another user's.
     init(
@@ -157,7 +159,7 @@ private struct Looker {
             }
             try watch.see(
                 readsPrograms: true, inodes: inSight(request), processes: processes,
-                ownersBudget: HostSource.ownersBudget)
+                ownersBudget: isFirst ? HostSource.firstOwnersBudget : HostSource.ownersBudget)
         } catch {
             // A look for which memory or descriptors were short is made up for by the next one.
             if !error.isPassing { ending = error.sentence }
