@@ -6,11 +6,16 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// What such a target shows of other modules, it says at each import.
+let foundation: [SwiftSetting] = [.enableUpcomingFeature("InternalImportsByDefault")]
+
 // Arrows between targets are the only imports there are; Tests/SoundnessTests holds the rest of the rules.
 let package = Package(
     name: "socktui",
     products: [
         .library(name: "SocketKit", targets: ["SocketKit"]),
+        .library(name: "SocketKitFoundation", targets: ["SocketKitFoundation"]),
+        .library(name: "SocketRocket", targets: ["SocketRocket"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
     ],
     targets: [
@@ -29,6 +34,11 @@ let package = Package(
         .target(
             name: "SocketKit", dependencies: ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL"],
             swiftSettings: strict),
+        // What alone may import Foundation: its types for SocketKit, and the API of SocketRocket.
+        .target(name: "SocketKitFoundation", dependencies: ["SocketKit"], swiftSettings: strict + foundation),
+        .target(
+            name: "SocketRocket", dependencies: ["SocketKit", "SocketKitFoundation"],
+            swiftSettings: strict + foundation),
         // Looks at the sockets of other programs.
         .target(name: "HostSockets", dependencies: ["SocketCore", "CSocketKitSystem"], swiftSettings: strict),
         // No pkgConfig: Debian's ncursesw.pc has flags that make every build warn, and the header names the package.
@@ -77,6 +87,12 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests", dependencies: ["SocketTestSupport"], path: "Tests/Conformance",
             exclude: ["autobahn"], swiftSettings: strict),
+        .testTarget(
+            name: "SocketKitFoundationTests", dependencies: ["SocketKitFoundation", "SocketTestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SocketRocketTests", dependencies: ["SocketRocket", "SocketKit", "SocketTestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]
 )

@@ -10,10 +10,10 @@ struct HouseTests {
         }
     }
 
-    @Test("isolation is checked by the compiler, but for one box")
+    @Test("isolation is checked by the compiler, but for what has its proof in one folder")
     func isolation() {
         let places = Self.lines(holding: ["@unchecked Sendable", "nonisolated(unsafe)"], in: SourceTree.swift)
-        #expect(places.count <= 1, "\(places)")
+        #expect(places.count <= 3 && places.allSatisfy { $0.hasPrefix("Sources/SocketKit/Trusted/") }, "\(places)")
     }
 
     @Test("counts that the compiler does not keep are kept in one folder")
