@@ -93,6 +93,10 @@ let package = Package(
         .testTarget(
             name: "SocketRocketTests", dependencies: ["SocketRocket", "SocketKit", "SocketTestSupport"],
             swiftSettings: strict),
+        // What programs with a user interface set: everything is on the main actor.
+        .testTarget(
+            name: "IsolationTests", dependencies: ["SocketKit"],
+            swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
         .testTarget(name: "SoundnessTests", swiftSettings: strict),
     ]
 )

@@ -143,6 +143,7 @@ package final class FaultyKernel: Kernel {
     package func makeNonBlocking(_ descriptor: Int32) -> Int32 { real.makeNonBlocking(descriptor) }
     package func localAddress(_ descriptor: Int32) -> SocketAddress? { real.localAddress(descriptor) }
     package func peerAddress(_ descriptor: Int32) -> SocketAddress? { real.peerAddress(descriptor) }
+    package func isListening(_ descriptor: Int32) -> Bool { real.isListening(descriptor) }
     package func isStream(_ descriptor: Int32) -> Bool { real.isStream(descriptor) }
     package func describe(_ descriptor: Int32, isTCP: Bool) -> KernelSnapshot {
         real.describe(descriptor, isTCP: isTCP)

@@ -27,8 +27,8 @@ final class Acceptor {
     private let shared: Shared<SocketConfiguration>
     var configuration: SocketConfiguration { shared.value }
     let opened: MonotonicTime
-    /// What each connection is secured with; nil: they stay in clear.
-    private let tls: TLSContext?
+    /// What each connection is secured with, or `nil` for no TLS.
+    var tls: TLSContext?
     private var sockets: [Listening]
     /// The socket file to remove when the listener closes.
     private let path: String?

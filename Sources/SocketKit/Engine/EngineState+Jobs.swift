@@ -38,6 +38,7 @@ extension EngineState {
             flushAllWrites()
         }
         armTimer()
+        tellObservers()
         if hasTaken || !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty { requestTurn() }
         return result
     }

@@ -84,7 +84,7 @@ extension EngineState {
 
     /// Throws where the reactor refuses a descriptor: mostly since another socket of this engine owns it, and two would
     /// close it.
-    private func checkUnwatched(_ descriptor: Int32, as id: SocketID) throws(SocketError) {
+    func checkUnwatched(_ descriptor: Int32, as id: SocketID) throws(SocketError) {
         let refused = reactor.add(descriptor, [], ReactorToken(id, 0))
         if refused == 0 { return reactor.remove(descriptor) }
         if refused == EEXIST {
@@ -213,7 +213,7 @@ extension EngineState {
 
     // MARK: Checks
 
-    private func checkIdle(_ session: SocketID?, operation: String) throws(SocketError) {
+    func checkIdle(_ session: SocketID?, operation: String) throws(SocketError) {
         guard let session else { return }
         let what = acceptors[session] == nil ? "has a connection" : "listens"
         throw SocketError(

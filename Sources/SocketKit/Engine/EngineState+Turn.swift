@@ -18,6 +18,7 @@ extension EngineState {
         runCallbacks()
         beginWatch()
         armTimer()
+        tellObservers()
         account.close(moved: bytesMoved)
         meter.turned(due: due, began: began, ended: clock.now)
     }
@@ -42,6 +43,12 @@ extension EngineState {
             if !outbox.isEmpty, account.callbacksLeft <= 0 { break }
         }
         requestTurn()
+    }
+
+    /// Gives what was recorded to those who observe, and answers those who wait for the last session to end.
+    func tellObservers() {
+        if !observers.isEmpty { for observer in observers { observer.take(from: ring) } }
+        if !waitersForEmpty.isEmpty { answerIfEmpty() }
     }
 
     /// Reads the clock and counts.

@@ -26,6 +26,10 @@ final class EngineState {
     @exclusivity(unchecked) var capturesTraffic: Bool
     /// Where what passes is recorded; `nil`: nowhere.
     @exclusivity(unchecked) var tape: RecordingTape?
+    /// Who is given events at the end of each turn.
+    @exclusivity(unchecked) var observers: [EventObserver] = []
+    /// Who waits until there is no session.
+    @exclusivity(unchecked) var waitersForEmpty: [Answer<Void>] = []
     /// What the traffic of all live sessions takes up.
     var trafficCost = 0
     /// What is about to be queued by users, on connections that belong to others.

@@ -71,6 +71,8 @@ package protocol Kernel: AnyObject, Sendable {
     func makeNonBlocking(_ descriptor: Int32) -> Int32
     func localAddress(_ descriptor: Int32) -> SocketAddress?
     func peerAddress(_ descriptor: Int32) -> SocketAddress?
+    /// Whether it listens (SO_ACCEPTCONN).
+    func isListening(_ descriptor: Int32) -> Bool
     /// Whether it is a stream socket (SO_TYPE).
     func isStream(_ descriptor: Int32) -> Bool
     /// socket(2) for the family of `address`, for datagrams; the descriptor, or the errno as a failure.
@@ -91,4 +93,7 @@ package protocol Kernel: AnyObject, Sendable {
 
 extension Kernel {
     package func drainErrorQueue(_ descriptor: Int32) {}
+
+    /// None does.
+    package func isListening(_ descriptor: Int32) -> Bool { false }
 }

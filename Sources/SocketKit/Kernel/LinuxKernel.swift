@@ -111,9 +111,16 @@ package final class LinuxKernel: Kernel {
     }
 
     package func isStream(_ descriptor: Int32) -> Bool {
-        var type: Int32 = 0
+        option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+    }
+
+    package func isListening(_ descriptor: Int32) -> Bool { option(SO_ACCEPTCONN, of: descriptor) == 1 }
+
+    /// The value of an option of every socket; `nil` if there is none.
+    private func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM.rawValue
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
     private func name(

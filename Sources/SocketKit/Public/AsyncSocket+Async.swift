@@ -53,15 +53,20 @@ extension AsyncSocket {
         }
     }
 
-    /// What the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read.
-    public func chunks(limit: Int = 65_536) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.available(limit: limit)))
+    /// What the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and throws
+    /// `readTimeout` if nothing came within `timeout` (`nil`: no limit): `SocketConfiguration.timeoutVerdict` says whether the
+    /// connection ends by that, or the next step goes on.
+    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketReads {
+        SocketReads(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
     }
 
     /// What the peer sends, cut behind each `delimiter`, which stays at the end of each piece; the last piece may lack
-    /// it. Throws `readMaxedOut` when a piece is longer than `limit`. Each step queues one read.
-    public func lines(delimiter: [UInt8] = [13, 10], limit: Int = 65_536) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit)))
+    /// it. Throws `readMaxedOut` when a piece is longer than `limit`. Each step queues one read, and throws `readTimeout` if
+    /// its piece is not whole within `timeout`, as `chunks` does.
+    public func lines(
+        delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil
+    ) -> SocketReads {
+        SocketReads(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
     }
 
     func outcome(_ request: ReadRequest) async -> Result<[UInt8], FailedOperation> {
@@ -125,8 +130,9 @@ public struct SocketReads: AsyncSequence, Sendable {
             switch await socket.outcome(request) {
             case .success(let bytes): return bytes
             case .failure(let failed):
-                // What a cancelled read had is in the stream again, so that the next one goes on with it.
-                isOver = failed.error.reason != .cancelled
+                // What a cancelled read had is in the stream again, so that the next one goes on with it; so it is where a
+                // timeout left the connection.
+                isOver = failed.error.reason != .cancelled && !(failed.error.reason == .readTimeout && socket.session != nil)
                 // Between two reads the session may have ended; how it did tells an end from a loss.
                 let error = failed.error.reason == .notConnected ? socket.lastError : failed.thrown
                 if let error, error.reason != .closedByPeer { throw error }

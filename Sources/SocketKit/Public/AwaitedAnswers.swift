@@ -22,10 +22,12 @@ struct AwaitedAnswers {
     var securings = Waiters<SocketError?>()
     /// Those who wait for room in the write queue.
     var room = Waiters<SocketError?>()
+    /// Those who wait for the end.
+    var endings = Waiters<SocketError?>()
 
     /// Whether nobody awaits anything.
     var isEmpty: Bool {
-        operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty
+        operations.isEmpty && connections.isEmpty && securings.isEmpty && room.isEmpty && endings.isEmpty
     }
 
     mutating func add(_ operation: OperationID, isRead: Bool, _ answer: @escaping OperationAnswer) {
@@ -50,6 +52,7 @@ struct AwaitedAnswers {
         connections.enter(session)
         securings.enter(session)
         room.enter(session)
+        endings.enter(session)
     }
 
     /// Sessions go on under other names, on another engine.
@@ -57,6 +60,7 @@ struct AwaitedAnswers {
         connections.rename(names)
         securings.rename(names)
         room.rename(names)
+        endings.rename(names)
     }
 
     /// The answers that this notice gives; empty: nobody awaits it.
@@ -76,6 +80,7 @@ struct AwaitedAnswers {
             room.takeAll(of: session, answering: error ?? Self.closed("write"))
                 + connections.takeAll(of: session, answering: error ?? Self.closed("connect"))
                 + securings.takeAll(of: session, answering: error ?? Self.closed("TLS"))
+                + endings.takeAll(of: session, answering: nil)
         case .trust, .timedOut, .closedReadStream, .peerClosed, .writable(false, _), .disconnecting: []
         }
     }

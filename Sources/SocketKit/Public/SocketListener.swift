@@ -85,10 +85,7 @@ public final class SocketListener: Sendable {
     /// With `tls`, each connection is secured as soon as it is taken; its `socketDidSecure` tells when. Settings that
     /// are wrong, or a client's, are refused here with `badParameter`.
     public func listen(on endpoint: Endpoint, tls settings: TLSSettings? = nil) throws(SocketError) {
-        if let settings, settings.role == .client {
-            throw .refused("listen", "role: a listener's connections are TLS servers")
-        }
-        let context = try settings.map { settings throws(SocketError) in try TLSContexts.context(for: settings) }
+        let context = try Self.context(settings, "listen")
         try engine.enter { state in
             Result { () throws(SocketError) in try state.listen(self, on: endpoint, tls: context) }
         }.get()

@@ -10,6 +10,10 @@ enum Awaitable: String, CaseIterable, Sendable {
     case bytes = "AsyncSocket.bytes(_:)"
     case send = "AsyncSocket.send(_:timeout:tag:)"
     case room = "AsyncSocket.waitUntilWritable()"
+    case closed = "AsyncSocket.waitUntilClosed()"
+    case disconnect = "AsyncSocket.disconnectAndWait(_:)"
+    case withConnection = "AsyncSocket.withConnection(to:on:timeout:tls:configuration:isolation:_:)"
+    case shutdown = "SocketEngine.shutdown(within:)"
     case reads = "SocketReads.Iterator.next"
     case connections = "SocketConnections.Iterator.next"
     case openWebSocket = "WebSocket.connect(to:on:configuration:)"
@@ -38,7 +42,8 @@ enum Awaitable: String, CaseIterable, Sendable {
         switch self {
         case .connect: Self.connecting()
         case .connectSecurely: try Self.connectingSecurely()
-        case .secure, .bytes, .send, .room, .reads: try onSocket()
+        case .secure, .bytes, .send, .room, .reads, .closed, .disconnect, .shutdown: try onSocket()
+        case .withConnection: try Self.withConnection()
         case .connections: try Self.accepting()
         case .openWebSocket, .open: try opening()
         case .sendMessage, .ping, .webSocketRoom, .finish, .messages, .chunks, .part: try onWebSocket()
@@ -73,7 +78,7 @@ enum Awaitable: String, CaseIterable, Sendable {
         configuration.writeWatermarks = Watermarks(low: 1, high: 2)
         let pair = try ConnectedPair(.unix, configuration: configuration)
         let socket = pair.socket
-        if self == .room { socket.write([UInt8](repeating: 1, count: 2_000_000)) }
+        if [.room, .disconnect, .shutdown].contains(self) { socket.write([UInt8](repeating: 1, count: 2_000_000)) }
         var settings = TLSSettings.testClient()
         settings.handshakeTimeout = nil
         let run = { @Sendable [self, settings] in
@@ -82,6 +87,11 @@ enum Awaitable: String, CaseIterable, Sendable {
             case .bytes: _ = try await socket.bytes(ReadRequest(.length(1)))
             case .send: try await socket.send([UInt8](repeating: 1, count: 2_000_000))
             case .room: try await socket.waitUntilWritable()
+            case .closed: try await socket.waitUntilClosed()
+            case .disconnect: try await socket.disconnectAndWait(.afterWriting)
+            case .shutdown:
+                await socket.engine.shutdown()
+                return false
             default:
                 for try await _ in socket.lines() {}
                 return false
@@ -89,6 +99,18 @@ enum Awaitable: String, CaseIterable, Sendable {
             return true
         }
         return Unanswered(run: run, needs: [pair])
+    }
+
+    private static func withConnection() throws -> Unanswered {
+        let listener = try RawListener()
+        let endpoint = Endpoint.tcp(host: "127.0.0.1", port: listener.port)
+        let run = { @Sendable in
+            try await AsyncSocket.withConnection(to: endpoint, on: SocketEngine()) { socket in
+                _ = try await socket.bytes(ReadRequest(.length(1)))
+            }
+            return true
+        }
+        return Unanswered(run: run, needs: [listener])
     }
 
     private static func accepting() throws -> Unanswered {

@@ -1,0 +1,106 @@
+import Dispatch
+import SocketCore
+
+/// Events that were recorded since the last batch.
+public struct SocketEventBatch: Sendable {
+    /// In the order in which they were recorded.
+    public var events: [SocketEvent]
+    /// How many were overwritten before this observer's queue came to them. They would stand before `events`.
+    public var lost: UInt64
+}
+
+/// Somebody who is given an engine's events; see `SocketEngine.observeEvents(on:_:)`. Releasing it ends that.
+public final class SocketEventObservation: Sendable {
+    private let engine: SocketEngine
+    private let observer: EventObserver
+
+    fileprivate init(_ engine: SocketEngine, _ observer: EventObserver) {
+        (self.engine, self.observer) = (engine, observer)
+    }
+
+    /// Ends it: no batch begins from now on. One that has begun goes on.
+    public func cancel() {
+        observer.end()
+        engine.enter { state in
+            state.observers.removeAll { $0 === observer }
+            state.retire(observer)
+        }
+    }
+
+    deinit { cancel() }
+}
+
+extension SocketEngine {
+    /// Gives the events that are recorded from now on to `handler`, for logs and metrics.
+    ///
+    /// Batches come on `queue` at the end of a turn, one at a time and in order. The engine never waits: while a batch is
+    /// being handled, the next ones gather in the event ring, and what the ring has no room for is counted in
+    /// `SocketEventBatch.lost` (`EngineConfiguration.eventCapacity`). An engine without observers pays one test a turn.
+    /// - Parameter queue: where `handler` is called; a serial queue keeps the order.
+    /// - Returns: what must be kept as long as events are wanted. It keeps the engine.
+    public func observeEvents(
+        on queue: DispatchQueue, _ handler: @escaping @Sendable (SocketEventBatch) -> Void
+    ) -> SocketEventObservation {
+        let observer = enter { state in
+            let observer = EventObserver(queue: queue, from: state.ring.next, handler, again: state.requestTurn)
+            state.observers.append(observer)
+            return observer
+        }
+        return SocketEventObservation(self, observer)
+    }
+}
+
+/// Gives events to a handler on its queue, one batch at a time.
+final class EventObserver: Sendable {
+    private struct State {
+        /// The next event to give.
+        var next: UInt64
+        var isBusy = false
+        /// More was recorded while the handler ran.
+        var isBehind = false
+        var hasEnded = false
+    }
+
+    private let queue: DispatchQueue
+    private let handler: @Sendable (SocketEventBatch) -> Void
+    /// Asks for a turn, at the end of which it is given what was recorded meanwhile.
+    private let again: @Sendable () -> Void
+    private let state: Lock<State>
+
+    init(
+        queue: DispatchQueue, from next: UInt64, _ handler: @escaping @Sendable (SocketEventBatch) -> Void,
+        again: @escaping @Sendable () -> Void
+    ) {
+        self.queue = queue
+        self.handler = handler
+        self.again = again
+        state = Lock(State(next: next))
+    }
+
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    /// The end of a turn. On the engine's queue.
+    func take(from ring: borrowing EventRing) {
+        let latest = ring.next
+        let first: UInt64? = state.withLock { state in
+            guard state.next < latest, !state.hasEnded else { return nil }
+            state.isBehind = state.isBusy
+            guard !state.isBusy else { return nil }
+            defer { (state.isBusy, state.next) = (true, latest) }
+            return state.next
+        }
+        guard let first else { return }
+        let (events, lost, _) = ring.read(from: first)
+        let batch = SocketEventBatch(events: events, lost: lost)
+        queue.async { @Sendable [self] in handle(batch) }
+    }
+
+    private func handle(_ batch: SocketEventBatch) {
+        if !state.withLock({ $0.hasEnded }) { handler(batch) }
+        let isBehind = state.withLock { state in
+            defer { (state.isBusy, state.isBehind) = (false, false) }
+            return state.isBehind && !state.hasEnded
+        }
+        if isBehind { again() }
+    }
+}

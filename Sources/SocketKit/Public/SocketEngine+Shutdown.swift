@@ -1,0 +1,62 @@
+import SocketCore
+
+extension SocketEngine {
+    /// Ends everything in order, and returns when the engine has no session left: listeners stop, connections close once
+    /// what is queued for writing is out, WebSockets say Close with 1001, datagram sockets close once all is sent.
+    ///
+    /// What is left after `limit` (`nil`: no limit), or when the task is cancelled, closes at once. The engine itself lives
+    /// on; sessions that begin meanwhile are waited for too. This is what the graceful shutdown of a service calls.
+    public func shutdown(within limit: Duration? = nil) async {
+        endSessions(isOrderly: true)
+        await withTaskGroup { group in
+            if let limit {
+                group.addTask { [self] in
+                    try? await Task.sleep(for: limit)
+                    if !Task.isCancelled { endSessions(isOrderly: false) }
+                }
+            }
+            await waitUntilEmpty()
+            group.cancelAll()
+        }
+    }
+
+    private func waitUntilEmpty() async {
+        await waitForAnswer(orIfCancelled: endSessions(isOrderly: false)) { answer in
+            enter { $0.answerWhenEmpty(answer) }
+        } onCancel: { [self] in
+            endSessions(isOrderly: false)
+        }
+    }
+
+    private func endSessions(isOrderly: Bool) {
+        enter { $0.endSessions(isOrderly: isOrderly) }
+    }
+}
+
+extension EngineState {
+    fileprivate func endSessions(isOrderly: Bool) {
+        for id in acceptors.keys.sorted() { perform(SocketCommand(id, .close(.now))) }
+        for id in datagrams.keys.sorted() { perform(SocketCommand(id, .close(isOrderly ? .afterWriting : .now))) }
+        for connection in connections.inOrder() {
+            if isOrderly, connection.webSocket != nil {
+                perform(SocketCommand(connection.id, .webSocket(.close(.goingAway, reason: ""))))
+            } else {
+                perform(SocketCommand(connection.id, .close(isOrderly ? .afterWriting : .now)))
+            }
+        }
+    }
+
+    /// Answers once there is no session, which may be now.
+    fileprivate func answerWhenEmpty(_ answer: @escaping Answer<Void>) {
+        waitersForEmpty.append(answer)
+        answerIfEmpty()
+    }
+
+    /// Answers those who wait for an engine without sessions. Asked at the end of each turn.
+    func answerIfEmpty() {
+        guard !waitersForEmpty.isEmpty, connections.isEmpty, acceptors.isEmpty, datagrams.isEmpty else { return }
+        let waiters = waitersForEmpty
+        waitersForEmpty = []
+        for answer in waiters { answer(()) }
+    }
+}
