@@ -37,7 +37,8 @@ extension DatagramSession {
     func adopt(_ descriptor: Int32) throws(SocketError) {
         guard !isBound, links.isEmpty, peer == nil, !queue.isConnecting else {
             throw SocketError(
-                .badConfiguration, operation: "adopt", detail: "the socket (\(id)) has descriptors already; close it first")
+                .badConfiguration, operation: "adopt",
+                detail: "the socket (\(id)) has descriptors already; close it first")
         }
         guard !engine.kernel.isStream(descriptor), let local = engine.kernel.localAddress(descriptor) else {
             throw .refused("adopt", "descriptor \(descriptor): not a datagram socket")

@@ -132,7 +132,8 @@ public struct SocketReads: AsyncSequence, Sendable {
             case .failure(let failed):
                 // What a cancelled read had is in the stream again, so that the next one goes on with it; so it is where a
                 // timeout left the connection.
-                isOver = failed.error.reason != .cancelled && !(failed.error.reason == .readTimeout && socket.session != nil)
+                let isOpen = failed.error.reason == .readTimeout && socket.session != nil
+                isOver = failed.error.reason != .cancelled && !isOpen
                 // Between two reads the session may have ended; how it did tells an end from a loss.
                 let error = failed.error.reason == .notConnected ? socket.lastError : failed.thrown
                 if let error, error.reason != .closedByPeer { throw error }

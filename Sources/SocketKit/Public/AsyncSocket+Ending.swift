@@ -48,7 +48,8 @@ extension AsyncSocket {
         do {
             let socket =
                 if let tls {
-                    try await connect(to: endpoint, on: engine, timeout: timeout, configuration: configuration, tls: tls)
+                    try await connect(
+                        to: endpoint, on: engine, timeout: timeout, configuration: configuration, tls: tls)
                 } else {
                     try await connect(to: endpoint, on: engine, timeout: timeout, configuration: configuration)
                 }

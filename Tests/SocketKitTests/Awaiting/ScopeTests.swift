@@ -40,7 +40,9 @@ import Testing
         let listener = try RawListener()
         let (endpoint, engine) = (endpoint(listener), SocketEngine())
         let task = Task {
-            try await AsyncSocket.withConnection(to: endpoint, on: engine) { try await $0.bytes(ReadRequest(.length(1))) }
+            try await AsyncSocket.withConnection(to: endpoint, on: engine) { socket in
+                try await socket.bytes(ReadRequest(.length(1)))
+            }
         }
         #expect(await eventually { engine.snapshot().sockets.first?.reading.current != nil })
         task.cancel()
