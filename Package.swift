@@ -93,6 +93,9 @@ let package = Package(
         .testTarget(
             name: "SocketRocketTests", dependencies: ["SocketRocket", "SocketKit", "SocketTestSupport"],
             swiftSettings: strict),
+        // The code of the documentation's articles.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
         // What programs with a user interface set: everything is on the main actor.
         .testTarget(
             name: "IsolationTests", dependencies: ["SocketKit"],
