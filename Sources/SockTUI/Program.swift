@@ -27,6 +27,8 @@ enum Program {
         case .attachable: return attachable()
         case .why(let target): return HostRun.why(target, invocation.host, invocation.lints)
         case .export(let request): return ExportRun.run(request)
+        case .replay(let request): return ReplayRun.run(request)
+        case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
         case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
         case .help(let command): return show(CommandTable.help(of: command) + "\n")

@@ -186,7 +186,7 @@ struct ArgumentParserTests {
     @Test(
         "a mistake is named, with what would be right",
         arguments: [
-            ("--nope", "--nope: no such option; see socktui --help"),
+            ("--bogus", "--bogus: no such option; see socktui --help"),
             ("--hlep", "--hlep: no such option; did you mean --help?"),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             ("localhost:80", "localhost:80: write socktui connect localhost:80"),

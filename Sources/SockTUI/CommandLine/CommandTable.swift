@@ -55,6 +55,7 @@ enum CommandTable {
         var greeting: [UInt8] = []
         var tls = TLSChoices()
         var export = ExportRequest()
+        var replay = ReplayRequest()
         var webSocket = WebSocketChoices()
         var printsConfiguration = false
         /// Whether `host` prints what is wrong instead of showing a screen.
@@ -114,7 +115,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        [exportCommand] + hostCommands + [
+        [exportCommand] + replayCommands + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -137,7 +138,7 @@ enum CommandTable {
 
     static let options: [Option] =
         openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions
-        + exportOptions + tlsOptions + webSocketOptions
+        + exportOptions + replayOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
@@ -277,7 +278,9 @@ enum CommandTable {
             commands.map { ("  \($0.name) \($0.operands)", $0.help) }
             + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
         let optionRows = rows(of: options) { option in
-            option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
+            let commands = option.commands.sorted()
+            let words = commands.count > 3 ? commands[0] + ", ..." : commands.joined(separator: ", ")
+            return commands.isEmpty ? "" : " (\(words))"
         }
         return """
             socktui \(version) - look into live sockets: queues, progress, flags, timers

@@ -23,6 +23,10 @@ struct Invocation: Equatable {
         case hostCheck
         /// What a capture has, for other programs.
         case export(ExportRequest)
+        /// A recorded client plays again.
+        case replay(ReplayRequest)
+        /// A recorded request is sent in every way that must make no difference.
+        case sweep(ReplayRequest)
         /// What clients of the Model Context Protocol ask for.
         case tools
         /// The help of one command, or of the program.
@@ -74,7 +78,12 @@ extension Invocation {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
         if !recording.path.isEmpty, recording.path != "-" { return "--record" }
-        if case .export = mode { return "export" }
+        switch mode {
+        case .export: return "export"
+        case .replay: return "replay"
+        case .sweep: return "sweep"
+        default: break
+        }
         for case .openFile in opening { return "open" }
         return configuration == nil ? nil : "--config"
     }

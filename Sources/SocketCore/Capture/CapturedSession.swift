@@ -1,5 +1,14 @@
 /// One conversation of a capture, seen from the end that began it: `local` is the client.
 package struct CapturedSession: Sendable {
+    /// FIN or RST of one side.
+    package struct End: Hashable, Sendable {
+        package var isSent: Bool
+        package var isReset: Bool
+        package var time: MonotonicTime
+        /// Reads and writes before it.
+        package var items: UInt64
+    }
+
     package let id: SocketID
     package let local: SyntheticPacket.End
     package let peer: SyntheticPacket.End
@@ -11,6 +20,8 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var connected: MonotonicTime?
     package fileprivate(set) var closed: MonotonicTime?
     package fileprivate(set) var wasReset = false
+    /// The ends of its streams, in their order.
+    package private(set) var ends: [End] = []
     /// What each end sent, put together.
     package fileprivate(set) var fromLocal = StreamAssembler()
     package fileprivate(set) var fromPeer = StreamAssembler()
@@ -64,6 +75,7 @@ package struct CapturedSession: Sendable {
         }
         if segment.flags.contains(.reset) {
             if closed == nil { news.append((.closed, 0, 0)) }
+            if !wasReset { ends.append(End(isSent: isSent, isReset: true, time: time, items: nextItem)) }
             (wasReset, closed) = (true, closed ?? time)
         } else if isSent {
             pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
@@ -99,10 +111,12 @@ package struct CapturedSession: Sendable {
     private mutating func noteEnds(_ time: MonotonicTime) {
         if fromLocal.hasEnded, !isWriteShut {
             isWriteShut = true
+            ends.append(End(isSent: true, isReset: false, time: time, items: nextItem))
             news.append((.halfClosed, 0, 0))
         }
         if fromPeer.hasEnded, peerClosed == nil {
             peerClosed = time
+            ends.append(End(isSent: false, isReset: false, time: time, items: nextItem))
             news.append((.peerClosed, 0, 0))
         }
         if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil {
