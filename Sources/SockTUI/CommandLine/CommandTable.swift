@@ -114,7 +114,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        [exportCommand] + hostCommands + [
+        [captureCommand, exportCommand] + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -136,7 +136,7 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        openingOptions + captureOptions + hostOptions + reportOptions + generalOptions + recordingOptions
         + exportOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [

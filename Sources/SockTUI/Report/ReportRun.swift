@@ -78,7 +78,7 @@ final class ReportRun {
         for effect in opening {
             switch effect {
             case .startDemo, .showHost: endsByItself = false
-            case .attach, .openFile: programs = []
+            case .attach, .openFile, .capture: programs = []
             case .connect: (connects, unanswered) = (true, unanswered + 1)
             default: unanswered += 1
             }
