@@ -60,6 +60,8 @@ enum Program {
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
+        case .terminal where invocation.report.span != nil:
+            return complain("--for: goes with --once, --json or a pipe; the screen goes on", status: 2)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }

@@ -96,7 +96,8 @@ final class CaptureSource: SocketSource {
 
     func info(ordinal: Int) -> ProgramInfo {
         let (ending, counts) = state.withLock { ($0.ending, $0.counts) }
-        var info = ProgramInfo(ordinal: ordinal, name: name, process: 0, state: ending.map { .ended($0) } ?? .live)
+        var info = ProgramInfo(
+            ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending.map { .ended($0) } ?? .live)
         info.dropped = counts.dropped
         info.missing = shortcomings.isEmpty ? nil : shortcomings.joined(separator: ", ")
         return info

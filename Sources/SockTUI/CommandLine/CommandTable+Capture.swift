@@ -7,6 +7,7 @@ extension CommandTable {
     ) { (words, request) throws(UsageError) in
         request.invocation.capture.filter = words.joined(separator: " ")
         request.invocation.opening = [.capture]
+        (request.invocation.report.span, request.invocation.host.span) = (request.invocation.host.span, nil)
         return nil
     }
 
