@@ -27,6 +27,8 @@ final class CaptureSource: SocketSource {
 
     /// Sessions that are over and stay in the list, and how long after its last datagram one is.
     private static let endedLimit = 1_000
+    /// Sessions that are not over, as far as is known: of one whose last packets were lost nobody knows.
+    private static let liveLimit = 8_192
     private static let datagramPatience = Duration.seconds(60)
 
     /// Begins to capture; what passes is shown from `start()` on. Waits until the kernel has answered.
@@ -124,7 +126,8 @@ final class CaptureSource: SocketSource {
     private func snapshot(_ request: SnapshotRequest, _ state: inout State) -> EngineSnapshot {
         let clock = SystemClock()
         let now = max(clock.now, state.sessions.latest)
-        state.forgotten += state.sessions.forgetEnded(keeping: Self.endedLimit, now, idle: Self.datagramPatience)
+        state.forgotten += state.sessions.forgetEnded(
+            keeping: Self.endedLimit, live: Self.liveLimit, now, idle: Self.datagramPatience)
         var snapshot = EngineSnapshot(engine: name, time: now, wallNanoseconds: clock.wallNanoseconds)
         snapshot.sockets = state.sessions.sessions.map(\.snapshot)
         for index in snapshot.sockets.indices {

@@ -81,9 +81,10 @@ final class PacketFeed: Sendable {
         _ pcap: inout Pcap, _ control: Control, _ sink: (News) -> Void
     ) throws(AttachError) {
         var end: ContinuousClock.Instant?
+        func isStopping() -> Bool { control.state.withLock { $0.isStopping } }
         while end.map({ .now < $0 }) ?? true {
             // The latest packets are handed on a moment later.
-            if end == nil, control.state.withLock({ $0.isStopping }) { end = .now + Pcap.patience * 3 / 2 }
+            if end == nil, isStopping() { end = .now + Pcap.patience * 3 / 2 }
             var polled = pollfd(fd: pcap.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&polled, 1, Int32(Pcap.patience.wholeNanoseconds / 1_000_000))
             var packets: [CapturedPacket] = []
@@ -94,7 +95,8 @@ final class PacketFeed: Sendable {
                 let before = pcap.counts
                 pcap.count()
                 if pcap.counts != before { sink(.counts(pcap.counts)) }
-            } while packets.count == batch
+                // More may come than can be taken.
+            } while packets.count == batch && (end.map { .now < $0 } ?? !isStopping())
         }
     }
 }

@@ -54,7 +54,7 @@ extension CommandTable {
             (_, request) throws(UsageError) in request.checksHost = true
         },
         Option(
-            name: "--for", value: "TIME", commands: host.union(["capture"]), help: "look this long; 1s, or 6s for proof"
+            name: "--for", value: "TIME", commands: host.union(["capture"]), help: "look this long"
         ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")

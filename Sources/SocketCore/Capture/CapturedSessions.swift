@@ -130,10 +130,12 @@ package struct CapturedSessions: Sendable {
     }
 
     /// Forgets sessions of a capture that goes on: of those that are over all but the latest, datagrams of which none came
-    /// for a while, and where there are too many, those of which nothing came for longest.
+    /// for a while, and where more than `live` are left, those of which nothing came for longest.
     ///
     /// Returns how many of them were not over.
-    package mutating func forgetEnded(keeping most: Int, _ now: MonotonicTime, idle: Duration) -> Int {
+    package mutating func forgetEnded(
+        keeping most: Int, live limit: Int, _ now: MonotonicTime, idle: Duration
+    ) -> Int {
         func isOver(_ session: CapturedSession) -> Bool {
             session.closed != nil || !session.isStream && now - session.latest > idle
         }
@@ -142,9 +144,9 @@ package struct CapturedSessions: Sendable {
         if over.count > most + most / 4 {
             gone = Set(over.sorted { $0.latest < $1.latest }.dropLast(most).map(\.id.number))
         }
-        let tooMany = sessions.count - gone.count - (Self.limit - Self.limit / 8)
+        let tooMany = sessions.count - gone.count - most - limit
         var live = 0
-        if tooMany > Self.limit / 16 {
+        if tooMany > limit / 8 {
             let rest = sessions.filter { !gone.contains($0.id.number) }.sorted { $0.latest < $1.latest }.prefix(tooMany)
             live = rest.count { !isOver($0) }
             gone.formUnion(rest.map(\.id.number))

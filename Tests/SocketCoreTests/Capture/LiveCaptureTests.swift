@@ -39,7 +39,7 @@ struct LiveCaptureTests {
         for port in 40_000..<40_100 as Range<UInt16> {
             for packet in Self.connection(port, second: Int64(port - 40_000)) { sessions.take(packet) }
         }
-        #expect(sessions.forgetEnded(keeping: 10, sessions.latest, idle: .seconds(60)) == 0)
+        #expect(sessions.forgetEnded(keeping: 10, live: 100, sessions.latest, idle: .seconds(60)) == 0)
         #expect(sessions.sessions.map(\.id.number) == [1] + Array(92...101))
         #expect(sessions.seen == 101)
         sessions.take(live[3])
@@ -58,10 +58,22 @@ struct LiveCaptureTests {
             let client = SyntheticPacket.End(IPAddress("127.0.0.1")!, port)
             sessions.take(Self.packet(SyntheticPacket(from: client, to: Self.server).udp([1])))
         }
-        _ = sessions.forgetEnded(keeping: 1, .zero + .seconds(59), idle: .seconds(60))
+        _ = sessions.forgetEnded(keeping: 1, live: 100, .zero + .seconds(59), idle: .seconds(60))
         #expect(sessions.sessions.count == 10)
-        _ = sessions.forgetEnded(keeping: 1, .zero + .seconds(61), idle: .seconds(60))
+        _ = sessions.forgetEnded(keeping: 1, live: 100, .zero + .seconds(61), idle: .seconds(60))
         #expect(sessions.sessions.count == 1)
+    }
+
+    @Test("of sessions that do not end those go that were silent for longest, and are counted")
+    func silent() {
+        var sessions = CapturedSessions()
+        for port in 40_000..<40_100 as Range<UInt16> {
+            for packet in Self.connection(port, ends: false, second: Int64(port - 40_000)) { sessions.take(packet) }
+        }
+        let first = Self.connection(40_000, ends: false, second: 200)
+        sessions.take(first[3])
+        #expect(sessions.forgetEnded(keeping: 10, live: 40, sessions.latest, idle: .seconds(60)) == 50)
+        #expect(sessions.sessions.map(\.id.number) == [1] + Array(52...100))
     }
 
     @Test("which end closed first is told")

@@ -65,9 +65,8 @@ struct ListRow {
         } else if found > 0 {
             put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
         }
-        if isSelected {
-            canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
-        }
+        guard isSelected else { return }
+        canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
     }
 
     private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }
