@@ -87,7 +87,8 @@ extension Effect {
         case .connect, .listen, .relay, .attach, .showHost, .openFile, .startDemo, .stopTransmission, .examine,
             .completePath,
             .save, .copy,
-            .record, .stopRecording, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember,
+            .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
+            .remember,
             .find, .stopFind,
             .saveTraffic:
             nil

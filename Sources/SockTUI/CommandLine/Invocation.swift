@@ -60,6 +60,8 @@ struct Invocation: Equatable {
     var isSecure = false
     /// How the sockets of this host are looked at.
     var host = HostOptions()
+    /// How much of the run is kept to go back in it; nil: as the configuration says.
+    var rewind: Duration?
     /// What is recorded; an empty path: nothing.
     var recording = RecordingRequest()
     /// For tests of the crash guard: where to crash once the first picture is drawn.

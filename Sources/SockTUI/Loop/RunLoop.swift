@@ -159,7 +159,7 @@ final class RunLoop {
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .startDemo, .transmit,
-            .record, .stopRecording,
+            .record, .stopRecording, .keepHistory,
             .stopTransmission,
             .examine,
             .completePath,

@@ -7,18 +7,11 @@ extension SourceList {
     final class Recording: Sendable {
         let path: String
         let recorder: SocketRecorder
-        /// Bytes that had passed through each session at the last snapshot.
-        fileprivate let passed = Lock<[SocketID: UInt64]>([:])
-        /// Snapshots that wait for the traffic of their sessions.
-        fileprivate let underWay = DispatchGroup()
 
         fileprivate init(_ path: String, _ recorder: SocketRecorder) { (self.path, self.recorder) = (path, recorder) }
 
-        /// Waits until it is written. What was shown last may still wait for its traffic.
-        func end() {
-            _ = underWay.wait(timeout: .now() + .seconds(2))
-            recorder.stop()
-        }
+        /// Waits until it is written.
+        func end() { recorder.stop() }
 
         fileprivate var state: RecordingState {
             let status = recorder.status
@@ -34,6 +27,8 @@ extension SourceList {
         let engine = ofOwnEngine ? (own.source as? EngineSource)?.engine : nil
         let recorder = try SocketRecorder(recording: engine, to: request.path, options)
         recording.withLock { $0 = Recording(request.path, recorder) }
+        // What was kept of the traffic before goes into the file too.
+        trafficVersions.withLock { $0.startOver() }
     }
 
     /// Begins to record in a file that is not there yet, while the run goes on.
@@ -65,23 +60,9 @@ extension SourceList {
     /// wants the events since.
     func recordLastState(takesEvents: Bool = false) {
         let isAnswered = DispatchSemaphore(value: 0)
-        requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)) { _ in isAnswered.signal() }
+        var request = SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)
+        request.turn = turn
+        requestSnapshot(request) { _ in isAnswered.signal() }
         _ = isAnswered.wait(timeout: .now() + .seconds(1))
-    }
-
-    /// Records a snapshot that was shown.
-    func note(_ snapshot: EngineSnapshot, on recording: Recording) {
-        let changed = recording.passed.withLock { passed in
-            let former = passed
-            passed = Dictionary(snapshot.sockets.map { ($0.id, $0.sent &+ $0.received) }) { first, _ in first }
-            return snapshot.sockets.map(\.id).filter { former[$0] != passed[$0] }
-        }
-        recording.underWay.enter()
-        requestTraffic(of: changed) { @Sendable traffic in
-            defer { recording.underWay.leave() }
-            var traffic = traffic
-            if let id = snapshot.trafficOf, let shown = snapshot.traffic { traffic[id] = shown }
-            recording.recorder.note(snapshot, traffic)
-        }
     }
 }
