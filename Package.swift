@@ -83,7 +83,8 @@ let package = Package(
             name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
+            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport", "SocketSimulation"],
+            swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),
         .testTarget(

@@ -54,6 +54,7 @@ enum TerminalRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
+        sources.keepHistory(configuration, invocation)
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }

@@ -257,4 +257,17 @@ struct ArgumentParserTests {
         }
         #expect(CommandTable.help.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
+
+    @Test("a run can be kept to go back in it, a file and what is printed cannot")
+    func rewinding() throws {
+        #expect(try parse("relay :9000 :80 --rewind 60s").rewind == .seconds(60))
+        #expect(try parse("demo --rewind=5m").rewind == .seconds(300))
+        for (line, problem) in [
+            ("demo --rewind never", "never is no time to go back"), ("demo --rewind 0", "from 1s to 24h"),
+            ("open a.pcapng --rewind 60s", "an opened file can be rewound as it is"),
+            ("demo --once --rewind 60s", "goes with a screen"), ("demo --json --rewind 60s", "goes with a screen"),
+        ] {
+            #expect { try parse(line) } throws: { "\($0)".contains(problem) }
+        }
+    }
 }

@@ -57,7 +57,7 @@ package final class InspectionClient {
                 try mirror.take(frame)
                 switch frame {
                 case .hello, .refusal, .notice: others.append(frame)
-                case .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown: break
+                case .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .unknown: break
                 }
             }
             if count <= 0 { return count != 0 }

@@ -65,6 +65,8 @@ package enum Effect: Hashable, Sendable {
     case record(String)
     /// End the recording.
     case stopRecording
+    /// Keep the last so much of this run, so that the user can go back in it; `nil`: nothing.
+    case keepHistory(Duration?)
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.

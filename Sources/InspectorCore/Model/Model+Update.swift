@@ -156,7 +156,8 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let live = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let shown = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let live = max(shown, isRewound && shared.hasOwn ? shared.latest?.moment?.livePresent ?? 0 : 0)
         if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         guard live > 0 else { return [.quit] }
         dialogs.openQuit(live: live)

@@ -84,6 +84,7 @@ package struct Shared: Sendable {
         (latest, clock, cadence) = (nil, WallClock(), Cadence())
         (loads, loadsBegan, timeouts) = ([:], [:], [:])
         (histories, vanished) = (RateHistories(), VanishedSockets())
+        (peers, formerPrograms) = ([:], [:])
         findings = Findings(options.lints)
         log = EventLog()
     }
@@ -110,11 +111,17 @@ package struct Shared: Sendable {
         programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
     }
 
+    /// Whether any session lives in this program.
+    var hasOwn: Bool { programs.isEmpty || programs.contains(where: \.isOurs) }
+
     /// The program that a session is of, where any is looked at.
     func owner(of id: SocketID) -> ProgramInfo? { programs.first { $0.ordinal == id.ordinal } }
 
     /// Why the program of its socket cannot do this, or `nil` if it can.
-    func refusal(of effect: Effect) -> String? { effect.socket.flatMap(owner)?.refusal(of: effect) }
+    func refusal(of effect: Effect) -> String? {
+        guard let socket = effect.socket else { return nil }
+        return pastRefusal ?? owner(of: socket)?.refusal(of: effect)
+    }
 
     private mutating func rememberPrograms() {
         formerPrograms = formerPrograms.filter { latest?.position(of: $0.key) != nil }

@@ -89,7 +89,8 @@ extension Effect {
             .examine,
             .completePath,
             .save, .copy,
-            .record, .stopRecording, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember,
+            .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
+            .remember,
             .find, .stopFind,
             .saveTraffic:
             nil

@@ -144,7 +144,18 @@ final class CaptureSource: SocketSource {
         if let from = request.eventsFrom { snapshot.events = Array(state.sessions.events.events(from: from)) }
         snapshot.trafficOf = request.traffic
         snapshot.traffic = request.traffic.map { traffic(of: $0, state) }
+        snapshot.changedTraffic = request.trafficVersions.map { changedTraffic(of: snapshot.sockets, since: $0, state) }
         return snapshot
+    }
+
+    /// For who goes back in a capture: its traffic changes with the bytes that pass.
+    private func changedTraffic(
+        of sockets: [SocketSnapshot], since versions: [SocketID: UInt64], _ state: State
+    ) -> [SocketID: VersionedTraffic] {
+        let changed = sockets.map { ($0.id, $0.sent &+ $0.received) }.filter { versions[$0.0] != $0.1 }
+        return Dictionary(
+            changed.map { ($0.0, VersionedTraffic(version: $0.1, traffic: traffic(of: $0.0, state))) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     private func traffic(of id: SocketID, _ state: State) -> TrafficSnapshot {

@@ -83,6 +83,7 @@ struct ArgumentParser {
         }
         try request.checkStreams()
         try request.checkReport()
+        try checkRewind()
         if let path = request.script { return .script(path) }
         if request.invocation.size != nil { throw UsageError("--size", "goes with --script FILE only") }
         if request.carriesBytes { return .report(.bytes, isOnce: false) }
@@ -98,6 +99,17 @@ struct ArgumentParser {
             throw UsageError("--at", "goes with --once, or with a screen; --json alone prints what happens")
         }
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
+    }
+
+    /// A file has its whole past, and what prints has no use for one.
+    private func checkRewind() throws(UsageError) {
+        guard request.invocation.rewind != nil else { return }
+        for case .openFile in request.invocation.opening {
+            throw UsageError("--rewind", "is for runs that go on; an opened file can be rewound as it is")
+        }
+        if request.isJSON || request.isOnce || request.carriesBytes {
+            throw UsageError("--rewind", "goes with a screen, or with --script; what is printed cannot go back")
+        }
     }
 
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {

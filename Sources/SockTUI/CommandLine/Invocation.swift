@@ -66,6 +66,8 @@ struct Invocation: Equatable {
     var host = HostOptions()
     /// What is captured, where `opening` says so.
     var capture = CaptureTarget(interface: "lo")
+    /// How much of the run is kept to go back in it; nil: as the configuration says.
+    var rewind: Duration?
     /// What is recorded; an empty path: nothing.
     var recording = RecordingRequest()
     /// For tests of the crash guard: where to crash once the first picture is drawn.

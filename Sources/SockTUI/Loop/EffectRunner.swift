@@ -25,7 +25,7 @@ struct EffectRunner: Sendable {
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
         log: ProgramLog? = nil, findsPeers: Bool = false
     ) {
-        peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
+        peers = findsPeers ? PeerFinder { @Sendable [sources] in sources.learn($0) } : nil
         self.sources = sources
         self.inbox = inbox
         self.recent = recent
@@ -38,7 +38,10 @@ struct EffectRunner: Sendable {
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
-            peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+            // Who is at the other ends now says nothing of the past.
+            if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
+                peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+            }
             inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
@@ -85,6 +88,7 @@ struct EffectRunner: Sendable {
         case .capture: sources.startCapture()
         case .record(let path): tell { record(path) }
         case .stopRecording: tell { stopRecording() }
+        case .keepHistory(let span): tell { keepHistory(span) }
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
@@ -130,6 +134,16 @@ struct EffectRunner: Sendable {
             return .failure(MessageText.Unsendable("record: nothing is recorded; :record FILE begins"))
         }
         return .success(ended.farewell)
+    }
+
+    private func keepHistory(_ span: Duration?) -> Result<String, MessageText.Unsendable> {
+        do throws(SocketError) {
+            try sources.keepHistory(span)
+            return .success(
+                span.map { "the last \(Format.duration($0)) are kept from now on" } ?? "nothing is kept from now on")
+        } catch {
+            return .failure(MessageText.Unsendable("rewind: \(error.detail)"))
+        }
     }
 
     private func note(_ target: String) { write { [recent] in recent?.add(target) } }

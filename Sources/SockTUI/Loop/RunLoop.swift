@@ -160,7 +160,7 @@ final class RunLoop {
         case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .capture, .startDemo,
             .transmit,
-            .record, .stopRecording,
+            .record, .stopRecording, .keepHistory,
             .stopTransmission,
             .examine,
             .completePath,

@@ -209,6 +209,7 @@ final class ReportRun {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot
+            peers = snapshot.peers ?? peers
             isUnderWay = false
             answeredInLast = answeredAtRequest
             conversation?.look(snapshot)
@@ -224,7 +225,6 @@ final class ReportRun {
         case .programs(let news):
             programs = news.programs
             refusals += news.notices
-        case .peers(let found): peers = found
         default: break
         }
         return false

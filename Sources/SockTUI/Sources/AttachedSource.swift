@@ -227,7 +227,7 @@ final class AttachedSource: SocketSource {
             switch frame {
             case .refusal(let sentence): if state.ending == nil { state.ending = sentence }
             case .notice(let sentence): state.notices.add(sentence)
-            case .hello, .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown:
+            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .unknown:
                 try state.mirror.take(frame, now: now)
             }
         }

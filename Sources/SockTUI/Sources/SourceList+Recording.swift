@@ -7,19 +7,14 @@ extension SourceList {
     final class Recording: Sendable {
         let path: String
         let recorder: SocketRecorder
-        fileprivate let capture: CaptureSource?
-        /// Bytes that had passed through each session at the last snapshot.
-        fileprivate let passed = Lock<[SocketID: UInt64]>([:])
-        /// Snapshots that wait for the traffic of their sessions.
-        fileprivate let underWay = DispatchGroup()
+        let capture: CaptureSource?
 
         fileprivate init(_ path: String, _ recorder: SocketRecorder, of capture: CaptureSource?) {
             (self.path, self.recorder, self.capture) = (path, recorder, capture)
         }
 
-        /// Waits until it is written. What was shown last may still wait for its traffic.
+        /// Waits until it is written.
         func end() {
-            _ = underWay.wait(timeout: .now() + .seconds(2))
             capture?.record(on: nil)
             recorder.stop()
         }
@@ -43,6 +38,8 @@ extension SourceList {
         let recorder = try SocketRecorder(recording: engine, to: request.path, options, of: capture?.recorded)
         capture?.record(on: recorder)
         recording.withLock { $0 = Recording(request.path, recorder, of: capture) }
+        // What was kept of the traffic before goes into the file too.
+        trafficVersions.withLock { $0.startOver() }
     }
 
     /// Begins to record in a file that is not there yet, while the run goes on.
@@ -74,24 +71,9 @@ extension SourceList {
     /// wants the events since.
     func recordLastState(takesEvents: Bool = false) {
         let isAnswered = DispatchSemaphore(value: 0)
-        requestSnapshot(SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)) { _ in isAnswered.signal() }
+        var request = SnapshotRequest(kernel: .all, eventsFrom: takesEvents ? 0 : nil)
+        request.turn = turn
+        requestSnapshot(request) { _ in isAnswered.signal() }
         _ = isAnswered.wait(timeout: .now() + .seconds(1))
-    }
-
-    /// Records a snapshot that was shown.
-    func note(_ snapshot: EngineSnapshot, on recording: Recording) {
-        let changed = recording.passed.withLock { passed in
-            let former = passed
-            passed = Dictionary(snapshot.sockets.map { ($0.id, $0.sent &+ $0.received) }) { first, _ in first }
-            return snapshot.sockets.map(\.id).filter { former[$0] != passed[$0] }
-        }
-        guard recording.capture == nil else { return }
-        recording.underWay.enter()
-        requestTraffic(of: changed) { @Sendable traffic in
-            defer { recording.underWay.leave() }
-            var traffic = traffic
-            if let id = snapshot.trafficOf, let shown = snapshot.traffic { traffic[id] = shown }
-            recording.recorder.note(snapshot, traffic)
-        }
     }
 }

@@ -11,9 +11,15 @@ final class SourceList: Sendable {
     private let lints: LintSettings
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
-    private let limits: TrafficLimits
+    let limits: TrafficLimits
     /// What records this run.
     let recording = Lock<Recording?>(nil)
+    /// What its screen can go back in, while that is wanted.
+    let history = Lock<LiveHistory?>(nil)
+    /// The versions of the traffic that these two have.
+    let trafficVersions = Lock(TrafficVersions())
+    /// The other ends of connections, where somebody looks for them.
+    let peers = Lock<[SocketID: PeerEnd]?>(nil)
 
     private struct Entry: Sendable {
         let source: any SocketSource
@@ -36,10 +42,12 @@ final class SourceList: Sendable {
         }
 
         /// At another instant events begin again; so they do for a file of which none was told yet.
-        mutating func turn(to turn: UInt64) {
+        mutating func turn(to turn: UInt64, hasHistory: Bool) {
             let isFresh = merger.isEmpty && !entries.isEmpty && entries.allSatisfy { $0.source is OpenedSource }
             guard turn != self.turn || isFresh else { return }
             self.turn = turn
+            // A history of the run has numbered its events already.
+            if hasHistory, !isFresh { return }
             merger = ProgramMerger()
         }
 
@@ -69,6 +77,12 @@ final class SourceList: Sendable {
         state = Lock(first)
         makeOwn = { own }
     }
+
+    /// The last instant that was gone to.
+    var turn: UInt64 { state.withLock { $0.turn } }
+
+    /// Whether a capture file is shown.
+    var hasOpenedFiles: Bool { entries.contains { $0.source is OpenedSource } }
 
     /// Whether there is no source.
     var isEmpty: Bool { entries.isEmpty }
@@ -193,20 +207,23 @@ final class SourceList: Sendable {
     /// Answers with one snapshot of all sources, on any thread. Its events are those since the snapshot before, so there is
     /// one request at a time and each answer must be used.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        let history = history.withLock { $0 }
         let (entries, isAttaching) = state.withLock { state in
-            state.turn(to: request.turn)
+            state.turn(to: request.turn, hasHistory: history != nil)
             return (state.entries, state.attaching > 0)
         }
-        guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, then) }
+        let (live, generation) = live(request, with: history)
+        let keeping = Keeping(history: history, generation: generation)
+        guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, keeping, then) }
         let answers = Lock((snapshots: [(snapshot: EngineSnapshot, ordinal: Int)](), missing: entries.count))
         for entry in entries {
-            entry.source.requestSnapshot(own(request, of: entry.ordinal)) { @Sendable [self] snapshot in
+            entry.source.requestSnapshot(own(live, of: entry.ordinal)) { @Sendable [self] snapshot in
                 let all = answers.withLock { answers -> [(snapshot: EngineSnapshot, ordinal: Int)]? in
                     if let snapshot { answers.snapshots.append((snapshot, entry.ordinal)) }
                     answers.missing -= 1
                     return answers.missing == 0 ? answers.snapshots : nil
                 }
-                if let all { answer(all, request, then) }
+                if let all { answer(all, request, keeping, then) }
             }
         }
     }
@@ -218,13 +235,18 @@ final class SourceList: Sendable {
             own.kernel = .only(Set(ids.filter { $0.ordinal == ordinal }.map(\.own)))
         }
         own.traffic = request.traffic.flatMap { $0.ordinal == ordinal ? $0.own : nil }
+        if let versions = request.trafficVersions {
+            own.trafficVersions = Dictionary(
+                versions.lazy.filter { $0.key.ordinal == ordinal }.map { ($0.key.own, $0.value) },
+                uniquingKeysWith: { first, _ in first })
+        }
         if request.eventsFrom != nil { own.eventsFrom = state.withLock { $0.merger.expects(of: ordinal) } ?? 0 }
         return own
     }
 
     /// One snapshot of all sources, at this program's own time of day.
     private func answer(
-        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest,
+        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest, _ keeping: Keeping,
         _ then: @escaping @Sendable (EngineSnapshot) -> Void
     ) {
         let clock = SystemClock()
@@ -242,9 +264,19 @@ final class SourceList: Sendable {
             whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
         }
         whole.turn = request.turn
+        whole.peers = whole.peers ?? peers.withLock { $0 }
+        let traffic = takeTraffic(of: &whole, keeping.generation)
         former.keep(whole)
-        if request.instant == nil, let recording = recording.withLock({ $0 }) { note(whole, on: recording) }
-        then(whole)
+        if keeping.history != nil || request.instant == nil, let recording = recording.withLock({ $0 }),
+            recording.capture == nil
+        {
+            recording.recorder.note(whole, traffic)
+        }
+        if let history = keeping.history {
+            history.take(whole, traffic, for: request, then: then)
+        } else {
+            then(whole)
+        }
     }
 
     private func again(_ request: SnapshotRequest, _ then: @escaping @Sendable (EngineSnapshot) -> Void) {
@@ -269,6 +301,17 @@ final class SourceList: Sendable {
     /// Answers with what was kept of the traffic of these sockets, on any thread. Those whose source knows the traffic of
     /// the selected connection only are left out.
     func requestTraffic(
+        of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
+    ) {
+        if let history = history.withLock({ $0 }) {
+            return history.requestTraffic(of: sockets) { @Sendable [self] traffic in
+                if let traffic { then(traffic) } else { requestPresentTraffic(of: sockets, then: then) }
+            }
+        }
+        requestPresentTraffic(of: sockets, then: then)
+    }
+
+    private func requestPresentTraffic(
         of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {
         let groups = Dictionary(grouping: sockets, by: \.ordinal)

@@ -7,15 +7,15 @@ package struct OpenedCapture: Sendable {
     private enum Step: Sendable {
         case packet(CapturedPacket)
         /// An update of ours, whose last frame has its instant.
-        case update([InspectionFrame], InspectionTick)
+        case update(RecordedUpdate)
     }
 
     private var reader = CaptureReader()
     private var packets: CapturedSessions
     private var decoder = InspectionFrameDecoder()
-    private var mirror = InspectionMirror()
+    private var mirror = InspectionMirror(isRecording: true)
     private var traffic = OpenedTraffic()
-    private var tail = EventTail()
+    private var tail: EventTail
     /// The frames of an update whose end has not been read.
     private var frames: [InspectionFrame] = []
     /// Bytes read when it began.
@@ -27,6 +27,11 @@ package struct OpenedCapture: Sendable {
     /// The first and the last update of ours.
     private var first: InspectionTick?
     private var lastTime = MonotonicTime.zero
+    /// What the viewer found out beside it, and the name of the engine.
+    private var peers: [SocketID: PeerEnd] = [:]
+    private var engine: String?
+    /// The states that were passed since this was set, where they are wanted.
+    package var passing: PassedSnapshots?
     /// Whether it is a recording of ours.
     package private(set) var isOurs = false
     /// Bytes read.
@@ -35,8 +40,11 @@ package struct OpenedCapture: Sendable {
     package var instants: [MonotonicTime]?
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
+    package init(
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, events: Int = EventTail.limit
+    ) {
         limits = (each, all)
+        tail = EventTail(limit: events)
         packets = CapturedSessions(keeping: each, all: all)
         var watch = InspectionWatch()
         (watch.wantsAll, watch.wantsEvents) = (true, true)
@@ -122,7 +130,7 @@ package struct OpenedCapture: Sendable {
                     continue
                 }
                 defer { frames = [] }
-                return .update(frames, tick)
+                return .update(RecordedUpdate(frames: frames, tick: tick))
             }
         } catch {
             throw Self.unreadable(error)
@@ -133,7 +141,7 @@ package struct OpenedCapture: Sendable {
     private func time(of step: Step) -> MonotonicTime {
         switch step {
         case .packet(let packet): packets.time(of: packet.nanoseconds)
-        case .update(_, let tick): max(tick.time, lastTime)
+        case .update(let update): max(update.tick.time, lastTime)
         }
     }
 
@@ -143,17 +151,32 @@ package struct OpenedCapture: Sendable {
             let seen = packets.events.next
             packets.take(packet)
             if instants != nil, packets.events.next > seen { instants?.append(packets.latest) }
-        case .update(let frames, let tick):
-            do throws(WireError) {
-                for frame in frames { try take(frame) }
-                try mirror.take(.tick(tick))
-            } catch {
-                throw Self.unreadable(error)
-            }
-            lastTime = mirror.tick?.time ?? lastTime
-            if first == nil { first = mirror.tick }
+        case .update(let update): try take(update)
         }
     }
+
+    /// Takes an update of ours, of a file or of a recording in memory.
+    mutating func take(_ update: RecordedUpdate) throws(CaptureError) {
+        do throws(WireError) {
+            for frame in update.frames { try take(frame) }
+            try mirror.take(.tick(update.tick))
+        } catch {
+            throw Self.unreadable(error)
+        }
+        isOurs = true
+        lastTime = mirror.tick?.time ?? lastTime
+        if first == nil { first = mirror.tick }
+        if passing != nil {
+            let shown = snapshot(SnapshotRequest(), named: "")
+            passing?.append(shown)
+        }
+    }
+
+    /// Notes the update after this state: its events may be wanted before it.
+    mutating func expect(_ update: RecordedUpdate) { waiting = .update(update) }
+
+    /// Takes no update that was expected.
+    mutating func expectNothing() { waiting = nil }
 
     private mutating func take(_ frame: InspectionFrame) throws(WireError) {
         switch frame {
@@ -163,6 +186,11 @@ package struct OpenedCapture: Sendable {
                 tail.append(event)
                 instants?.append(event.time)
             }
+        case .peers(let found):
+            peers = Dictionary(found.map { ($0.socket, $0.end) }) { first, _ in first }
+        case .hello(let hello):
+            engine = hello.engine
+            try mirror.take(frame)
         default: try mirror.take(frame)
         }
     }
@@ -179,6 +207,10 @@ package struct OpenedCapture: Sendable {
 
     /// The latest instant that was taken.
     package var latest: MonotonicTime { isOurs ? lastTime : packets.latest }
+
+    /// The instant of the last update of ours that was taken, and the first update.
+    var lastUpdate: MonotonicTime? { first == nil ? nil : lastTime }
+    var beginning: InspectionTick? { first }
 
     private var startWall: Int64? { isOurs ? first?.wallNanoseconds : packets.start }
 
@@ -208,8 +240,10 @@ package struct OpenedCapture: Sendable {
             var mirror = mirror
             guard let shown = mirror.snapshot(engine: name), let tick = mirror.tick else { return nil }
             snapshot = shown
+            (snapshot.engine, snapshot.peers) = (engine ?? name, peers)
             events = tail
-            if let instant {
+            // What was shown of that very instant had no event more.
+            if let instant, instant > lastTime {
                 for event in waitingEvents where event.time <= instant { events.append(event) }
             }
             snapshot.nextEvent = max(tick.nextEvent, events.next)
@@ -231,8 +265,22 @@ package struct OpenedCapture: Sendable {
 
     /// Events before the next update, which are told with it.
     private var waitingEvents: [SocketEvent] {
-        guard case .update(let frames, _) = waiting else { return [] }
-        return frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
+        guard case .update(let update) = waiting else { return [] }
+        return update.events
+    }
+
+    /// The states that were passed, each with the events that it brought; no more is noted.
+    package mutating func takePassed() -> [EngineSnapshot] {
+        defer { passing = nil }
+        guard var states = passing?.snapshots else { return [] }
+        // The last one is what is shown.
+        if states.last?.time == lastTime { states.removeLast() }
+        var next: UInt64 = 0
+        for index in states.indices {
+            states[index].events = tail.events(from: next).prefix { $0.sequence < states[index].nextEvent }.map { $0 }
+            next = states[index].nextEvent
+        }
+        return states
     }
 
     /// What is kept of a session's traffic.

@@ -17,6 +17,8 @@ package enum InspectionFrame: Equatable, Sendable {
     case notice(String)
     /// What was told of sessions so far is void: all of them follow anew.
     case reset
+    /// The other ends of connections as the viewer found them that records this; those that are not among them are unknown.
+    case peers([InspectionPeer])
     /// What shall be told beyond the list.
     case watch(InspectionWatch)
     /// Something to be done to a connection.
@@ -39,6 +41,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case traffic = 6
         case notice = 7
         case reset = 8
+        case peers = 9
         case watch = 16
         case command = 17
     }
@@ -53,6 +56,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .traffic(let traffic): (.traffic, traffic.encoded)
         case .notice(let sentence): (.notice, InspectionText(sentence).encoded)
         case .reset: (.reset, [])
+        case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
         case .unknown: nil
@@ -86,6 +90,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .traffic: return .traffic(try WireReader.message(content))
         case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
         case .reset: return .reset
+        case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
         }

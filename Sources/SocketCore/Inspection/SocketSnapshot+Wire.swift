@@ -43,6 +43,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(33, &datagrams)
         try coder.field(34, &webSocket)
         try coder.field(35, &relay)
+        try coder.field(36, &host)
     }
 }
 
@@ -165,6 +166,7 @@ extension ConnectSnapshot: WireMessage {
         try coder.field(1, &resolvedIn)
         try coder.field(2, &addressCount)
         try coder.field(3, &attempts)
+        try coder.field(4, &deadline)
     }
 }
 

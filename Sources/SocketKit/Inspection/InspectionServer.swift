@@ -315,7 +315,7 @@ final class InspectionServer: Sendable {
             }
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
-        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .reset:
+        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers, .reset:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
                 return false

@@ -25,7 +25,9 @@ struct InspectionPageTests {
         "WebSocketCloseFrame": "CloseFrame", "WebSocketObservation": "Observation", "WebSocketSnapshot": "Frames",
         "WebSocketMessageProgress": "Incoming", "WebSocketSendProgress": "Outgoing",
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
-        "EngineCounters": "Counters", "EngineTimes": "Times",
+        "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
+        "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
+        "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder", "PeerEnd.Waiting": "Waiting",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -34,6 +36,7 @@ struct InspectionPageTests {
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
             InspectionCommand.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
+            InspectionPeer.self,
         ] { messages.visit(root) }
         let written = Self.written()
         let identifiers = Self.identifiers()
@@ -103,7 +106,7 @@ struct InspectionPageTests {
         let files = [
             "SocketSnapshot+Wire", "InspectionMessages", "InspectionCommand", "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
-            "WireVariants",
+            "WireVariants", "HostSnapshot+Wire",
         ]
         var names: [String: [UInt32: String]] = [:]
         for file in files {
