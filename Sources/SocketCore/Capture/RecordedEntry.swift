@@ -24,8 +24,8 @@ package struct RecordedEntry: Sendable {
     package enum Content: Sendable {
         /// A session came into sight; `isNew`: it has just been established.
         case session(RecordedSession, isNew: Bool)
-        /// The kernel gave or took these bytes; `isPlain`: they are the plaintext of TLS.
-        case bytes([UInt8], isSent: Bool, isPlain: Bool)
+        /// The kernel gave or took so many bytes, of which these are kept; `isPlain`: they are the plaintext of TLS.
+        case bytes(ArraySlice<UInt8>, length: Int, isSent: Bool, isPlain: Bool)
         /// A datagram, to or from an address; `length`: what it had before it was cut off.
         case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
         /// Lines of a TLS key log, which open what follows.
@@ -56,15 +56,31 @@ package struct RecordedEntry: Sendable {
         }
     }
 
+    /// Reads and writes that it says are missing.
+    package var missing: UInt64 { if case .dropped(let loss) = content { loss.operations } else { 0 } }
+
     /// Reads and writes that it tells of.
     package var operations: UInt64 {
         if case .dropped(let loss) = content { loss.operations } else { isOperation ? 1 : 0 }
     }
 
+    /// Takes the array of its bytes away, if that is of this size and nobody else holds it.
+    package mutating func takeArray(of size: Int) -> [UInt8]? {
+        guard var array = wholeArray(size) else { return nil }
+        content = .bytes([], length: size, isSent: false, isPlain: false)
+        return SpareArrays.isHeldOnce(&array) ? array : nil
+    }
+
+    /// A slice that is all of an array shares its memory.
+    private func wholeArray(_ size: Int) -> [UInt8]? {
+        if case .bytes(let slice, _, _, _) = content, slice.count == size { Array(slice) } else { nil }
+    }
+
     /// About the memory that it takes while it waits.
     package var weight: Int {
         switch content {
-        case .bytes(let bytes, _, _), .datagram(let bytes, _, _, _): bytes.count + 128
+        case .bytes(let bytes, _, _, _): bytes.count + 128
+        case .datagram(let bytes, _, _, _): bytes.count + 128
         case .snapshot(let snapshot, _): 1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count
         case .session, .ended, .closed, .dropped, .secrets: 1_024
         }
