@@ -34,6 +34,22 @@ extension SourceList {
         let engine = ofOwnEngine ? (own.source as? EngineSource)?.engine : nil
         let recorder = try SocketRecorder(recording: engine, to: request.path, options)
         recording.withLock { $0 = Recording(request.path, recorder) }
+        recordAttached(by: recorder)
+    }
+
+    /// Records what passes through the programs that are attached to, as far as they let it be seen.
+    func recordAttached(by recorder: SocketRecorder?) {
+        for (program, ordinal) in attachedPrograms {
+            guard let recorder else {
+                program.record(nil)
+                continue
+            }
+            program.record { records in
+                let now = SystemClock().now
+                recorder.note(
+                    records.compactMap { $0.entry(as: SocketID($0.session.number, of: ordinal), now: now) })
+            }
+        }
     }
 
     /// Begins to record in a file that is not there yet, while the run goes on.
@@ -53,6 +69,7 @@ extension SourceList {
         // An attached program tells each event once, to the screen.
         if hasOwnOnly { recordLastState() }
         recording.withLock { $0 = nil }
+        recordAttached(by: nil)
         current.end()
         return current.state
     }

@@ -17,6 +17,8 @@ package enum InspectionFrame: Equatable, Sendable {
     case notice(String)
     /// What was told of sessions so far is void: all of them follow anew.
     case reset
+    /// What passed, for a viewer that records it.
+    case passed([InspectionRecord])
     /// What shall be told beyond the list.
     case watch(InspectionWatch)
     /// Something to be done to a connection.
@@ -39,6 +41,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case traffic = 6
         case notice = 7
         case reset = 8
+        case passed = 10
         case watch = 16
         case command = 17
     }
@@ -53,6 +56,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .traffic(let traffic): (.traffic, traffic.encoded)
         case .notice(let sentence): (.notice, InspectionText(sentence).encoded)
         case .reset: (.reset, [])
+        case .passed(let records): (.passed, InspectionList(values: records).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
         case .unknown: nil
@@ -86,6 +90,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .traffic: return .traffic(try WireReader.message(content))
         case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
         case .reset: return .reset
+        case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
         }

@@ -71,7 +71,7 @@ package struct InspectionMirror: Sendable {
         case .reset:
             arrived = ArrivedSessions()
             isVoid = true
-        case .hello, .refusal, .notice, .watch, .command, .unknown: break
+        case .hello, .refusal, .notice, .passed, .watch, .command, .unknown: break
         }
     }
 

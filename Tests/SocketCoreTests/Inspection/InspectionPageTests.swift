@@ -25,7 +25,7 @@ struct InspectionPageTests {
         "WebSocketCloseFrame": "CloseFrame", "WebSocketObservation": "Observation", "WebSocketSnapshot": "Frames",
         "WebSocketMessageProgress": "Incoming", "WebSocketSendProgress": "Outgoing",
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
-        "EngineCounters": "Counters", "EngineTimes": "Times",
+        "EngineCounters": "Counters", "EngineTimes": "Times", "InspectionRecord": "Record",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -33,7 +33,7 @@ struct InspectionPageTests {
         var messages = FieldRecorder.Messages()
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
-            InspectionCommand.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
+            InspectionCommand.self, InspectionRecord.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
         ] { messages.visit(root) }
         let written = Self.written()
         let identifiers = Self.identifiers()
@@ -101,7 +101,8 @@ struct InspectionPageTests {
     /// The names of all fields in the source, by message and number.
     private static func identifiers() -> [String: [UInt32: String]] {
         let files = [
-            "SocketSnapshot+Wire", "InspectionMessages", "InspectionCommand", "DatagramSnapshot+Wire",
+            "SocketSnapshot+Wire", "InspectionMessages", "InspectionRecord", "InspectionCommand",
+            "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
             "WireVariants",
         ]
