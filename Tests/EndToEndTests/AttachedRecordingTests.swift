@@ -34,9 +34,9 @@ struct AttachedRecordingTests {
         /// Connects and sends a mark again and again until a file is there, then 300,000 bytes, and ends.
         func talk(until go: String) throws -> Peer {
             let client = """
-                import os, socket, sys, time
+                import os, select, socket, sys
                 s = socket.create_connection(('127.0.0.1', \(port)))
-                while not os.path.exists(sys.argv[1]): s.sendall(b'mark\\n'); time.sleep(0.02)
+                while not os.path.exists(sys.argv[1]): s.sendall(b'mark\\n'); select.select([], [], [], 0.02)
                 s.sendall(b'begin' + bytes(range(100)) * 3000 + b'end'); s.shutdown(1); s.recv(1)
                 """
             return try Peer(["python3", "-c", client, "\(folder.path)/\(go)"])

@@ -38,8 +38,8 @@ extension SourceList {
     }
 
     /// Records what passes through the programs that are attached to, as far as they let it be seen.
-    func recordAttached(by recorder: SocketRecorder?) {
-        for (program, ordinal) in attachedPrograms {
+    func recordAttached(_ only: AttachedSource? = nil, by recorder: SocketRecorder?) {
+        for (program, ordinal) in attachedPrograms where only == nil || program === only {
             guard let recorder else {
                 program.record(nil)
                 continue

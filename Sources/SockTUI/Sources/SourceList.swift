@@ -162,7 +162,7 @@ final class SourceList: Sendable {
         }
         isNew ? program.start() : program.close()
         if isNew, let recorder = recording.withLock({ $0?.recorder }), !recorder.status.hasEnded {
-            recordAttached(by: recorder)
+            recordAttached(program, by: recorder)
         }
     }
 

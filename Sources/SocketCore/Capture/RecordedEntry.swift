@@ -76,7 +76,21 @@ package struct RecordedEntry: Sendable {
         if case .bytes(let slice, _, _, _) = content, slice.count == size { Array(slice) } else { nil }
     }
 
-    /// About the memory that it takes while it waits.
+    /// Whether so many bytes are recorded where they lie, in an array of `whole` bytes that they keep from being released.
+    package static func sharesMemory(_ count: Int, of whole: Int) -> Bool {
+        count > leastShared && (whole <= mostHeld || count >= whole / 2)
+    }
+
+    private static let leastShared = 16 << 10
+    private static let mostHeld = 64 << 10
+
+    /// About the memory that it keeps from being released.
+    var held: Int {
+        guard case .bytes(let bytes, _, _, _) = content, bytes.count > Self.leastShared else { return weight }
+        return bytes.count > Self.mostHeld ? 2 * weight : Self.mostHeld + 128
+    }
+
+    /// About the bytes that it is of.
     package var weight: Int {
         switch content {
         case .bytes(let bytes, _, _, _): bytes.count + 128

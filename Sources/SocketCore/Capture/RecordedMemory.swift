@@ -35,7 +35,7 @@ package struct RecordedMemory: Sendable {
     /// Adds what happened last, and drops what is too old or too much.
     package mutating func add(_ entry: RecordedEntry) {
         kept.append(entry)
-        weight += entry.weight
+        weight += entry.held
         while let first = entries.first, weight > limit || entry.time - first.time > span { drop(first) }
         guard head > 1_024, head > kept.count / 2 else { return }
         kept.removeFirst(head)
@@ -48,7 +48,7 @@ package struct RecordedMemory: Sendable {
         head += 1
         switch entry.content {
         case .snapshot:
-            weight -= base?.weight ?? 0
+            weight -= base?.held ?? 0
             base = entry
             // The latest state is kept however large it is.
             return
@@ -58,11 +58,11 @@ package struct RecordedMemory: Sendable {
             // As long as the session it is kept, so its weight stays.
             if earlier[id] != nil { return }
         case .closed:
-            weight -= earlier[id]?.secrets.reduce(0) { $0 + $1.weight } ?? 0
+            weight -= earlier[id]?.secrets.reduce(0) { $0 + $1.held } ?? 0
             earlier[id] = nil
         case .bytes, .datagram, .dropped, .ended: break
         }
-        weight -= entry.weight
+        weight -= entry.held
     }
 
     /// All that a recording of it consists of, in order: the state before, the sessions that were there, and what is kept.

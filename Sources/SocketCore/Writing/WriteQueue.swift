@@ -259,14 +259,14 @@ extension WriteQueue {
         }
     }
 
-    /// Gives the first so many unsent bytes, each part with whether it is most of its write's. Traps on more than there are.
-    package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ isMostOfIt: Bool) -> Void) {
+    /// Gives the first so many unsent bytes, each part with how many bytes its write has. Traps on more than there are.
+    package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
         guard count > 0, let inHand else { return }
         var (left, (index, offset)) = (count, firstUnsent)
         while left > 0 {
             let bytes = index == 0 ? inHand.write.bytes : waiting[index - 1].bytes
             let part = bytes[offset...].prefix(left)
-            body(part, part.count > bytes.count / 4 * 3)
+            body(part, bytes.count)
             (left, index, offset) = (left - part.count, index + 1, 0)
         }
     }

@@ -142,15 +142,10 @@ extension Connection {
 
     /// The same where somebody records, and keeps the memory of a long read.
     private func receiveTaped(_ descriptor: Int32, _ tapes: EngineTapes, atMost wanted: Int) -> Bool {
-        let (result, room) = tapes.receive(atMost: wanted) {
-            engine.kernel.receive(descriptor, into: $0, peek: false)
-        }
+        let kernel = engine.kernel
+        let (result, room) = tapes.receive(atMost: wanted) { kernel.receive(descriptor, into: $0, peek: false) }
         defer { tapes.endReceiving() }
-        return took(result, of: room) {
-            let bytes = tapes.takeReceived($0)
-            tapeReceived(bytes)
-            bytes.withUnsafeBytes { gather(lend($0)) }
-        }
+        return took(result, of: room) { tapeReceived($0, tapes) { gather(lend($0)) } }
     }
 
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.

@@ -27,9 +27,9 @@ final class EngineTapes {
     }
 
     /// What was received: the room itself, or where that would be mostly empty, a copy.
-    func takeReceived(_ count: Int) -> ArraySlice<UInt8> {
+    fileprivate func takeReceived(_ count: Int) -> ArraySlice<UInt8> {
         guard keepsBytes else { return room[..<count] }
-        guard count > RecordingTape.roomSize / 4 * 3 else { return Array(room[..<count])[...] }
+        guard RecordedEntry.sharesMemory(count, of: room.count) else { return Array(room[..<count])[...] }
         return room[..<count]
     }
 
@@ -98,8 +98,11 @@ extension Connection {
         }
     }
 
-    func tapeReceived(_ bytes: ArraySlice<UInt8>) {
-        if let tapes = engine.tapes { tape(shared: bytes, isSent: false, to: tapes) }
+    /// What the kernel gave, which `use` gets too.
+    func tapeReceived(_ count: Int, _ tapes: EngineTapes, _ use: (UnsafeRawBufferPointer) -> Void) {
+        let bytes = tapes.takeReceived(count)
+        tape(shared: bytes, isSent: false, to: tapes)
+        bytes.withUnsafeBytes(use)
     }
 
     /// The first so many bytes of what waits to be sent: the kernel has taken them. Long writes are shared, not copied.
@@ -108,8 +111,8 @@ extension Connection {
         guard tapes.keepsBytes else { return tape(shared: [], length: count, isSent: true, to: tapes) }
         func tell(_ bytes: ArraySlice<UInt8>) { tape(shared: bytes, isSent: true, to: tapes) }
         var short: [UInt8] = []
-        machine.writing.forEachUnsent(first: count) { part, isMostOfIt in
-            if isMostOfIt, part.count > ShortArrays.mostCapacity {
+        machine.writing.forEachUnsent(first: count) { part, whole in
+            if RecordedEntry.sharesMemory(part.count, of: whole) {
                 if !short.isEmpty { tell(short[...]) }
                 short = []
                 tell(part)

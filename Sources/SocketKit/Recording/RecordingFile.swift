@@ -122,7 +122,7 @@ package struct RecordingFile: Sendable {
         _ parts: ArraySlice<ArraySlice<UInt8>>, _ list: UnsafeMutableBufferPointer<iovec>, filled: Int
     ) -> Int {
         guard filled < list.count, let first = parts.first else {
-            return writev(descriptor, list.baseAddress, Int32(filled))
+            return pwritev(descriptor, list.baseAddress, Int32(filled), off_t(written))
         }
         return first.withUnsafeBytes {
             let start = UnsafeMutableRawPointer(mutating: $0.baseAddress)

@@ -15,7 +15,8 @@ final class RecordingTape: Sendable {
         /// What was lost of each stream since its last entry: plaintext, and what was on the wire.
         var losses: [Stream: RecordedLoss] = [:]
         var isClosed = false
-        /// Room for reads whose bytes are done.
+        /// Room for entries that come, and for reads.
+        var spare: [RecordedEntry] = []
         var rooms: [[UInt8]] = []
     }
 
@@ -26,6 +27,7 @@ final class RecordingTape: Sendable {
     /// A read has room for so many bytes.
     static let roomSize = 65_536
     private static let roomLimit = 64
+    private static let mostSpare = 1 << 14
 
     /// Whether payload is kept, or only counted.
     let keepsBytes: Bool
@@ -149,8 +151,11 @@ final class RecordingTape: Sendable {
     func take(atMost most: Int = .max) -> (entries: [RecordedEntry], isClosed: Bool) {
         state.withLock { state in
             guard state.weight > most else {
-                defer { (state.entries, state.weight) = ([], 0) }
-                return (state.entries, state.isClosed)
+                var taken: [RecordedEntry] = []
+                swap(&taken, &state.entries)
+                swap(&state.entries, &state.spare)
+                state.weight = 0
+                return (taken, state.isClosed)
             }
             var (weight, count) = (0, 0)
             while weight < most {
@@ -163,15 +168,16 @@ final class RecordingTape: Sendable {
         }
     }
 
-    /// Keeps the room of entries that nobody needs any more, for reads that come.
+    /// Keeps the room of entries that nobody needs any more, which are gone then.
     func reuse(_ entries: inout [RecordedEntry]) {
         var rooms: [[UInt8]] = []
         for index in entries.indices {
             guard rooms.count < Self.roomLimit, let room = entries[index].takeArray(of: Self.roomSize) else { continue }
             rooms.append(room)
         }
-        guard !rooms.isEmpty else { return }
+        entries.removeAll(keepingCapacity: entries.capacity < Self.mostSpare)
         state.withLock { state in
+            if state.spare.capacity < entries.capacity { swap(&state.spare, &entries) }
             state.rooms += rooms.prefix(max(0, Self.roomLimit - state.rooms.count))
         }
     }
@@ -191,9 +197,9 @@ final class RecordingTape: Sendable {
 }
 
 extension RecordingTape.State {
-    fileprivate mutating func append(_ entry: RecordedEntry) {
-        entries.append(entry)
+    fileprivate mutating func append(_ entry: consuming RecordedEntry) {
         weight += entry.weight
+        entries.append(entry)
     }
 
     fileprivate mutating func lose(_ count: Int, isSent: Bool, _ stream: RecordingTape.Stream) {

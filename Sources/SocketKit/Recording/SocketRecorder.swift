@@ -176,7 +176,7 @@ public final class SocketRecorder: Sendable {
     /// Blocks are written when there are so many bytes of them; by no more than that the limit is exceeded.
     private var blockSize: Int { min(1 << 20, (options.limit ?? .max) / 8) }
     /// From the first entry on, others are waited for so long: one wake-up for all of them.
-    private static let gathering = DispatchTimeInterval.milliseconds(2)
+    private static let gathering = DispatchTimeInterval.milliseconds(4)
 
     /// What the thread that writes a file works on.
     private struct Work {
@@ -221,7 +221,6 @@ public final class SocketRecorder: Sendable {
                 note(work.entries, in: &work.snapshots)
                 try write(&work)
                 tape.reuse(&work.entries)
-                work.entries = []
                 if isClosed { break }
                 askForSnapshot(&work.snapshots)
             }
