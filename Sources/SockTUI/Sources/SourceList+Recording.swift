@@ -40,6 +40,22 @@ extension SourceList {
         recording.withLock { $0 = Recording(request.path, recorder, of: capture) }
         // What was kept of the traffic before goes into the file too.
         trafficVersions.withLock { $0.startOver() }
+        if capture == nil { recordAttached(by: recorder) }
+    }
+
+    /// Records what passes through the programs that are attached to, as far as they let it be seen.
+    func recordAttached(_ only: AttachedSource? = nil, by recorder: SocketRecorder?) {
+        for (program, ordinal) in attachedPrograms where only == nil || program === only {
+            guard let recorder else {
+                program.record(nil)
+                continue
+            }
+            program.record { records in
+                let now = SystemClock().now
+                recorder.note(
+                    records.compactMap { $0.entry(as: SocketID($0.session.number, of: ordinal), now: now) })
+            }
+        }
     }
 
     /// Begins to record in a file that is not there yet, while the run goes on.
@@ -59,6 +75,7 @@ extension SourceList {
         // An attached program tells each event once, to the screen.
         if hasOwnOnly { recordLastState() }
         recording.withLock { $0 = nil }
+        recordAttached(by: nil)
         current.end()
         return current.state
     }

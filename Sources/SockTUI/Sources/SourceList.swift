@@ -166,7 +166,12 @@ final class SourceList: Sendable {
         }
     }
 
-    private var attached: [AttachedSource] { entries.compactMap { $0.source as? AttachedSource } }
+    private var attached: [AttachedSource] { attachedPrograms.map(\.program) }
+
+    /// The programs that are attached to, with their ordinals.
+    var attachedPrograms: [(program: AttachedSource, ordinal: Int)] {
+        entries.compactMap { entry in (entry.source as? AttachedSource).map { ($0, entry.ordinal) } }
+    }
 
     /// Programs that one run attaches to, those that have ended since included: what they told stays.
     private static let limit = 64
@@ -181,6 +186,9 @@ final class SourceList: Sendable {
             return !isKnown
         }
         isNew ? program.start() : program.close()
+        if isNew, let recorder = recording.withLock({ $0?.recorder }), !recorder.status.hasEnded {
+            recordAttached(program, by: recorder)
+        }
     }
 
     /// What is new of the programs that are attached to; nil: there are none.

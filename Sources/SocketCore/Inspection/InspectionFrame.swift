@@ -19,6 +19,8 @@ package enum InspectionFrame: Equatable, Sendable {
     case reset
     /// The other ends of connections as the viewer found them that records this; those that are not among them are unknown.
     case peers([InspectionPeer])
+    /// What passed, for a viewer that records it.
+    case passed([InspectionRecord])
     /// What shall be told beyond the list.
     case watch(InspectionWatch)
     /// Something to be done to a connection.
@@ -42,6 +44,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case notice = 7
         case reset = 8
         case peers = 9
+        case passed = 10
         case watch = 16
         case command = 17
     }
@@ -57,6 +60,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .notice(let sentence): (.notice, InspectionText(sentence).encoded)
         case .reset: (.reset, [])
         case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
+        case .passed(let records): (.passed, InspectionList(values: records).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
         case .unknown: nil
@@ -91,6 +95,7 @@ package enum InspectionFrame: Equatable, Sendable {
         case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
         case .reset: return .reset
         case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
+        case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
         }

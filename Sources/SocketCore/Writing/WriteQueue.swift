@@ -259,6 +259,18 @@ extension WriteQueue {
         }
     }
 
+    /// Gives the first so many unsent bytes, each part with how many bytes its write has. Traps on more than there are.
+    package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
+        guard count > 0, let inHand else { return }
+        var (left, (index, offset)) = (count, firstUnsent)
+        while left > 0 {
+            let bytes = index == 0 ? inHand.write.bytes : waiting[index - 1].bytes
+            let part = bytes[offset...].prefix(left)
+            body(part, bytes.count)
+            (left, index, offset) = (left - part.count, index + 1, 0)
+        }
+    }
+
     /// The writes whose bytes `withUnsent` lends, in the same order.
     package func unsentOperations(most: Int) -> [OperationID] {
         guard wantsToSend, let inHand else { return [] }

@@ -70,7 +70,6 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
-            if case .bytes(let count) = result { tape(buffers, count, isSent: true) }
             if let watch, case .bytes(let count) = result {
                 watch.sent(buffers, count, of: machine.writing, in: engine)
             }
@@ -80,6 +79,7 @@ extension Connection {
             sent += UInt64(count)
             lastActivity = engine.now
             engine.counters.sent += UInt64(count)
+            if engine.tapes != nil { tapeSent(count) }
             machine.writing.wrote(count, now: engine.now)
             performWrites()
             if count < offered { writeIsBlocked() }

@@ -79,6 +79,8 @@ final class Connection {
     }
     @exclusivity(unchecked) private(set) var peerClosedTime: MonotonicTime?
     @exclusivity(unchecked) var hasToldPeerClosed = false
+    /// Those who record it and know it; see `EngineTapes`.
+    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
     /// More bytes are queued for writing than the high watermark allows.
     @exclusivity(unchecked) var isAboveHighMark = false
     /// When a byte last passed, either way.

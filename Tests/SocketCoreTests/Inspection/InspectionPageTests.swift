@@ -27,7 +27,7 @@ struct InspectionPageTests {
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
         "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
         "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
-        "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder", "PeerEnd.Waiting": "Waiting",
+        "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder", "PeerEnd.Waiting": "Waiting",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -35,7 +35,7 @@ struct InspectionPageTests {
         var messages = FieldRecorder.Messages()
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
-            InspectionCommand.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
+            InspectionCommand.self, InspectionRecord.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
             InspectionPeer.self,
         ] { messages.visit(root) }
         let written = Self.written()
@@ -104,7 +104,8 @@ struct InspectionPageTests {
     /// The names of all fields in the source, by message and number.
     private static func identifiers() -> [String: [UInt32: String]] {
         let files = [
-            "SocketSnapshot+Wire", "InspectionMessages", "InspectionCommand", "DatagramSnapshot+Wire",
+            "SocketSnapshot+Wire", "InspectionMessages", "InspectionRecord", "InspectionCommand",
+            "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
             "WireVariants", "HostSnapshot+Wire",
         ]
