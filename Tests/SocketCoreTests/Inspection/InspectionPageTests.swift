@@ -27,7 +27,8 @@ struct InspectionPageTests {
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
         "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
         "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
-        "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder", "PeerEnd.Waiting": "Waiting",
+        "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
+        "PeerEnd.Waiting": "Waiting",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
