@@ -42,6 +42,9 @@ struct ExportRun {
                 sentence: "\(request.file): \(rows.count) sessions match, and this is of one; name it as in id:1"
                     + list + more, status: 2)
         }
+        if let obstacle = row.obstacle {
+            throw Refusal(sentence: "\(request.file): \(row.id): \(obstacle); --as pcapng has all of it")
+        }
         return try writeConversation(of: row, index.start)
     }
 
