@@ -12,10 +12,12 @@ extension Action {
             "rewind", .change { $0.moveInstant(bySeconds: -1) },
             .key(
                 [.left], in: everywhere, "one second back, in an opened file", hint: "back 1s",
-                if: { $0.canRewind })),
+                if: { $0.canRewind }),
+            .key([.altLeft], in: [.composer], "one second back, in an opened file")),
         Action(
             "forward", .change { $0.moveInstant(bySeconds: 1) },
-            .key([.right], in: [.rewound], "one second on", hint: "on 1s")),
+            .key([.right], in: [.rewound], "one second on", hint: "on 1s"),
+            .key([.altRight], in: [.composer], "one second on, where it shows the past")),
         Action(
             "rewind-far", .change { $0.moveInstant(bySeconds: -10) },
             .key([.shiftLeft], in: everywhere, "ten seconds back, in an opened file")),
