@@ -88,7 +88,7 @@ extension Effect {
             .completePath,
             .save, .copy,
             .record, .stopRecording, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember,
-            .find, .stopFind,
+            .find, .stopFind, .dissect,
             .saveTraffic:
             nil
         }
