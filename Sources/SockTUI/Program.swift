@@ -98,7 +98,7 @@ enum Program {
         looking.listsOnlyMatches = true
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
-            looking: looking, lints: invocation.lints)
+            looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral)
         if let problem = sources.prepare(invocation) { return problem }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
@@ -115,7 +115,8 @@ enum Program {
         _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Int32
     ) -> Int32 {
         let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
+            opensSeveral: invocation.opensSeveral)
         if let problem = sources.prepare(invocation) { return problem }
         let status = run(sources)
         sources.close()

@@ -39,7 +39,8 @@ enum TerminalRun {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
         let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
+            opensSeveral: invocation.opensSeveral)
         let leave = {
             terminal.leave()
             CrashGuard.disarm()

@@ -133,6 +133,7 @@ struct KeyCase {
 
     private static let composer: [String: KeyCase] = [
         "destination": .shows("a stream has one peer"),
+        "rewind": .shows("only an opened file can be rewound"), "forward": .shows("only an opened file can be rewound"),
         "send": KeyCase(before: ["type abc"], shows: ["write 5 B"]),
         "insert-line": KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         "history-up": KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),

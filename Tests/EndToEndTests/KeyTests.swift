@@ -147,6 +147,8 @@ private final class KeyPress {
         case .escape: "Escape"
         case .shiftLeft: "S-Left"
         case .shiftRight: "S-Right"
+        case .altLeft: "M-Left"
+        case .altRight: "M-Right"
         case .enter, .tab, .up, .down, .left, .right, .home, .end, .function: key.label
         }
     }

@@ -47,6 +47,20 @@ struct RewindTests {
         }
     }
 
+    @Test("In the composer arrows move the cursor, and with Alt they go one second")
+    func composer() {
+        var model = Conversation.model(ascii: true, size: Size(80, 24))
+        var snapshot = Conversation.snapshot()
+        let last = snapshot.wallNanoseconds
+        snapshot.moment = SnapshotMoment(first: last - 60_000_000_000, last: last)
+        _ = model.update(.snapshot(snapshot))
+        model.type("ab")
+        model.press(.left, .altLeft, .altLeft, .altRight)
+        #expect(model.isComposing && model.shared.rewind?.instant == last - 1_000_000_000)
+        model.type("X")
+        #expect(model.composer.editor.text == "aXb")
+    }
+
     @Test("Arrows go one second, with Shift ten, and never beyond what there is")
     func arrows() {
         var model = Self.model()

@@ -19,10 +19,12 @@ extension Action {
             },
             .key(
                 [.left], in: everywhere, "one second back, in an opened file or with --rewind", hint: "back 1s",
-                if: { $0.canRewind })),
+                if: { $0.canRewind }),
+            .key([.altLeft], in: [.composer], "one second back, in an opened file or with --rewind")),
         Action(
             "forward", .change { $0.moveInstant(bySeconds: 1) },
-            .key([.right], in: [.rewound], "one second on", hint: "on 1s")),
+            .key([.right], in: [.rewound], "one second on", hint: "on 1s"),
+            .key([.altRight], in: [.composer], "one second on, where it shows the past")),
         Action(
             "rewind-far", .change { $0.moveInstant(bySeconds: -10) },
             .key([.shiftLeft], in: everywhere, "ten seconds back")),

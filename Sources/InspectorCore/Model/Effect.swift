@@ -90,6 +90,8 @@ package enum Effect: Hashable, Sendable {
     /// Search the payloads of many connections in the background; another search takes its place.
     case find(FindRequest)
     case stopFind
+    /// Let another program dissect traffic.
+    case dissect(DissectionRequest)
     /// Open bytes in the person's editor.
     case edit(EditSubject, [UInt8])
     /// From now on reply by these rules.
@@ -150,6 +152,8 @@ package enum Message: Sendable {
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
+    /// What the program that dissects traffic said.
+    case dissection(DissectionNews)
     /// How the recording is doing; `nil`: nothing is recorded.
     case recording(RecordingState?)
     /// The terminal has said whether its background is light; what is shown has other colors now.

@@ -7,7 +7,8 @@ extension Model {
 
     mutating func cycleView() {
         guard tab == .detail else { return traffic.cycleView(in: document) }
-        traffic.viewMode = traffic.viewMode.next(after: ViewMode.automatic(detail.unread?.found.bytes ?? []))
+        traffic.viewMode = traffic.viewMode.next(
+            after: ViewMode.automatic(detail.unread?.found.bytes ?? []), dissects: false)
     }
 
     mutating func scrollTraffic(_ step: Int) { traffic.scroll(step, in: document, height: layout.traffic.height) }

@@ -53,7 +53,7 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection:
             learn(message)
             effects = []
         case .edited(let subject, let bytes, let wasChanged):
@@ -67,7 +67,7 @@ extension Model {
         measureWarnings()
         dropUnread()
         keepInSight()
-        return allowed(effects)
+        return allowed(effects) + followDissection()
     }
 
     /// Takes in what the shell found out.
@@ -83,6 +83,7 @@ extension Model {
         case .programs(let news): take(news)
         case .unread(let look): take(look)
         case .recording(let recording): take(recording)
+        case .dissection(let news): dissection.take(news)
         default: break
         }
     }

@@ -58,6 +58,7 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
+    package internal(set) var dissection = Dissection()
     package internal(set) var list = ListPane()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false

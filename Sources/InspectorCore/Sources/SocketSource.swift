@@ -91,7 +91,7 @@ extension Effect {
             .save, .copy,
             .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
             .remember,
-            .find, .stopFind,
+            .find, .stopFind, .dissect,
             .saveTraffic:
             nil
         }

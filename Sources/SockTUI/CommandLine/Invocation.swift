@@ -77,6 +77,9 @@ struct Invocation: Equatable {
 }
 
 extension Invocation {
+    /// Whether more than one capture file is opened.
+    var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
+
     /// An option that names a file which this program would read or write; `nil`: there is none.
     var optionWithFile: String? {
         if case .script = mode { return "--script" }

@@ -24,7 +24,11 @@ struct ExportRun {
     private func run() throws(Refusal) -> Int32 {
         let (rows, start) = try file.rows()
         guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, start) }
-        return try writeConversation(of: try file.one(of: rows), start)
+        let row = try file.one(of: rows)
+        if let obstacle = row.obstacle {
+            throw Refusal(sentence: "\(request.file): \(row.id): \(obstacle); --as pcapng has all of it")
+        }
+        return try writeConversation(of: row, start)
     }
 
     private var span: ClosedRange<Duration> { request.from...(request.to ?? .seconds(Int64.max / 2)) }

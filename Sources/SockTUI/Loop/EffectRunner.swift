@@ -14,6 +14,7 @@ struct EffectRunner: Sendable {
     var log: ProgramLog?
     private let transmitter: Transmitter
     private let finder: PayloadFinder
+    private let dissector: Dissector
     private let peers: PeerFinder?
     /// Files are read and written here, so that a slow disk holds up neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
@@ -33,6 +34,7 @@ struct EffectRunner: Sendable {
         self.log = log
         transmitter = Transmitter(sources: sources, inbox: inbox)
         finder = PayloadFinder(sources: sources, inbox: inbox)
+        dissector = Dissector { @Sendable [inbox] in inbox.post(.dissection($0)) }
     }
 
     /// Asks for a snapshot; it comes as a message.
@@ -106,6 +108,7 @@ struct EffectRunner: Sendable {
             }
         case .find(let request): finder.start(request)
         case .stopFind: finder.stop()
+        case .dissect(let request): dissector.perform(request)
         case .copy(let bytes): tell { SavedBytes.copy(bytes) }
         case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
@@ -117,7 +120,10 @@ struct EffectRunner: Sendable {
     }
 
     /// Waits a moment for what is still being written.
-    func finish() { _ = writes.wait(timeout: .now() + .seconds(1)) }
+    func finish() {
+        dissector.stop()
+        _ = writes.wait(timeout: .now() + .seconds(1))
+    }
 
     private func record(_ path: String) -> Result<String, MessageText.Unsendable> {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }

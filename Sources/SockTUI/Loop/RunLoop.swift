@@ -157,7 +157,7 @@ final class RunLoop {
         case .copy(let bytes) where screen.copy(bytes):
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
-        case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
+        case .copy, .save, .saveTraffic, .find, .stopFind, .dissect: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .capture, .startDemo,
             .transmit,
             .record, .stopRecording, .keepHistory,

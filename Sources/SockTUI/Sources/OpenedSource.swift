@@ -78,7 +78,8 @@ final class OpenedSource: SocketSource {
 
     /// Opens it.
     /// - Throws: why it cannot be, in a sentence that names the file.
-    init(path: String, keeping limits: TrafficLimits) throws(AttachError) {
+    /// `zero`: the time of day at which its clock is to be 0, where several files are opened; see `OpenedCapture`.
+    init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -88,7 +89,7 @@ final class OpenedSource: SocketSource {
             Glibc.close(descriptor)
             throw AttachError(sentence: "must be a file, a recording or a capture")
         }
-        var capture = OpenedCapture(keeping: limits.each, all: limits.all)
+        var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)
         let index = CaptureIndex(capture)
         capture.instants = []
         seeking = DispatchQueue(label: "rewind \(name)", qos: .userInitiated)

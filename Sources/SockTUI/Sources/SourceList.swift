@@ -12,6 +12,8 @@ final class SourceList: Sendable {
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
     let limits: TrafficLimits
+    /// Whether several files are opened, which then have one clock: the time of day.
+    private let opensSeveral: Bool
     /// What records this run.
     let recording = Lock<Recording?>(nil)
     /// What its screen can go back in, while that is wanted.
@@ -62,9 +64,9 @@ final class SourceList: Sendable {
     /// `limits`: how much traffic the own engine keeps. `looking`: how sockets of other programs are looked at.
     init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
-        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings()
+        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings(), opensSeveral: Bool = false
     ) {
-        (self.looking, self.lints, self.limits) = (looking, lints, limits)
+        (self.looking, self.lints, self.limits, self.opensSeveral) = (looking, lints, limits, opensSeveral)
         state = Lock(State())
         makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
@@ -73,7 +75,7 @@ final class SourceList: Sendable {
     init(own: any OpeningSource) {
         var first = State()
         first.setOwn(own)
-        (looking, lints, limits) = (HostOptions(), LintSettings(), TrafficLimits())
+        (looking, lints, limits, opensSeveral) = (HostOptions(), LintSettings(), TrafficLimits(), false)
         state = Lock(first)
         makeOwn = { own }
     }
@@ -143,7 +145,7 @@ final class SourceList: Sendable {
 
     /// Adds what a capture file tells.
     func openFile(_ path: String) throws(AttachError) {
-        let source = try OpenedSource(path: path, keeping: limits)
+        let source = try OpenedSource(path: path, keeping: limits, zero: opensSeveral ? 0 : nil)
         _ = state.withLock { $0.add(source) }
         source.start()
     }
@@ -266,9 +268,7 @@ final class SourceList: Sendable {
             return again(request, then)
         }
         // A file has the time of day at which it was made.
-        if let opened = snapshots.first, entries.allSatisfy({ $0.source is OpenedSource }) {
-            whole.wallNanoseconds = opened.snapshot.wallNanoseconds
-        } else {
+        if snapshots.isEmpty || !entries.allSatisfy({ $0.source is OpenedSource }) {
             whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
         }
         whole.turn = request.turn

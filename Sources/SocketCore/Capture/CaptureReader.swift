@@ -39,6 +39,8 @@ package struct CaptureReader: Sendable {
     private var form = Form.unknown
     private var interfaces: [CaptureInterface] = []
     private var waiting: [Entry] = []
+    /// The time of the last packet.
+    private var latest: Int64 = 0
     /// Bytes before the next block.
     package private(set) var offset: UInt64 = 0
     /// Blocks that say nothing which is understood here.
@@ -82,7 +84,10 @@ package struct CaptureReader: Sendable {
                 case .pcapng: try nextBlock()
                 case .pcap(let interface, let length): try nextRecord(interface, length)
                 }
-            if let entry { return entry }
+            if let entry {
+                if case .packet(let packet) = entry { latest = packet.nanoseconds }
+                return entry
+            }
             guard head > before || !waiting.isEmpty else { return nil }
         }
     }
@@ -201,11 +206,12 @@ package struct CaptureReader: Sendable {
 
     private mutating func interface(_ content: CaptureCursor) -> Entry? {
         var content = content
-        guard let link: UInt16 = content.number(), content.skip(6), interfaces.count < Self.interfaceLimit else {
-            return nil
-        }
+        guard let link: UInt16 = content.number(), content.skip(2), let snapLength: UInt32 = content.number(),
+            interfaces.count < Self.interfaceLimit
+        else { return nil }
         let options = CaptureOptions(content)
         var interface = CaptureInterface(link: link)
+        interface.snapLength = snapLength > 0 ? Int(snapLength) : .max
         (interface.name, interface.description) = (options.text(2), options.text(3))
         if let resolution = options[9]?.first { interface.resolution(resolution) }
         if let bytes = options[14], bytes.count == 8 {
@@ -252,13 +258,14 @@ package struct CaptureReader: Sendable {
         return packet
     }
 
-    /// Such a packet has no time.
+    /// Such a packet has no time: it is given that of the packet before it.
     private func simplePacket(_ content: CaptureCursor) -> CapturedPacket? {
         var content = content
         guard let length: UInt32 = content.number(), let interface = interfaces.first else { return nil }
         var packet = CapturedPacket(interface: 0, link: interface.link)
-        packet.bytes = content.rest.prefix(Int(length))
+        packet.bytes = content.rest.prefix(min(Int(length), interface.snapLength))
         packet.length = Int(length)
+        packet.nanoseconds = latest
         return packet
     }
 

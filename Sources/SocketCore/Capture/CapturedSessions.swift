@@ -27,20 +27,29 @@ package struct CapturedSessions: Sendable {
     /// The number of the latest session of each flow.
     private var flows: [Flow: UInt64] = [:]
     private var interfaces: [CaptureInterface] = []
+    private let zero: Int64?
     private var keeps: (each: Int, all: Int)
     /// What its traffic takes.
     private(set) var cost = 0
     /// What its streams remember of bytes that came, and of those that wait.
     private var remembered = 0
+    /// What waits in all streams for bytes before it.
+    package private(set) var waiting = 0
     /// The latest events.
     package private(set) var events = EventTail()
 
     /// The most that all streams remember, to compare what comes again.
     private static let rememberedLimit = 32 << 20
+    /// The most that waits in all streams together.
+    package static let waitingLimit = 16 << 20
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
+    /// `zero`: the time of day at which its clock is 0; without, that of the first packet.
+    package init(
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, zero: Int64? = nil
+    ) {
         keeps = (each, all)
+        self.zero = zero
     }
 
     /// Packets that carry neither TCP nor UDP.
@@ -66,11 +75,13 @@ package struct CapturedSessions: Sendable {
             refused += 1
             return nil
         }
-        let before = (sessions[index].store.cost, sessions[index].remembered)
+        let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
         let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
         cost += sessions[index].store.cost - before.0
         remembered += sessions[index].remembered - before.1
+        waiting += sessions[index].waiting - before.2
         tell(index, time)
+        if waiting > Self.waitingLimit { giveUp(time) }
         if keeps.each > 0, cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
         if remembered > Self.rememberedLimit { forget() }
         return (index, parsed.source == sessions[index].local, parsed, pieces)
@@ -87,6 +98,26 @@ package struct CapturedSessions: Sendable {
                     second: second))
         }
     }
+
+    /// Lets the streams in which most waits wait no longer, so that half of the room is free.
+    private mutating func giveUp(_ time: MonotonicTime) {
+        let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
+        for index in sessions.indices where sessions[index].waiting > share {
+            let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
+            sessions[index].giveUp(at: time, limit: keeps.each)
+            cost += sessions[index].store.cost - before.0
+            remembered += sessions[index].remembered - before.1
+            waiting += sessions[index].waiting - before.2
+            tell(index, time)
+        }
+    }
+
+    /// Holes that were waited for no longer because a limit was reached, of one stream or of all.
+    package var givenUp: UInt64 { sessions.reduce(0) { $0 &+ $1.givenUp } }
+    /// Bytes that came again and differed.
+    package var differing: UInt64 { sessions.reduce(0) { $0 &+ $1.differing } }
+    /// Bytes of streams from before the first that was seen.
+    package var early: UInt64 { sessions.reduce(0) { $0 &+ $1.early } }
 
     /// Forgets the bytes that what comes again is compared with.
     mutating func forget() {
@@ -111,9 +142,9 @@ package struct CapturedSessions: Sendable {
         (start, origin, latest) = (nanoseconds, time, time)
     }
 
-    /// The instant of a packet, counted from the beginning.
+    /// The instant of a packet, counted from the beginning, or from the zero of the common clock.
     package func time(of nanoseconds: Int64) -> MonotonicTime {
-        origin + .nanoseconds(max(0, nanoseconds - (start ?? nanoseconds)))
+        origin + .nanoseconds(max(0, nanoseconds - (zero ?? start ?? nanoseconds)))
     }
 
     /// Where a session is in `sessions`; `nil` if it is not kept any more.

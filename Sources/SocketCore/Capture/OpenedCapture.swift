@@ -21,6 +21,10 @@ package struct OpenedCapture: Sendable {
     /// Bytes read when it began.
     private var updateBegan: UInt64 = 0
     private static let updateLimit: UInt64 = 64 << 20
+    /// The time of day at which its clock is 0, in nanoseconds since 1970; `nil`: its clock is the file's own.
+    private let zero: Int64?
+    /// The frames before the first instant of ours, until it is known how far that clock is from this one.
+    private var unshifted: [UInt8]?
     /// What comes next, where that is later than what was wanted.
     private var waiting: Step?
     private var limits: (each: Int, all: Int)
@@ -40,12 +44,17 @@ package struct OpenedCapture: Sendable {
     package var instants: [MonotonicTime]?
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
+    /// `zero`: the time of day, in nanoseconds since 1970, at which its clock is to be 0, so that several files have one
+    /// clock; without, it is the file's own.
     package init(
-        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, events: Int = EventTail.limit
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal,
+        events: Int = EventTail.limit, zero: Int64? = nil
     ) {
         limits = (each, all)
+        self.zero = zero
+        unshifted = zero == nil ? nil : []
         tail = EventTail(limit: events)
-        packets = CapturedSessions(keeping: each, all: all)
+        packets = CapturedSessions(keeping: each, all: all, zero: zero)
         var watch = InspectionWatch()
         (watch.wantsAll, watch.wantsEvents) = (true, true)
         mirror.watches(watch)
@@ -91,9 +100,13 @@ package struct OpenedCapture: Sendable {
             count(UInt64(reader.pending), "bytes of a block that was cut off"),
             count(max(packets.dropped, reader.lost), "packets or operations not recorded"),
             count(missing, "bytes missing"),
+            count(packets.givenUp, "holes given up for want of room"),
+            count(packets.early, "bytes from before the first of their stream"),
+            count(packets.differing, "bytes that came again and differed, left out"),
             count(packets.skipped, "packets that are neither TCP nor UDP"),
             count(packets.refused, "packets of more than \(CapturedSessions.limit) sessions"),
-            count(packets.lostFragments, "fragments without the rest"), count(reader.skipped, "blocks not understood"),
+            count(packets.lostFragments, "fragments without the rest, or too many"),
+            count(reader.skipped, "blocks not understood"),
         ].compactMap { $0 }
     }
 
@@ -112,6 +125,7 @@ package struct OpenedCapture: Sendable {
                 packets.countOnly(packet)
             case .frames(let bytes):
                 isOurs = true
+                unshifted?.append(contentsOf: bytes)
                 decoder.append(bytes)
             case .name, .secrets: break
             }
@@ -130,12 +144,25 @@ package struct OpenedCapture: Sendable {
                     continue
                 }
                 defer { frames = [] }
+                if let bytes = unshifted.take(), let zero {
+                    // They are read once more, as they are in the common clock.
+                    decoder = InspectionFrameDecoder(shift: Self.shift(of: tick, to: zero))
+                    decoder.append(bytes)
+                    continue
+                }
                 return .update(RecordedUpdate(frames: frames, tick: tick))
             }
         } catch {
             throw Self.unreadable(error)
         }
         return nil
+    }
+
+    /// Nanoseconds from the clock that a tick is told in to the one that is 0 at a time of day; 0 where the tick lies.
+    private static func shift(of tick: InspectionTick, to zero: Int64) -> Int64 {
+        let (since, isFar) = tick.wallNanoseconds.subtractingReportingOverflow(zero)
+        let (shift, overflow) = since.subtractingReportingOverflow(tick.time.nanoseconds)
+        return isFar || overflow ? 0 : shift
     }
 
     private func time(of step: Step) -> MonotonicTime {
@@ -203,7 +230,7 @@ package struct OpenedCapture: Sendable {
     // MARK: Time
 
     /// The instant that it begins with, of its own clock; `nil` before there is one.
-    package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map { _ in .zero } }
+    package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map(packets.time) }
 
     /// The latest instant that was taken.
     package var latest: MonotonicTime { isOurs ? lastTime : packets.latest }

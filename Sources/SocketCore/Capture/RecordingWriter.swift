@@ -279,7 +279,7 @@ package struct RecordingWriter: Sendable {
 
 extension SyntheticPacket {
     /// The ends of a session: its own, or loopback addresses made from its number where it has none of IP.
-    static func ends(of session: RecordedSession) -> (local: End, peer: End) {
+    package static func ends(of session: RecordedSession) -> (local: End, peer: End) {
         let local = session.local.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
         let peer = session.peer.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
         switch (local, peer) {

@@ -81,17 +81,19 @@ package enum InspectionFrame: Equatable, Sendable {
     }
 
     /// Reads what follows a frame's length.
-    static func read(_ body: ArraySlice<UInt8>) throws(WireError) -> InspectionFrame {
+    static func read(_ body: ArraySlice<UInt8>, shift: Int64 = 0) throws(WireError) -> InspectionFrame {
         guard let first = body.first else { throw .malformed("a frame is empty") }
         guard let kind = Kind(rawValue: first) else { return .unknown(first) }
         let content = body.dropFirst()
         switch kind {
         case .hello: return .hello(try WireReader.message(content))
         case .refusal: return .refusal(try (WireReader.message(content) as InspectionText).text)
-        case .sockets: return .sockets(try (WireReader.message(content) as InspectionList<SocketSnapshot>).values)
-        case .tick: return .tick(try WireReader.message(content))
-        case .events: return .events(try (WireReader.message(content) as InspectionList<SocketEvent>).values)
-        case .traffic: return .traffic(try WireReader.message(content))
+        case .sockets:
+            return .sockets(try (WireReader.message(content, shift: shift) as InspectionList<SocketSnapshot>).values)
+        case .tick: return .tick(try WireReader.message(content, shift: shift))
+        case .events:
+            return .events(try (WireReader.message(content, shift: shift) as InspectionList<SocketEvent>).values)
+        case .traffic: return .traffic(try WireReader.message(content, shift: shift))
         case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
         case .reset: return .reset
         case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
@@ -106,8 +108,10 @@ package enum InspectionFrame: Equatable, Sendable {
 package struct InspectionFrameDecoder: Sendable {
     private var gathered: [UInt8] = []
     private var head = 0
+    private let shift: Int64
 
-    package init() {}
+    /// `shift`: nanoseconds to add to each instant, so that the times of another clock become those of one's own.
+    package init(shift: Int64 = 0) { self.shift = shift }
 
     /// Takes bytes as they came.
     package mutating func append(_ bytes: some Collection<UInt8>) {
@@ -133,7 +137,7 @@ package struct InspectionFrameDecoder: Sendable {
         let body = gathered[(head + 4)..<(head + 4 + length)]
         head += 4 + length
         do throws(WireError) {
-            return try InspectionFrame.read(body)
+            return try InspectionFrame.read(body, shift: shift)
         } catch {
             guard error == .unknown else { throw error }
             return .unknown(body.first ?? 0)

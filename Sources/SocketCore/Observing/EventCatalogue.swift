@@ -181,6 +181,11 @@ extension SocketEvent.Kind {
             EventRow(
                 "error", .warning, first: .errno, detail: ["for a datagram sent earlier: \(.first)"], sentence: labelled
             )
+        case .copiesDiffer:
+            EventRow(
+                "copies differ", .warning, first: .bytes("bytes"),
+                detail: ["\(.first) B came again and are not the same; those that came first stay"],
+                sentence: ["\(.detail)"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .dissolved: EventRow("disconnected", word: "disconnected", sentence: labelled)

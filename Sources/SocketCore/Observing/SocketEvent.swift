@@ -104,6 +104,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case datagramsTruncated
         /// The kernel reported an error of a datagram that was sent earlier; first: errno.
         case datagramError
+        /// In a capture, bytes came again and were not the same; first: how many. Those that came first stay.
+        case copiesDiffer
         /// A multicast group was joined.
         case groupJoined
         /// A multicast group was left.
