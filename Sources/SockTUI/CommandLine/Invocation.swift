@@ -69,6 +69,12 @@ struct Invocation: Equatable {
 }
 
 extension Invocation {
+    /// The program that is run through a relay; `nil`: none.
+    var program: RunRequest? {
+        for case .run(let request) in opening { return request }
+        return nil
+    }
+
     /// An option that names a file which this program would read or write; `nil`: there is none.
     var optionWithFile: String? {
         if case .script = mode { return "--script" }
@@ -76,6 +82,7 @@ extension Invocation {
         if !recording.path.isEmpty, recording.path != "-" { return "--record" }
         if case .export = mode { return "export" }
         for case .openFile in opening { return "open" }
+        if program != nil { return "run" }
         return configuration == nil ? nil : "--config"
     }
 }

@@ -12,6 +12,8 @@ struct EffectRunner: Sendable {
     /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
     var sent: SentLines?
     var log: ProgramLog?
+    /// The program of a `run`.
+    let child: ChildRunner
     private let transmitter: Transmitter
     private let finder: PayloadFinder
     private let peers: PeerFinder?
@@ -20,10 +22,11 @@ struct EffectRunner: Sendable {
     private let examined = DispatchQueue(label: "socktui.examined")
     private let writes = DispatchGroup()
 
-    /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
+    /// `findsPeers`: whether it is found out which programs of this host are at the other ends. `showsOutput`: whether
+    /// what a program writes that is run is shown.
     init(
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
-        log: ProgramLog? = nil, findsPeers: Bool = false
+        log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
     ) {
         peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
         self.sources = sources
@@ -31,17 +34,20 @@ struct EffectRunner: Sendable {
         self.recent = recent
         self.sent = sent
         self.log = log
+        child = ChildRunner(sources, showsOutput: showsOutput)
         transmitter = Transmitter(sources: sources, inbox: inbox)
         finder = PayloadFinder(sources: sources, inbox: inbox)
     }
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
+        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
             peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
             inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
+            // After the end of its relays, so that how it ended is said last.
+            if let news = child.news() { inbox.post(.child(news)) }
         }
     }
 
@@ -73,10 +79,9 @@ struct EffectRunner: Sendable {
                 case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
                 }
             }
-        case .attach(let name):
-            sources.attach(name) { @Sendable [inbox] error in
-                if let error { inbox.post(.refused("\(name): \(error.detail)")) }
-            }
+        case .run(let request): child.start(request)
+        case .signalChild(let number): child.signal(number)
+        case .attach(let name): attach(name)
         case .showHost: sources.showHost()
         case .openFile(let path):
             do throws(AttachError) { try sources.openFile(path) } catch {
@@ -111,8 +116,17 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Waits a moment for what is still being written.
-    func finish() { _ = writes.wait(timeout: .now() + .seconds(1)) }
+    private func attach(_ name: String) {
+        sources.attach(name) { @Sendable [inbox] error in
+            if let error { inbox.post(.refused("\(name): \(error.detail)")) }
+        }
+    }
+
+    /// Ends the program that runs, and waits a moment for what is still being written.
+    func finish() {
+        child.stop()
+        _ = writes.wait(timeout: .now() + .seconds(1))
+    }
 
     private func record(_ path: String) -> Result<String, MessageText.Unsendable> {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }

@@ -12,6 +12,8 @@ enum LegCommand: Sendable {
     case reset
     /// So many bytes for the peer of this leg were dropped.
     case lost(Int)
+    /// The server gets the client's request with another head. On the server's leg: how long it was, and is.
+    case headRewritten(was: Int, is: Int)
     /// The write of this name, which follows, is a user's and not the relay's.
     case injects(OperationID)
 }
@@ -43,6 +45,10 @@ extension Connection {
         case .lost(let count):
             lost &+= UInt64(max(0, count))
             noteChange()
+        case .headRewritten(let came, let sent):
+            isHeadRewritten = true
+            if sent > 0 { record(.headRewritten, came, sent) }
+            noteChange()
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }
         }
@@ -68,7 +74,10 @@ extension Connection {
 
     /// The leg that this one belongs to is told of, as long as there are two.
     var relayFacts: RelaySnapshot? {
-        linked.map { RelaySnapshot(lostBytes: lost, isOtherGone: engine.connections[$0] == nil) }
+        linked.map {
+            RelaySnapshot(
+                lostBytes: lost, isOtherGone: engine.connections[$0] == nil, isHeadRewritten: isHeadRewritten)
+        }
     }
 
     /// Notes a hang-up; whether it ended the session. A reset does on a leg from which nothing is taken for now, whatever

@@ -29,7 +29,8 @@ struct ListRow {
         put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
         let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
         if let pair, isLive {
-            put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
+            let words = PairWords(model: model, pair: pair, style: peer)
+            put(columns.pair, words.live(width: columns.pair.width))
             put(columns.writing, queued(pair))
         } else if let pair {
             put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))

@@ -27,6 +27,17 @@ struct PairWords {
         var least: String { program.isEmpty ? address : name }
     }
 
+    /// Both ends, and whether the server gets another head than the client sent, which is said before addresses are.
+    func live(width: Int) -> Line {
+        guard pair.client.relay?.isHeadRewritten == true else { return ends(width: width) }
+        let mark = Line("  head rewritten", Style(.warn))
+        let room = width - mark.width
+        guard room >= 10 else { return ends(width: width) }
+        var line = ends(width: room)
+        line.append(mark)
+        return line
+    }
+
     func ends(width: Int) -> Line {
         let (client, server) = (end(pair.client), end(pair.server))
         let forms = [
