@@ -13,6 +13,10 @@ extension SocketSnapshot {
         webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil
     }
 
+    /// What the client of a relay sends a second, and what it gets: an association sends what it receives from a client.
+    package var inRate: Double? { datagrams?.client == nil ? receiveRate : sendRate }
+    package var outRate: Double? { datagrams?.client == nil ? sendRate : receiveRate }
+
     /// Whether bytes may be written to it.
     package var acceptsWrites: Bool {
         guard role != .listener, !isWriteShut, !flags.contains(.forbidReadsWrites) else { return false }

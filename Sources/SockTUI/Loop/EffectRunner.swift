@@ -76,7 +76,9 @@ struct EffectRunner: Sendable {
             sources.relay(request) { @Sendable [self] result in
                 switch result {
                 case .success(let id): inbox.post(.relays(id))
-                case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
+                case .failure(let error):
+                    let listen = request.isDatagrams ? OpenTarget.datagrams(request.listen) : .stream(request.listen)
+                    refuse(listen.description, error, listen)
                 }
             }
         case .run(let request): child.start(request)

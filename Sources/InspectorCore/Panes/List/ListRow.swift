@@ -32,6 +32,9 @@ struct ListRow {
             let words = PairWords(model: model, pair: pair, style: peer)
             put(columns.pair, words.live(width: columns.pair.width))
             put(columns.writing, queued(pair))
+        } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
+            put(columns.pair, words.ends(width: columns.pair.width))
+            put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
         } else if let pair {
             put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))
         } else {
@@ -42,17 +45,21 @@ struct ListRow {
             let line = safe(Self.fitted(ending, to: place.width), .closed)
             put(place, line.clippedAfterWord(to: place.width, model.glyphs))
             let sigma = String(model.glyphs.sigma)
-            right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
-            right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
+            right(
+                columns.receiveRate,
+                sigma + Format.bytes(socket.datagrams?.client == nil ? socket.received : socket.sent), .closed)
+            right(
+                columns.sendRate, sigma + Format.bytes(socket.datagrams?.client == nil ? socket.sent : socket.received),
+                .closed)
         } else {
-            if pair == nil {
+            if pair == nil, socket.datagrams?.client == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
                 put(
                     columns.writing,
                     ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
             }
-            right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
-            right(columns.sendRate, Format.rate(socket.sendRate), .sent)
+            right(columns.receiveRate, Format.rate(socket.inRate), .received)
+            right(columns.sendRate, Format.rate(socket.outRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
         let findings = legs.flatMap { model.shared.findings[$0] }
