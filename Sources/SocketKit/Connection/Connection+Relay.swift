@@ -66,10 +66,46 @@ extension Connection {
 
     /// Performs a command of a user for a WebSocket that belongs to others, likewise.
     func inject(_ command: WebSocketCommand, as operation: OperationID) {
-        guard let webSocket else { return }
+        guard let webSocket else { return injectFrame(command, as: operation) }
         if command.isPartOfMessage { traffic?.markInjected(operation) }
         let isQueued = webSocket.perform(command, as: operation, on: self)
         if isQueued, command.isPartOfMessage { record(.injected, command.byteCount) }
+    }
+
+    /// Queues a message of a user between those of others, on a leg of a relay where frames pass.
+    private func injectFrame(_ command: WebSocketCommand, as operation: OperationID) {
+        guard let watch, case .message(let message) = command else { return }
+        switch watch.place(message, as: operation, after: machine.writing) {
+        case .now(let frame): inject(WriteRequest(frame), as: operation)
+        case .later: break
+        case .never: record(.writeFailed, 0, message.bytes.count)
+        }
+    }
+
+    /// Queues what a relay passes on, and between its messages those of a user that wait.
+    func queueAroundInjected(_ request: WriteRequest, as operation: OperationID) {
+        guard let watch, let count = watch.bytesBeforeInjected(request.bytes) else {
+            enqueue(request, as: operation)
+            return
+        }
+        var (first, rest) = (request, request)
+        first.bytes = Array(request.bytes[..<count])
+        rest.bytes = Array(request.bytes[count...])
+        enqueue(first, as: operation)
+        finishInjecting()
+        if !rest.bytes.isEmpty { enqueue(rest, as: engine.names.nextOperation()) }
+    }
+
+    /// Sends the messages of a user that waited, or says that they never go out.
+    func finishInjecting() {
+        guard let (messages, canGoOut) = watch?.takeInjected() else { return }
+        for message in messages {
+            if canGoOut {
+                inject(WriteRequest(message.frame), as: message.operation)
+            } else {
+                record(.writeFailed, 0, message.frame.count)
+            }
+        }
     }
 
     /// The leg that this one belongs to is told of, as long as there are two.
