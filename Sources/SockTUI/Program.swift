@@ -8,16 +8,20 @@ enum Program {
     static func main(_ arguments: [String]) -> Int32 {
         StandardStream.openMissing()
         signal(SIGPIPE, SIG_IGN)
-        raiseDescriptorLimit()
         var invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
         } catch {
             return complain(error.description, status: 2)
         }
+        // A program that is run gets the limit that this one was given.
+        if invocation.program == nil { raiseDescriptorLimit() }
         Elevation.judge(isWanted: invocation.isSecure)
         if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
             return complain("\(option): \(refusal)", status: 2)
+        }
+        if let program = invocation.program, let problem = whyNotRun(program) {
+            return complain(problem.sentence, status: problem.status)
         }
         invocation.host.peeks = invocation.host.peeks.ofThisRun()
         if case .script = invocation.mode, invocation.report.payload == nil {
@@ -68,8 +72,19 @@ enum Program {
         }
     }
 
+    /// What is known to be wrong before anything is opened.
+    private static func whyNotRun(_ program: RunRequest) -> CommandPath.Problem? {
+        do throws(CommandPath.Problem) {
+            _ = try CommandPath.find(program.arguments[0])
+        } catch {
+            return CommandPath.Problem(sentence: "run: \(error.sentence)", status: error.status)
+        }
+        guard let input = program.input, access(input, R_OK) != 0 else { return nil }
+        return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
+    }
+
     /// The usual soft limit of 1,024 descriptors is there for select(2), which is not used here.
-    private static func raiseDescriptorLimit() {
+    static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max

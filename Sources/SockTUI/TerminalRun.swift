@@ -71,10 +71,10 @@ enum TerminalRun {
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()
         leave()
-        sources.close()
         runner.finish()
+        sources.close()
         switch ending {
-        case .quit: return sources.recordingEnding(0)
+        case .quit: return sources.recordingEnding(runner.child.status ?? 0)
         case .signal(let number): CrashGuard.die(by: number)
         }
     }
@@ -83,13 +83,16 @@ enum TerminalRun {
     /// own: that of their queue.
     private static func yieldToOthers() { _ = nice(10) }
 
+    /// What the environment of this program has for Swift's backtracer.
+    static let quietBacktrace = "interactive=no,color=no"
+
     /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
     /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
     private static func quietBacktraces(_ arguments: [String]) {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
-        setenv("SWIFT_BACKTRACE", "interactive=no,color=no", 1)
+        setenv("SWIFT_BACKTRACE", quietBacktrace, 1)
         var words = arguments.map { strdup($0) } + [nil]
         execv(path, &words)
         words.forEach { free($0) }

@@ -36,6 +36,20 @@ struct ArgumentParserTests {
         #expect(secure.address == "tls://localhost:443")
     }
 
+    @Test("everything after a program to run is the program's")
+    func programs() throws {
+        var wanted = RunRequest(["curl", "-v", "--json", "x", "--", "-"])
+        #expect(try parse("run curl -v --json x -- -").opening == [.run(wanted)])
+        #expect(try parse("run -- curl -v --json x -- -").opening == [.run(wanted)])
+        (wanted.via, wanted.input, wanted.timeout) = (.both, "in", .seconds(2))
+        let all = try parse("run --json --via both --stdin in --timeout 2 -- curl -v --json x -- -")
+        #expect(all.opening == [.run(wanted)] && all.mode == .report(.json, isOnce: false))
+        #expect(throws: UsageError("--via", "ftp is not a kind of proxy; write http, socks or both")) {
+            try parse("run --via ftp x")
+        }
+        #expect(throws: UsageError("--stdin", "goes with run only")) { try parse("connect h:1 --stdin x") }
+    }
+
     @Test("what is sent first, in escapes")
     func greeting() throws {
         var wanted = OpenRequest(.tcp(host: "h", port: 1))
@@ -194,7 +208,7 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout soon", "--timeout: soon is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout 0", "--timeout: 0 is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout nan", "--timeout: nan is not a duration; write 5, 5s or 500ms"),
-            ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
+            ("listen :1 --timeout 5", "--timeout: goes with connect or relay or run only"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("config x", "x: config takes no operand; write --print or --config FILE"),
             ("--theme blue", "--theme: blue is not a theme; write auto, light or dark"),
@@ -238,8 +252,14 @@ struct ArgumentParserTests {
                 "--payload: does not go with attach, which shows the bytes of one socket at a time"
             ),
             ("connect h:1 --every 1s", "--every: goes with --json only"),
-            ("--once", "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
-            ("--json", "--json: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
+            (
+                "--once",
+                "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID"
+            ),
+            (
+                "--json",
+                "--json: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID"
+            ),
             ("demo a:1", "a:1: demo takes no address"),
             ("connect h:0", "h:0: the port must be 1 to 65535"),
             ("listen h:65536", "h:65536: the port must be 0 to 65535"),

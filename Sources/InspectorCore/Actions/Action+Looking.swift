@@ -30,7 +30,7 @@ extension Action {
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
-                .key(["F"], in: [.talk, .events], "follow what arrives", hint: "follow")),
+                .key(["F"], in: [.talk, .events, .output], "follow what arrives", hint: "follow")),
             Action(
                 "zoom", .change { $0.isZoomed.toggle() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),

@@ -52,6 +52,10 @@ package enum Effect: Hashable, Sendable {
     /// Ask for TLS on a connection that stands.
     case startTLS(SocketID, TLSSettings)
     case relay(RelayRequest)
+    /// Start a program whose connections go through a relay of its own.
+    case run(RunRequest)
+    /// Send a signal to that program and its children.
+    case signalChild(Int32)
     case startDemo
     /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
     case attach(String)
@@ -141,6 +145,8 @@ package enum Message: Sendable {
     case found(FindProgress)
     /// The paths that a typed one can become.
     case paths(PathMatches)
+    /// What is new of the program that runs through the relay.
+    case child(ChildNews)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.

@@ -17,6 +17,7 @@ extension Model {
         switch tab {
         case .events: events.toggleFollow(in: shared)
         case .list: followInList()
+        case .output: toggleFollowOutput()
         case .start, .talk, .detail: traffic.toggleFollow(in: document, height: layout.traffic.height)
         }
     }

@@ -33,7 +33,7 @@ package struct Model: Sendable {
 
     /// The screens that fill the terminal.
     package enum Tab: Hashable, Sendable, CaseIterable {
-        case start, list, talk, detail, events
+        case start, list, talk, detail, events, output
     }
 
     /// A sentence for the person, above the footer.
@@ -70,6 +70,7 @@ package struct Model: Sendable {
     var knowsDrags = false
     package internal(set) var detail = DetailState()
     package internal(set) var warnings = WarningsState()
+    package internal(set) var output = OutputState()
     /// A socket that was opened for this person and is in no snapshot yet.
     package internal(set) var expected: SocketID?
     /// A listener whose first connection is to be shown as soon as it comes.
@@ -103,6 +104,7 @@ package struct Model: Sendable {
         case .talk: return isComposing ? .composer : .talk
         case .detail: return .detail
         case .events: return .events
+        case .output: return .output
         }
     }
 

@@ -68,6 +68,8 @@ package struct Shared: Sendable {
     package internal(set) var programs: [ProgramInfo] = []
     /// The auto-reply rules, by socket.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    /// The program that runs through a relay, if one does or did.
+    package internal(set) var child: ChildState?
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
 

@@ -58,7 +58,10 @@ package struct SocketJSON {
     /// A leg of a relayed connection; null for other sockets.
     private func relay(_ socket: SocketSnapshot) -> JSON {
         guard let facts = socket.relay else { return .null }
-        return ["lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone)]
+        return [
+            "lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone),
+            "head_rewritten": .bool(facts.isHeadRewritten),
+        ]
     }
 
     private func queue(_ queue: QueueSnapshot) -> JSON {

@@ -85,8 +85,8 @@ extension Effect {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .showHost, .openFile, .capture, .startDemo, .stopTransmission,
-            .examine,
+        case .connect, .listen, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture, .startDemo,
+            .stopTransmission, .examine,
             .completePath,
             .save, .copy,
             .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,

@@ -24,6 +24,11 @@ struct ArgumentParser {
             }
             if argument.hasPrefix("-"), argument.count > 1 {
                 try readOption(argument, &rest)
+            } else if words.count == 1,
+                CommandTable.commands.first(where: { $0.name == words[0] })?.takesProgram == true
+            {
+                words += [argument] + rest
+                return
             } else {
                 words.append(argument)
             }
@@ -93,7 +98,7 @@ struct ArgumentParser {
         if request.invocation.opening.isEmpty {
             throw UsageError(
                 request.isJSON ? "--json" : "--once",
-                "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID")
+                "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID")
         }
         if request.invocation.report.instant != nil, !request.isOnce {
             throw UsageError("--at", "goes with --once, or with a screen; --json alone prints what happens")
@@ -118,7 +123,7 @@ struct ArgumentParser {
             let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }
-        let operands = try addresses(operands, of: name)
+        let operands = command.takesProgram ? operands : try addresses(operands, of: name)
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
@@ -127,7 +132,8 @@ struct ArgumentParser {
             return
         }
         if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
-            throw UsageError(name, "an address is missing, as in socktui \(name) \(command.example)")
+            let missing = command.takesProgram ? "a command is" : "an address is"
+            throw UsageError(name, "\(missing) missing, as in socktui \(name) \(command.example)")
         }
         guard operands.count.isMultiple(of: command.operandsEach) else {
             throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
@@ -141,9 +147,8 @@ struct ArgumentParser {
                 throw UsageError(proxy.kind == .http ? "--http-proxy" : "--socks5", error.description)
             }
         }
-        let groups = stride(from: 0, to: operands.count, by: command.operandsEach).map {
-            Array(operands[$0..<($0 + command.operandsEach)])
-        }
+        let each = command.takesProgram ? max(1, operands.count) : command.operandsEach
+        let groups = stride(from: 0, to: operands.count, by: each).map { Array(operands[$0..<($0 + each)]) }
         for group in command.operands.isEmpty ? [[]] : groups {
             do {
                 request.invocation.opening.append(try command.effect(group, request))

@@ -16,6 +16,9 @@ enum CommandTable {
         var operandsEach = 1
         /// Whether it means something without operands too.
         var isBareAllowed = false
+        /// Whether its operands are a program and the program's arguments: all of them are one thing to open, and nothing
+        /// after the first is an option of this program.
+        var takesProgram = false
         /// Operands that make sense, for those who forgot them.
         var example = "localhost:6379"
         /// What so many operands ask for, or the bare command where it has none.
@@ -57,6 +60,7 @@ enum CommandTable {
         var export = ExportRequest()
         var replay = ReplayRequest()
         var webSocket = WebSocketChoices()
+        var run = RunRequest([])
         var printsConfiguration = false
         /// Whether `host` prints what is wrong instead of showing a screen.
         var checksHost = false
@@ -102,6 +106,7 @@ enum CommandTable {
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
         },
+        runCommand,
         openCommand,
     ]
 
@@ -137,7 +142,7 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + captureOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        openingOptions + captureOptions + runOptions + hostOptions + reportOptions + generalOptions + recordingOptions
         + exportOptions + replayOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
@@ -145,7 +150,7 @@ enum CommandTable {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
-            name: "--timeout", value: "TIME", commands: ["connect", "relay"],
+            name: "--timeout", value: "TIME", commands: ["connect", "relay", "run"],
             help: "give up connecting after this long"
         ) {
             (text, request) throws(UsageError) in

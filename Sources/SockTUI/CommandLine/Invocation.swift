@@ -79,6 +79,11 @@ struct Invocation: Equatable {
 extension Invocation {
     /// Whether more than one capture file is opened.
     var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
+    /// The program that is run through a relay; `nil`: none.
+    var program: RunRequest? {
+        for case .run(let request) in opening { return request }
+        return nil
+    }
 
     /// An option that names a file which this program would read or write; `nil`: there is none.
     var optionWithFile: String? {
@@ -92,6 +97,7 @@ extension Invocation {
         default: break
         }
         for case .openFile in opening { return "open" }
+        if program != nil { return "run" }
         return configuration == nil ? nil : "--config"
     }
 }

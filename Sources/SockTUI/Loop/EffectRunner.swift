@@ -12,6 +12,8 @@ struct EffectRunner: Sendable {
     /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
     var sent: SentLines?
     var log: ProgramLog?
+    /// The program of a `run`.
+    let child: ChildRunner
     private let transmitter: Transmitter
     private let finder: PayloadFinder
     private let dissector: Dissector
@@ -21,10 +23,11 @@ struct EffectRunner: Sendable {
     private let examined = DispatchQueue(label: "socktui.examined")
     private let writes = DispatchGroup()
 
-    /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
+    /// `findsPeers`: whether it is found out which programs of this host are at the other ends. `showsOutput`: whether
+    /// what a program writes that is run is shown.
     init(
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
-        log: ProgramLog? = nil, findsPeers: Bool = false
+        log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
     ) {
         peers = findsPeers ? PeerFinder { @Sendable [sources] in sources.learn($0) } : nil
         self.sources = sources
@@ -32,6 +35,7 @@ struct EffectRunner: Sendable {
         self.recent = recent
         self.sent = sent
         self.log = log
+        child = ChildRunner(sources, showsOutput: showsOutput)
         transmitter = Transmitter(sources: sources, inbox: inbox)
         finder = PayloadFinder(sources: sources, inbox: inbox)
         dissector = Dissector { @Sendable [inbox] in inbox.post(.dissection($0)) }
@@ -39,7 +43,7 @@ struct EffectRunner: Sendable {
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
+        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
             // Who is at the other ends now says nothing of the past.
             if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
                 peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
@@ -47,6 +51,8 @@ struct EffectRunner: Sendable {
             inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
+            // After the end of its relays, so that how it ended is said last.
+            if let news = child.news() { inbox.post(.child(news)) }
         }
     }
 
@@ -75,13 +81,14 @@ struct EffectRunner: Sendable {
             sources.relay(request) { @Sendable [self] result in
                 switch result {
                 case .success(let id): inbox.post(.relays(id))
-                case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
+                case .failure(let error):
+                    let listen = request.isDatagrams ? OpenTarget.datagrams(request.listen) : .stream(request.listen)
+                    refuse(listen.description, error, listen)
                 }
             }
-        case .attach(let name):
-            sources.attach(name) { @Sendable [inbox] error in
-                if let error { inbox.post(.refused("\(name): \(error.detail)")) }
-            }
+        case .run(let request): child.start(request)
+        case .signalChild(let number): child.signal(number)
+        case .attach(let name): attach(name)
         case .showHost: sources.showHost()
         case .openFile(let path):
             do throws(AttachError) { try sources.openFile(path) } catch {
@@ -119,8 +126,15 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Waits a moment for what is still being written.
+    private func attach(_ name: String) {
+        sources.attach(name) { @Sendable [inbox] error in
+            if let error { inbox.post(.refused("\(name): \(error.detail)")) }
+        }
+    }
+
+    /// Ends the program that runs, and waits a moment for what is still being written.
     func finish() {
+        child.stop()
         dissector.stop()
         _ = writes.wait(timeout: .now() + .seconds(1))
     }

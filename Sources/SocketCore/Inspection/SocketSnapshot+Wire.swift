@@ -53,6 +53,7 @@ extension RelaySnapshot: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &lostBytes)
         try coder.field(2, &isOtherGone)
+        try coder.field(3, &isHeadRewritten)
     }
 }
 

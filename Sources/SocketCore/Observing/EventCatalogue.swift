@@ -56,6 +56,11 @@ extension SocketEvent.Kind {
             EventRow(
                 "injected", .tagged, first: .bytes("bytes"), detail: ["\(.first) B by hand"],
                 sentence: ["injected \(.first) B by hand"])
+        case .headRewritten:
+            EventRow(
+                "head rewritten", first: .bytes("bytes"), second: .bytes("sent_bytes"),
+                detail: ["\(.first) B came, \(.second) B are sent"],
+                sentence: ["head rewritten for the server: \(.detail)"])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:

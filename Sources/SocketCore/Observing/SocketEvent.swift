@@ -34,6 +34,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case writeQueued
         /// A user wrote into a connection that belongs to others; first: bytes. Its `writeQueued` follows.
         case injected
+        /// An HTTP proxy sends a request on with another head; first: bytes of the head that came, second: of that sent.
+        case headRewritten
         /// The write in hand got some bytes out; first: bytes just written, second: bytes so far.
         case writePartial
         /// A write is wholly with the kernel; first: bytes.

@@ -10,7 +10,11 @@ extension Connection {
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
     func queue(_ request: WriteRequest, as operation: OperationID) {
-        enqueue(request, as: operation)
+        if watch?.isInjecting == true {
+            queueAroundInjected(request, as: operation)
+        } else {
+            enqueue(request, as: operation)
+        }
         askForFlush()
         finishQueueing()
     }

@@ -69,6 +69,8 @@ final class Connection {
     @exclusivity(unchecked) var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.
     @exclusivity(unchecked) var lost: UInt64 = 0
+    /// Whether it is a leg whose server got the client's request with another head.
+    @exclusivity(unchecked) var isHeadRewritten = false
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.

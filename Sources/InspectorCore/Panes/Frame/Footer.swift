@@ -112,7 +112,7 @@ package enum Footer {
             let rules = model.selected.map { model.replies(for: $0) } ?? []
             guard let rule = rules.first else { return "" }
             return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
-        case .start, .detail: return ""
+        case .start, .detail, .output: return ""
         }
     }
 

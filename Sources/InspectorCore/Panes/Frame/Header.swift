@@ -51,6 +51,11 @@ package enum Header {
             line.append("  ")
             line.append(recording.chip, Style(recording.dropped > 0 ? .warn : .lit, [.bold]))
         }
+        if let child = model.shared.child {
+            line.append("  ")
+            let role: Role = child.ending == nil ? .lit : child.ending == .exit(0) ? .dim : .warn
+            model.sanitizer.append(child.chip, Style(role), to: &line)
+        }
         if model.shared.showsHost { return host(model, line) }
         guard without < 4 else { return line }
         line.append("  live \(model.shared.summary.live)")
@@ -125,6 +130,9 @@ package enum Header {
                 model.naming(model.events.cursor == nil ? "following ({follow})" : "not following ({follow})"),
                 Style(.dim))
             return line
+        case .output:
+            let isFollowing = model.output.top == nil
+            return Line(model.naming(isFollowing ? "following ({follow})" : "not following ({follow})"), Style(.dim))
         }
     }
 

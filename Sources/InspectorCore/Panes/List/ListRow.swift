@@ -29,8 +29,12 @@ struct ListRow {
         put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
         let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
         if let pair, isLive {
-            put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
+            let words = PairWords(model: model, pair: pair, style: peer)
+            put(columns.pair, words.live(width: columns.pair.width))
             put(columns.writing, queued(pair))
+        } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
+            put(columns.pair, words.ends(width: columns.pair.width))
+            put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
         } else if let pair {
             put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))
         } else {
@@ -45,17 +49,18 @@ struct ListRow {
             let place = pair == nil ? columns.reason : closedPair.reason
             let line = safe(Self.fitted(ending, to: place.width), .closed)
             put(place, line.clippedAfterWord(to: place.width, model.glyphs))
-            right(columns.receiveRate, total(socket.received), .closed)
-            right(columns.sendRate, total(socket.sent), .closed)
+            let isClient = socket.datagrams?.client != nil
+            right(columns.receiveRate, total(isClient ? socket.sent : socket.received), .closed)
+            right(columns.sendRate, total(isClient ? socket.received : socket.sent), .closed)
         } else {
-            if pair == nil {
+            if pair == nil, socket.datagrams?.client == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
                 put(
                     columns.writing,
                     ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
             }
-            right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
-            right(columns.sendRate, Format.rate(socket.sendRate), .sent)
+            right(columns.receiveRate, Format.rate(socket.inRate), .received)
+            right(columns.sendRate, Format.rate(socket.outRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
         let findings = legs.flatMap { model.shared.findings[$0] }
