@@ -47,7 +47,9 @@ extension Action {
             .key(["t"], in: everywhere, "go to a time", hint: "time", if: { $0.isRewound })),
         Action(
             "present", .change { $0.returnToPresent() },
-            .key(["0"], in: [.rewound], "back to the present, or to the end of a file", hint: "now")),
+            .key(
+                ["0"], in: [.rewound], "back to the present, or to the end of a file",
+                hint: { $0.shared.latest?.moment?.isLive == true ? "now" : "end" })),
     ]
 }
 

@@ -32,7 +32,7 @@ package struct OpenedCapture: Sendable {
     private var first: InspectionTick?
     private var lastTime = MonotonicTime.zero
     /// What the viewer found out beside it, and the name of the engine.
-    private var peers: [SocketID: PeerEnd] = [:]
+    private var peers: [SocketID: PeerEnd]?
     private var engine: String?
     /// The states that were passed since this was set, where they are wanted.
     package var passing: PassedSnapshots?

@@ -19,7 +19,7 @@ struct RecordedChanges: Sendable {
 
     /// The other ends, where another was found; `nil`: they are the same.
     mutating func peers(of snapshot: EngineSnapshot) -> [InspectionPeer]? {
-        guard let found = snapshot.peers, found != peers ?? [:] else { return nil }
+        guard let found = snapshot.peers, found != peers else { return nil }
         peers = found
         return found.sorted { $0.key < $1.key }.map { socket, end in
             var peer = InspectionPeer()

@@ -60,7 +60,7 @@ package struct RecordedMemory: Sendable {
         case .closed:
             weight -= earlier[id]?.secrets.reduce(0) { $0 + $1.held } ?? 0
             earlier[id] = nil
-        case .bytes, .datagram, .dropped, .ended: break
+        case .bytes, .datagram, .dropped, .ended, .packet, .counts: break
         }
         weight -= entry.held
     }

@@ -27,7 +27,7 @@ package struct SyntheticPacket: Sendable {
 
     /// The headers of a TCP segment that carries this payload. A SYN offers window scaling, so that one window covers much
     /// unacknowledged data. Where the payload is not all there (`length` is more) there is no checksum.
-    func tcpHead(
+    package func tcpHead(
         _ flags: Flags, sequence: UInt32, acknowledges: UInt32, payload: ArraySlice<UInt8>, length: Int
     ) -> [UInt8] {
         let options: [UInt8] = flags.contains(.syn) ? [2, 4, 0xFF, 0xD7, 1, 3, 3, 14] : []

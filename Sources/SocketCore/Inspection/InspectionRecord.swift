@@ -53,7 +53,7 @@ package struct InspectionRecord: WireMessage, Sendable {
         (socket, time) = (entry.socket, entry.time)
     }
 
-    /// What tells an entry. Snapshots are told otherwise, and secrets never.
+    /// What tells an entry. Snapshots are told otherwise; secrets, and packets of a capture, never.
     package static func records(of entry: RecordedEntry) -> [InspectionRecord] {
         switch entry.content {
         case .session(let session, let isNew):
@@ -86,7 +86,7 @@ package struct InspectionRecord: WireMessage, Sendable {
             (record.lostSent, record.lostReceived, record.lostOperations) = (loss.sent, loss.received, loss.operations)
             record.isPlain = loss.isPlain
             return [record]
-        case .snapshot, .secrets: return []
+        case .snapshot, .secrets, .packet, .counts: return []
         }
     }
 

@@ -86,12 +86,12 @@ package struct ProgramMerger: Sendable {
             whole.shares?.append(EngineShare(snapshot, ordinal: ordinal))
             let numbered = events.number(snapshot.events, of: ordinal, next: snapshot.nextEvent)
             if whole.events.isEmpty { whole.events = numbered } else { whole.events += numbered }
+            if snapshot.changedTraffic != nil { whole.changedTraffic = whole.changedTraffic ?? [:] }
             for (id, change) in snapshot.changedTraffic ?? [:] {
-                whole.changedTraffic = whole.changedTraffic ?? [:]
                 whole.changedTraffic?[SocketID(id.number, of: ordinal)] = change
             }
+            if snapshot.peers != nil { whole.peers = whole.peers ?? [:] }
             for (id, end) in snapshot.peers ?? [:] {
-                whole.peers = whole.peers ?? [:]
                 whole.peers?[SocketID(id.number, of: ordinal)] = end
             }
             if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {

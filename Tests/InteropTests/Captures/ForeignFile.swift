@@ -153,10 +153,11 @@ struct Dialogue {
     func packet(_ segment: Segment) -> [UInt8] {
         let (from, to) = segment.isClient ? (client, server) : (server, client)
         let (mine, theirs) = segment.isClient ? (first.client, first.server) : (first.server, first.client)
-        let frame = SyntheticPacket(from: from, to: to).tcp(
+        let payload = segment.payload[...]
+        let head = SyntheticPacket(from: from, to: to).tcpHead(
             segment.flags, sequence: mine &+ UInt32(truncatingIfNeeded: segment.offset + 1),
-            acknowledges: theirs &+ 1 &+ UInt32(segment.acknowledges), payload: segment.payload[...])
-        return Array(frame.dropFirst(14))
+            acknowledges: theirs &+ 1 &+ UInt32(segment.acknowledges), payload: payload, length: payload.count)
+        return Array((head + payload).dropFirst(14))
     }
 
     /// The segments with acknowledgements as a receiver sends them: of no byte that comes after.

@@ -81,7 +81,7 @@ struct SameScreenTests {
             request.tls = .testClient("localhost")
             run.perform(.connect(request))
             try run.look(least: 3) { $0.sockets.contains { $0.received > 0 } }
-            run.type("write hello")
+            run.type("send hello")
             try run.look(least: 6) { _ in reception.serverSide.received == Array("hello".utf8) }
             run.type("close now")
             try run.look(least: 3) { $0.sockets.allSatisfy { $0.phase == .closed } }
@@ -97,7 +97,7 @@ struct SameScreenTests {
         try Self.check { run in
             run.type("connect unix:\(folder.path)/s")
             try run.look(least: 3) { _ in reception.accepting.sockets.count == 1 }
-            run.type("write hello")
+            run.type("send hello")
             run.type("read 100")
             reception.accepting.sockets[0].write(Array("partial".utf8))
             try run.look(least: 8) { $0.sockets.contains { $0.received == 7 } }
@@ -113,7 +113,7 @@ struct SameScreenTests {
             try run.look(least: 3) { $0.sockets.count == 2 }
             for number in 1...3 {
                 run.type("select 2")
-                run.type("write beat \(number)")
+                run.type("send beat \(number)")
                 try run.look(least: 4) { $0.sockets.contains { $0.datagrams?.counters.received == UInt64(number) } }
             }
         }

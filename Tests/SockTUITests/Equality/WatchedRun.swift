@@ -55,10 +55,10 @@ final class WatchedRun {
         let sockets = model.shown?.sockets ?? []
         if !sockets.isEmpty { type("select \(sockets[drawn.count / 2 % sockets.count].id.number)") }
         try update()
-        guard let snapshot = model.shown, model.tab != .start else { return }
+        guard let snapshot = model.shown else { return }
         let first = first ?? snapshot.time
         self.first = first
-        // What was asked for twice within a tick of the clock was drawn once.
+        guard model.tab != .start else { return }
         drawn.append(
             Drawn(distance: snapshot.time - first, selected: model.list.selected, bodies: DrawnBodies(model)))
     }

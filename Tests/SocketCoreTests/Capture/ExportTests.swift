@@ -87,11 +87,13 @@ struct ExportTests {
             try index.take(writer.take())
             return try #require(index.rows.first)
         }
-        let record: [UInt8] = [22, 3, 1]
-        let plain = RecordedEntry.Content.bytes(Array("secret".utf8), isSent: true, isPlain: true)
-        #expect(try row([.bytes(record, isSent: true, isPlain: false), plain], .client).obstacle == nil)
+        func bytes(_ bytes: [UInt8], isPlain: Bool) -> RecordedEntry.Content {
+            .bytes(bytes[...], length: bytes.count, isSent: true, isPlain: isPlain)
+        }
+        let plain = bytes(Array("secret".utf8), isPlain: true)
+        #expect(try row([bytes([22, 3, 1], isPlain: false), plain], .client).obstacle == nil)
         #expect(try row([plain], .client).obstacle == nil)
-        let upgraded = try row([.bytes(Array("STARTTLS\r\n".utf8), isSent: true, isPlain: false), plain], .client)
+        let upgraded = try row([bytes(Array("STARTTLS\r\n".utf8), isPlain: false), plain], .client)
         #expect(upgraded.obstacle?.contains("passed 10 bytes in clear before TLS began") == true, "\(upgraded)")
         func datagram(_ port: UInt16) -> RecordedEntry.Content {
             .datagram([1], isSent: true, .v4(host: "127.0.0.1", port: port), length: 1)

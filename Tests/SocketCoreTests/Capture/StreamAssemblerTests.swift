@@ -117,9 +117,14 @@ struct StreamAssemblerTests {
         for part in 0..<20 {
             for port in 0..<200 as Range<UInt16> {
                 // One byte is missing before all of it, which nobody acknowledges.
-                let frame = SyntheticPacket(from: .init(IPAddress("10.0.0.1")!, 1_000 + port), to: peer).tcp(
-                    part == 0 ? .syn : .ack, sequence: part == 0 ? 1 : 3 + UInt32(part - 1) * 8_000, acknowledges: 0,
-                    payload: part == 0 ? [] : block[...])
+                let own = SyntheticPacket.End(IPAddress("10.0.0.1")!, 1_000 + port)
+                let isFirst = part == 0
+                let sequence: UInt32 = isFirst ? 1 : 3 + UInt32(part - 1) * 8_000
+                let payload: ArraySlice<UInt8> = isFirst ? [] : block[...]
+                let head = SyntheticPacket(from: own, to: peer).tcpHead(
+                    isFirst ? .syn : .ack, sequence: sequence, acknowledges: 0, payload: payload,
+                    length: payload.count)
+                let frame = head + payload
                 var packet = CapturedPacket(interface: 0, link: LinkType.ethernet.rawValue)
                 (packet.bytes, packet.length) = (frame[...], frame.count)
                 sessions.take(packet)
