@@ -87,7 +87,7 @@ struct ComposerTests {
         model.press(.alt("d"))
         model.type("ho")
         #expect(model.press(.enter) == [.send(.webSocket(SocketID(2), .message(.text("ho"))))])
-        #expect(model.update(.command("write x\\n")) == [.send(.webSocket(SocketID(2), .message(.text("x\n"))))])
+        #expect(model.update(.command("send x\\n")) == [.send(.webSocket(SocketID(2), .message(.text("x\n"))))])
     }
 
     @Test("A leg that is gone takes nothing, and the line says so")
