@@ -46,9 +46,13 @@ let package = Package(
             name: "CSockTUINcurses", path: "Sources/CNcurses",
             providers: [.apt(["libncurses-dev"]), .yum(["ncurses-devel"]), .brew(["ncurses"])]),
         .target(name: "CSockTUITerminal"),
+        // Declares libpcap, and loads it when it is asked for: it is no dependency.
+        .target(name: "CSockTUIPcap"),
         .executableTarget(
             name: "SockTUI",
-            dependencies: ["SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal"],
+            dependencies: [
+                "SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "CSockTUIPcap",
+            ],
             swiftSettings: strict),
 
         // What follows does not ship. No product may contain it.

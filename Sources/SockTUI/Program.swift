@@ -62,6 +62,8 @@ enum Program {
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
+        case .terminal where invocation.report.span != nil:
+            return complain("--for: goes with --once, --json or a pipe; the screen goes on", status: 2)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }
@@ -97,7 +99,7 @@ enum Program {
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
             looking: looking, lints: invocation.lints)
-        if let problem = sources.record(invocation) { return problem }
+        if let problem = sources.prepare(invocation) { return problem }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
@@ -114,7 +116,7 @@ enum Program {
     ) -> Int32 {
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
-        if let problem = sources.record(invocation) { return problem }
+        if let problem = sources.prepare(invocation) { return problem }
         let status = run(sources)
         sources.close()
         return sources.recordingEnding(status)
@@ -138,12 +140,20 @@ enum Program {
 }
 
 extension SourceList {
-    /// Begins the recording that was asked for, if any; the exit status if it cannot be.
-    func record(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+    /// Begins the capture and the recording that were asked for, if any; the exit status if one cannot be.
+    func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+        if invocation.opening.contains(.capture) {
+            do throws(AttachError) {
+                try openCapture(invocation.capture)
+            } catch {
+                beforeComplaint()
+                return Program.complain("capture: \(error.sentence)", status: 1)
+            }
+        }
         guard !invocation.recording.path.isEmpty else { return nil }
         let opens = invocation.opening.contains { effect in
             switch effect {
-            case .attach, .showHost, .openFile: false
+            case .attach, .showHost, .openFile, .capture: false
             default: true
             }
         }
@@ -156,11 +166,16 @@ extension SourceList {
         }
     }
 
-    /// Says how a recording ended that could not be kept up; 1 if it broke off.
+    /// Says what a capture lost, and how a recording ended that could not be kept up; 1 if it broke off.
     func recordingEnding(_ status: Int32) -> Int32 {
+        let shortcomings = capture?.shortcomings ?? []
+        if !shortcomings.isEmpty {
+            _ = Program.complain("capture: \(shortcomings.joined(separator: ", "))", status: 0)
+        }
         guard let recording = recordingStatus else { return status }
         if recording.dropped > 0 {
-            _ = Program.complain("--record: \(recording.dropped) reads and writes are missing from the file", status: 0)
+            let what = capture == nil ? "reads and writes" : "packets"
+            _ = Program.complain("--record: \(recording.dropped) \(what) are missing from the file", status: 0)
         }
         return recording.problem.map { Program.complain($0, status: max(1, status)) } ?? status
     }

@@ -9,7 +9,7 @@ enum TerminalRun {
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
-            if invocation.opening.contains(.showHost) { yieldToOthers() }
+            if invocation.opening.contains(.showHost) || invocation.opening.contains(.capture) { yieldToOthers() }
             let inbox = Inbox()
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
@@ -44,7 +44,7 @@ enum TerminalRun {
             terminal.leave()
             CrashGuard.disarm()
         }
-        if let problem = sources.record(invocation, beforeComplaint: leave) { return problem }
+        if let problem = sources.prepare(invocation, beforeComplaint: leave) { return problem }
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)

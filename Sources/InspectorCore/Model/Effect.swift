@@ -59,6 +59,8 @@ package enum Effect: Hashable, Sendable {
     case showHost
     /// Shows what a capture file tells.
     case openFile(String)
+    /// Show what passes on an interface, which the command line names.
+    case capture
     /// Record this run in a file that is not there yet.
     case record(String)
     /// End the recording.

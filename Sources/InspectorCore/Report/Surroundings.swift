@@ -35,7 +35,7 @@ extension SocketJSON {
         return [
             JSON.Member("process", JSON(program.process)), JSON.Member("name", JSON(program.name)),
             JSON.Member("rights", JSON(program.rights.rawValue)), JSON.Member("state", state),
-            JSON.Member("problem", JSON(problem)),
+            JSON.Member("problem", JSON(problem)), JSON.Member("dropped_packets", JSON(program.dropped)),
         ]
     }
 }

@@ -92,7 +92,10 @@ extension SocketSnapshot {
 
     /// How it ended, in one sentence; nil: it lives.
     package var ending: String? {
-        closed.map { (WebSocketWords.ending(self) ?? CloseWords.sentence($0)) + (lossWords.map { "; " + $0 } ?? "") }
+        if ends != nil { return closed.map(CapturedWords.ending) }
+        return closed.map {
+            (WebSocketWords.ending(self) ?? CloseWords.sentence($0)) + (lossWords.map { "; " + $0 } ?? "")
+        }
     }
 
     /// `lost 15M`: bytes for this leg of a relay that could not be delivered; `nil` if there are none.
@@ -107,6 +110,7 @@ extension SocketSnapshot {
 
     private func shortCause(timeout: TimeoutNote?) -> String? {
         guard let closed else { return nil }
+        if ends != nil { return CapturedWords.ending(closed) }
         guard let facts = webSocket, let report = facts.report else {
             return CloseWords.short(closed, timeout: timeout)
         }

@@ -115,7 +115,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        [exportCommand] + replayCommands + hostCommands + [
+        [captureCommand, exportCommand] + replayCommands + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -137,7 +137,7 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        openingOptions + captureOptions + hostOptions + reportOptions + generalOptions + recordingOptions
         + exportOptions + replayOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [

@@ -64,6 +64,8 @@ struct Invocation: Equatable {
     var isSecure = false
     /// How the sockets of this host are looked at.
     var host = HostOptions()
+    /// What is captured, where `opening` says so.
+    var capture = CaptureTarget(interface: "lo")
     /// What is recorded; an empty path: nothing.
     var recording = RecordingRequest()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
@@ -118,6 +120,8 @@ struct HostOptions: Equatable {
     var peeks = PeekRules()
     /// The process whose network namespace is looked at; `nil`: this one's.
     var namespace: Int32?
+    /// Whether the network namespaces of all processes are looked at, where that is allowed.
+    var entersOthers = true
     /// Which sockets count; empty: all.
     var filter = ""
     /// Whether others are not even listed; on a screen the user can drop the filter.

@@ -82,6 +82,7 @@ struct EffectRunner: Sendable {
             do throws(AttachError) { try sources.openFile(path) } catch {
                 inbox.post(.refused("\(path): \(error.sentence)"))
             }
+        case .capture: sources.startCapture()
         case .record(let path): tell { record(path) }
         case .stopRecording: tell { stopRecording() }
         case .startDemo:

@@ -158,7 +158,8 @@ final class RunLoop {
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
         case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
-        case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .startDemo, .transmit,
+        case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .capture, .startDemo,
+            .transmit,
             .record, .stopRecording,
             .stopTransmission,
             .examine,

@@ -36,6 +36,8 @@ final class ReportRun {
     /// The instant of an opened file that is to be shown, in nanoseconds from its beginning, and as a time of day once
     /// the beginning is known.
     private let distance: Int64?
+    /// How long to look.
+    private let span: Duration?
     private var instant: Int64?
     /// Whether what is opened are connections, and no listener.
     private var connects = false
@@ -62,7 +64,8 @@ final class ReportRun {
         _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
-        (self.isOnce, self.isSilent, distance) = (isOnce, isSilent, options.instant)
+        (self.isOnce, self.isSilent) = (isOnce, isSilent)
+        (distance, span) = (options.instant, options.span)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
         runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
@@ -78,7 +81,7 @@ final class ReportRun {
         for effect in opening {
             switch effect {
             case .startDemo, .showHost: endsByItself = false
-            case .attach, .openFile: programs = []
+            case .attach, .openFile, .capture: programs = []
             case .connect: (connects, unanswered) = (true, unanswered + 1)
             default: unanswered += 1
             }
@@ -91,6 +94,7 @@ final class ReportRun {
     /// before a moment has passed.
     private func once() -> Ending {
         let begin = ContinuousClock.now
+        let (moment, limit) = (span ?? Self.moment, (span ?? .zero) + Self.limit)
         while true {
             // Asked first, so that the snapshot has the answers.
             let hasAnswered = runner.sources.hasAnswered
@@ -101,11 +105,11 @@ final class ReportRun {
                 (instant, events) = (moment.first + distance, [])
                 continue
             }
-            if var last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
+            if var last, passed > moment, hasAnswered && isSettled(last) || passed > limit {
                 last.events = events
                 return finish(take(last))
             }
-            if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
+            if passed > limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
         }
     }
 
@@ -115,11 +119,12 @@ final class ReportRun {
     }
 
     private func stream() -> Ending {
+        let end = span.map { ContinuousClock.now + $0 }
         while true {
             let signal = turn(eventsFrom: lines.nextEvent)
             var text = last.map(take) ?? []
             if signal == SIGINT { return finish(text + closeAll()) }
-            if isOver {
+            if isOver || signal == nil && end.map({ .now >= $0 }) ?? false {
                 listen()
                 conversation?.finish()
                 return finish(text)

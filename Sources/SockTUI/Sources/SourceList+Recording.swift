@@ -3,37 +3,46 @@ import InspectorCore
 import SocketKit
 
 extension SourceList {
-    /// A recording of a run, until it is ended.
+    /// A recording of a run, until it is ended: of a capture its packets, else every snapshot.
     final class Recording: Sendable {
         let path: String
         let recorder: SocketRecorder
+        fileprivate let capture: CaptureSource?
         /// Bytes that had passed through each session at the last snapshot.
         fileprivate let passed = Lock<[SocketID: UInt64]>([:])
         /// Snapshots that wait for the traffic of their sessions.
         fileprivate let underWay = DispatchGroup()
 
-        fileprivate init(_ path: String, _ recorder: SocketRecorder) { (self.path, self.recorder) = (path, recorder) }
+        fileprivate init(_ path: String, _ recorder: SocketRecorder, of capture: CaptureSource?) {
+            (self.path, self.recorder, self.capture) = (path, recorder, capture)
+        }
 
         /// Waits until it is written. What was shown last may still wait for its traffic.
         func end() {
             _ = underWay.wait(timeout: .now() + .seconds(2))
+            capture?.record(on: nil)
             recorder.stop()
         }
 
         fileprivate var state: RecordingState {
             let status = recorder.status
-            return RecordingState(
+            var state = RecordingState(
                 path: path, written: status.written, dropped: status.dropped, problem: status.problem)
+            if capture != nil { state.unit = "packets" }
+            return state
         }
     }
 
-    /// Begins to record every snapshot of all sources, and what passes through the program's own engine.
+    /// Begins to record every snapshot of all sources, and what passes through the program's own engine; of a capture the
+    /// packets, from which all the rest follows.
     func startRecording(_ request: RecordingRequest, ofOwnEngine: Bool) throws(SocketError) {
         var options = request.options
         options.interval = nil
-        let engine = ofOwnEngine ? (own.source as? EngineSource)?.engine : nil
-        let recorder = try SocketRecorder(recording: engine, to: request.path, options)
-        recording.withLock { $0 = Recording(request.path, recorder) }
+        let capture = capture
+        let engine = ofOwnEngine && capture == nil ? (own.source as? EngineSource)?.engine : nil
+        let recorder = try SocketRecorder(recording: engine, to: request.path, options, of: capture?.recorded)
+        capture?.record(on: recorder)
+        recording.withLock { $0 = Recording(request.path, recorder, of: capture) }
     }
 
     /// Begins to record in a file that is not there yet, while the run goes on.
@@ -76,6 +85,7 @@ extension SourceList {
             passed = Dictionary(snapshot.sockets.map { ($0.id, $0.sent &+ $0.received) }) { first, _ in first }
             return snapshot.sockets.map(\.id).filter { former[$0] != passed[$0] }
         }
+        guard recording.capture == nil else { return }
         recording.underWay.enter()
         requestTraffic(of: changed) { @Sendable traffic in
             defer { recording.underWay.leave() }

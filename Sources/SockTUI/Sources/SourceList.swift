@@ -134,6 +134,17 @@ final class SourceList: Sendable {
         source.start()
     }
 
+    /// Begins to capture; `startCapture` shows what passes.
+    func openCapture(_ target: CaptureTarget) throws(AttachError) {
+        let source = try CaptureSource(target, keeping: limits, looking: looking, lints)
+        _ = state.withLock { $0.add(source) }
+    }
+
+    func startCapture() { capture?.start() }
+
+    /// What is captured.
+    var capture: CaptureSource? { entries.lazy.compactMap { $0.source as? CaptureSource }.first }
+
     private func addOutside(_ scope: HostSource.Scope) {
         state.withLock { state in
             guard !state.entries.contains(where: { ($0.source as? HostSource)?.scope == scope }) else { return }

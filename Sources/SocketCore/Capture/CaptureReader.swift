@@ -43,6 +43,10 @@ package struct CaptureReader: Sendable {
     package private(set) var offset: UInt64 = 0
     /// Blocks that say nothing which is understood here.
     package private(set) var skipped: UInt64 = 0
+    /// Packets that its interfaces lost, as each said last, in this section and in the ones before.
+    package var lost: UInt64 { losses.values.reduce(lostBefore) { $0.saturatingAdd($1) } }
+    private var losses: [UInt32: UInt64] = [:]
+    private var lostBefore: UInt64 = 0
 
     package init() {}
 
@@ -166,7 +170,7 @@ package struct CaptureReader: Sendable {
             if kind == .section || kind == .interface {
                 throw CaptureError("a block at offset \(at) ends too soon")
             }
-            if kind != .names { skipped += 1 }
+            if kind != .names, kind != .statistics { skipped += 1 }
             return nil
         }
         return entry
@@ -180,6 +184,7 @@ package struct CaptureReader: Sendable {
         case .oldPacket: oldPacket(content).map { .packet($0) }
         case .simplePacket: simplePacket(content).map { .packet($0) }
         case .names: names(content)
+        case .statistics: statistics(content)
         case .local: frames(content)
         case .secrets: secrets(content)
         }
@@ -189,6 +194,7 @@ package struct CaptureReader: Sendable {
         var content = content
         guard content.skip(16) else { return nil }
         interfaces = []
+        (lostBefore, losses) = (lost, [:])
         let options = CaptureOptions(content)
         return .section(application: options.text(4), comment: options.text(1))
     }
@@ -254,6 +260,16 @@ package struct CaptureReader: Sendable {
         packet.bytes = content.rest.prefix(Int(length))
         packet.length = Int(length)
         return packet
+    }
+
+    /// Counts of an interface since it was opened: what its packets say of losses may be less.
+    private mutating func statistics(_ content: CaptureCursor) -> Entry? {
+        var content = content
+        guard let number: UInt32 = content.number(), content.skip(8), interfaces.indices.contains(Int(number)) else {
+            return nil
+        }
+        losses[number] = CaptureOptions(content).number(5) ?? losses[number]
+        return nil
     }
 
     private mutating func names(_ content: CaptureCursor) -> Entry? {

@@ -32,6 +32,7 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var differing: UInt64 = 0
     fileprivate var peerClosed: MonotonicTime?
     fileprivate var isWriteShut = false
+    fileprivate var hasPeerClosedFirst = false
     fileprivate var firstSequence: UInt32?
     var store = TrafficStore()
     private var nextItem: UInt64 = 0
@@ -117,6 +118,7 @@ package struct CapturedSession: Sendable {
         if fromPeer.hasEnded, peerClosed == nil {
             peerClosed = time
             ends.append(End(isSent: false, isReset: false, time: time, items: nextItem))
+            hasPeerClosedFirst = !isWriteShut
             news.append((.peerClosed, 0, 0))
         }
         if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil {
@@ -186,7 +188,10 @@ package struct CapturedSession: Sendable {
         if let closed {
             let error = SocketError(
                 .system(errno: Self.reset), operation: "read", detail: "\(target): Connection reset by peer")
-            facts.closed = CloseRecord(time: closed, error: wasReset ? error : nil, mode: wasReset ? nil : .now)
+            let closedByPeer = SocketError(.closedByPeer, operation: "read", detail: "")
+            facts.closed = CloseRecord(
+                time: closed, error: wasReset ? error : hasPeerClosedFirst ? closedByPeer : nil,
+                mode: wasReset || hasPeerClosedFirst ? nil : .now)
         }
         return SocketSnapshot(facts)
     }

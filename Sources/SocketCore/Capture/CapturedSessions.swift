@@ -18,9 +18,14 @@ package struct CapturedSessions: Sendable {
     package private(set) var dropped: UInt64 = 0
     package private(set) var packets: UInt64 = 0
     package private(set) var start: Int64?
+    /// The instant that `start` is called.
+    private var origin = MonotonicTime.zero
     package private(set) var latest = MonotonicTime.zero
+    /// Sessions that were seen, listed or not; the last one has this number.
+    package private(set) var seen: UInt64 = 0
     private var parser = PacketParser()
-    private var flows: [Flow: Int] = [:]
+    /// The number of the latest session of each flow.
+    private var flows: [Flow: UInt64] = [:]
     private var interfaces: [CaptureInterface] = []
     private var keeps: (each: Int, all: Int)
     /// What its traffic takes.
@@ -54,7 +59,7 @@ package struct CapturedSessions: Sendable {
         packets += 1
         dropped = dropped.saturatingAdd(packet.dropped)
         guard let parsed = parser.parse(packet) else { return nil }
-        if start == nil { start = packet.nanoseconds }
+        begin(at: packet.nanoseconds)
         let time = time(of: packet.nanoseconds)
         latest = max(latest, time)
         guard let index = session(of: parsed, packet, time) else {
@@ -100,9 +105,60 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// The instant of a packet, counted from the first one.
+    /// Begins at a time of day that is called `time`, unless it has begun.
+    package mutating func begin(at nanoseconds: Int64, as time: MonotonicTime = .zero) {
+        guard start == nil else { return }
+        (start, origin, latest) = (nanoseconds, time, time)
+    }
+
+    /// The instant of a packet, counted from the beginning.
     package func time(of nanoseconds: Int64) -> MonotonicTime {
-        MonotonicTime(nanoseconds: max(0, nanoseconds - (start ?? nanoseconds)))
+        origin + .nanoseconds(max(0, nanoseconds - (start ?? nanoseconds)))
+    }
+
+    /// Where a session is in `sessions`; `nil` if it is not kept any more.
+    package func index(of number: UInt64) -> Int? {
+        // All sessions of a file are kept.
+        let usual = Int(clamping: number) - 1
+        if sessions.indices.contains(usual), sessions[usual].id.number == number { return usual }
+        var (low, high) = (0, sessions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sessions[middle].id.number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < sessions.count && sessions[low].id.number == number ? low : nil
+    }
+
+    /// Forgets sessions of a capture that goes on: of those that are over all but the latest, datagrams of which none came
+    /// for a while, and where more than `live` are left, those of which nothing came for longest.
+    ///
+    /// Returns how many of them were not over.
+    package mutating func forgetEnded(
+        keeping most: Int, live limit: Int, _ now: MonotonicTime, idle: Duration
+    ) -> Int {
+        func isOver(_ session: CapturedSession) -> Bool {
+            session.closed != nil || !session.isStream && now - session.latest > idle
+        }
+        var gone: Set<UInt64> = []
+        let over = sessions.filter(isOver)
+        if over.count > most + most / 4 {
+            gone = Set(over.sorted { $0.latest < $1.latest }.dropLast(most).map(\.id.number))
+        }
+        let tooMany = sessions.count - gone.count - most - limit
+        var live = 0
+        if tooMany > limit / 8 {
+            let rest = sessions.filter { !gone.contains($0.id.number) }.sorted { $0.latest < $1.latest }.prefix(tooMany)
+            live = rest.count { !isOver($0) }
+            gone.formUnion(rest.map(\.id.number))
+        }
+        guard !gone.isEmpty else { return 0 }
+        for session in sessions where gone.contains(session.id.number) {
+            cost -= session.store.cost
+            remembered -= session.remembered
+        }
+        sessions.removeAll { gone.contains($0.id.number) }
+        flows = flows.filter { !gone.contains($0.value) }
+        return live
     }
 
     private mutating func session(of packet: ParsedPacket, _ captured: CapturedPacket, _ time: MonotonicTime) -> Int? {
@@ -113,17 +169,18 @@ package struct CapturedSessions: Sendable {
         let isOurs = interface?.name.hasPrefix("#") == true
         let flow = Flow(
             interface: isOurs ? captured.interface : -1, isStream: isStream, first: ends[0], second: ends[1])
-        if let index = flows[flow] {
+        if let index = flows[flow].flatMap(index) {
             guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
         }
         guard sessions.count < Self.limit else { return nil }
         let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
         var session = CapturedSession(
-            SocketID(UInt64(sessions.count + 1)), local: isFromServer ? packet.destination : packet.source,
+            SocketID(seen + 1), local: isFromServer ? packet.destination : packet.source,
             peer: isFromServer ? packet.source : packet.destination, isStream: isStream, at: time)
         session.interface = interface?.name ?? ""
         sessions.append(session)
-        flows[flow] = sessions.count - 1
+        seen += 1
+        flows[flow] = seen
         return sessions.count - 1
     }
 

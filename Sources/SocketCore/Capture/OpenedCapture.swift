@@ -81,7 +81,8 @@ package struct OpenedCapture: Sendable {
         let missing = packets.sessions.reduce(UInt64(0)) { $0 &+ $1.fromLocal.missing &+ $1.fromPeer.missing }
         return [
             count(UInt64(reader.pending), "bytes of a block that was cut off"),
-            count(packets.dropped, "packets or operations not recorded"), count(missing, "bytes missing"),
+            count(max(packets.dropped, reader.lost), "packets or operations not recorded"),
+            count(missing, "bytes missing"),
             count(packets.skipped, "packets that are neither TCP nor UDP"),
             count(packets.refused, "packets of more than \(CapturedSessions.limit) sessions"),
             count(packets.lostFragments, "fragments without the rest"), count(reader.skipped, "blocks not understood"),

@@ -53,7 +53,7 @@ package struct PacketParser: Sendable {
     }
 
     /// Moves to the IP header; false where there is none.
-    private static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
+    static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
         switch link {
         case .raw, .ipv4, .ipv6: return true
         case .null, .loop: return cursor.skip(4)
@@ -126,7 +126,7 @@ package struct PacketParser: Sendable {
     }
 
     /// Hop-by-hop, routing, fragment, authentication, destination options.
-    private static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
+    static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
 
     private mutating func whole(
         _ key: FragmentStore.Key, _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, _ length: Int, _ time: Int64

@@ -31,9 +31,9 @@ package struct PcapngWriter: Sendable {
         }
     }
 
-    /// Describes an interface and returns its number.
+    /// Describes an interface and returns its number; `filter`: what its packets passed, in the language of tcpdump.
     package mutating func interface(
-        name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue
+        name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue, filter: String = ""
     ) -> UInt32 {
         defer { interfaces += 1 }
         block(.interface) { block in
@@ -43,6 +43,8 @@ package struct PcapngWriter: Sendable {
             block.option(2, text: name)
             block.option(3, text: description)
             block.option(9, [9])
+            // Code 0: a text.
+            if !filter.isEmpty { block.option(11, [0] + Array(filter.utf8)) }
             block.endOfOptions()
         }
         return interfaces
@@ -61,6 +63,21 @@ package struct PcapngWriter: Sendable {
             block += frame
             block.padToWords()
             notes.append(to: &block)
+        }
+    }
+
+    /// Says how many packets an interface received, and how many of them were lost for want of room.
+    package mutating func statistics(interface: UInt32, nanoseconds: UInt64, _ counts: CaptureCounts) {
+        block(.statistics) { block in
+            block.append(little: interface)
+            block.append(little: UInt32(truncatingIfNeeded: nanoseconds >> 32))
+            block.append(little: UInt32(truncatingIfNeeded: nanoseconds))
+            for (code, count) in [(UInt16(4), counts.received), (5, counts.dropped)] {
+                var number: [UInt8] = []
+                number.append(little: count)
+                block.option(code, number)
+            }
+            block.endOfOptions()
         }
     }
 
@@ -116,6 +133,7 @@ package enum CaptureBlock {
         case oldPacket = 2
         case simplePacket = 3
         case names = 4
+        case statistics = 5
         case packet = 6
         case secrets = 10
         case local = 0x8000_0A51
@@ -136,6 +154,16 @@ package enum CaptureBlock {
         }
         return end
     }
+}
+
+/// What a kernel counts of a capture.
+package struct CaptureCounts: Hashable, Sendable {
+    /// Packets that passed the filter.
+    package var received: UInt64 = 0
+    /// Those of them that were lost for want of room.
+    package var dropped: UInt64 = 0
+
+    package init() {}
 }
 
 /// What a packet block says beside the packet.

@@ -19,6 +19,19 @@ package struct RecordedSession: Hashable, Sendable {
     var isInternet: Bool { local?.family.isIP != false && peer?.family.isIP != false }
 }
 
+/// Where the packets of a recording were captured.
+package struct RecordedCapture: Hashable, Sendable {
+    package var interface: String
+    /// How its packets begin: a `LinkType`.
+    package var link: UInt16
+    /// What they passed, in the language of tcpdump; empty: nothing.
+    package var filter: String
+
+    package init(interface: String, link: UInt16, filter: String) {
+        (self.interface, self.link, self.filter) = (interface, link, filter)
+    }
+}
+
 /// One thing that goes into a recording, at an instant of the engine's clock.
 package struct RecordedEntry: Sendable {
     package enum Content: Sendable {
@@ -36,6 +49,10 @@ package struct RecordedEntry: Sendable {
         case closed(isReset: Bool, isLocal: Bool)
         /// Bytes that were not recorded, for want of room.
         case dropped(RecordedLoss)
+        /// A packet as it was captured; `lost`: how many before it were captured and did not fit.
+        case packet(CapturedPacket, lost: UInt64)
+        /// What the kernel has counted of a capture, at a time of day.
+        case counts(CaptureCounts, nanoseconds: Int64)
         /// The state of everything, and what was kept of the traffic of some.
         case snapshot(EngineSnapshot, [SocketID: TrafficSnapshot])
     }
@@ -51,7 +68,7 @@ package struct RecordedEntry: Sendable {
     /// Whether it is a read or a write.
     package var isOperation: Bool {
         switch content {
-        case .bytes, .datagram: true
+        case .bytes, .datagram, .packet: true
         default: false
         }
     }
@@ -66,7 +83,8 @@ package struct RecordedEntry: Sendable {
         switch content {
         case .bytes(let bytes, _, _), .datagram(let bytes, _, _, _): bytes.count + 128
         case .snapshot(let snapshot, _): 1_024 * (snapshot.sockets.count + 1) + 64 * snapshot.events.count
-        case .session, .ended, .closed, .dropped, .secrets: 1_024
+        case .packet(let packet, _): packet.bytes.count + 128
+        case .session, .ended, .closed, .dropped, .secrets, .counts: 1_024
         }
     }
 }

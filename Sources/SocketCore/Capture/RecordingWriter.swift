@@ -32,6 +32,8 @@ package struct RecordingWriter: Sendable {
     /// Which session has these addresses in this file.
     private var holders: [Ends: SocketID] = [:]
     private let application: String
+    /// What packets it is of, as they were captured; `nil`: of what an engine did.
+    private let capture: RecordedCapture?
     private let snap: Int
     /// Nanoseconds since 1970 at the zero of the engine's clock.
     private let zero: Int64
@@ -39,8 +41,8 @@ package struct RecordingWriter: Sendable {
     package private(set) var dropped: UInt64 = 0
 
     /// `zero`: what to add to the engine's time for the time of day; `snap`: payload kept of each packet.
-    package init(application: String, zero: Int64, snap: Int = .max) {
-        (self.application, self.zero, self.snap) = (application, zero, snap)
+    package init(application: String, zero: Int64, snap: Int = .max, of capture: RecordedCapture? = nil) {
+        (self.application, self.zero, self.snap, self.capture) = (application, zero, snap, capture)
         frames = RecordedFrames(showsPayload: snap > 0)
         begin()
     }
@@ -48,9 +50,15 @@ package struct RecordingWriter: Sendable {
     /// Begins a file that is complete by itself: its sessions are described again, and the next snapshot is whole.
     package mutating func begin() {
         writer = PcapngWriter()
-        writer.section(
-            application: application,
-            comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+        if let capture {
+            writer.section(application: application, comment: "packets as they were captured")
+            _ = writer.interface(
+                name: capture.interface, description: "", link: capture.link, filter: capture.filter)
+        } else {
+            writer.section(
+                application: application,
+                comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+        }
         frames.startOver()
         holders = [:]
         sessions = sessions.mapValues { Session(facts: $0.facts, isNew: false, hasPeerEnded: $0.hasPeerEnded) }
@@ -90,6 +98,10 @@ package struct RecordingWriter: Sendable {
             sessions[id] = nil
         case .secrets(let lines): if snap > 0 { writer.secrets(lines) }
         case .dropped(let loss): lost(loss, of: id, at: entry.time)
+        case .packet(let packet, let lost): captured(packet, lost)
+        case .counts(var counts, let nanoseconds):
+            counts.dropped = counts.dropped.saturatingAdd(dropped)
+            writer.statistics(interface: 0, nanoseconds: UInt64(max(0, nanoseconds)), counts)
         case .snapshot(let snapshot, let traffic):
             for block in frames.blocks(snapshot, traffic) { writer.frames(block) }
         }
@@ -183,6 +195,16 @@ package struct RecordingWriter: Sendable {
         writer.packet(
             frame, length: whole, interface: track.interface, nanoseconds: nanoseconds(time),
             notes: PacketNotes(isInbound: !isSent, comment: comment))
+    }
+
+    /// A packet as it was, or without its payload's end.
+    private mutating func captured(_ packet: CapturedPacket, _ lost: UInt64) {
+        dropped &+= lost
+        var frame = packet.bytes
+        if snap < .max { frame = frame.prefix(PacketParser.headers(of: packet).saturatingAdd(snap)) }
+        writer.packet(
+            Array(frame), length: packet.length, interface: 0, nanoseconds: UInt64(max(0, packet.nanoseconds)),
+            notes: PacketNotes(isInbound: packet.isInbound, dropped: packet.dropped.saturatingAdd(lost)))
     }
 
     /// Tells of a loss in its place, by a packet without payload that has the count.

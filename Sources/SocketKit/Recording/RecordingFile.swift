@@ -8,6 +8,8 @@ package struct RecordingFile: Sendable {
     private let isRegular: Bool
     private var descriptor: Int32
     private(set) var written = 0
+    /// The most that was written at once to this file.
+    private var largest = 0
     /// Bytes written over all files.
     private(set) var total: UInt64 = 0
 
@@ -51,8 +53,8 @@ package struct RecordingFile: Sendable {
         return descriptor
     }
 
-    /// Whether it is time for the next file.
-    var isFull: Bool { limit.map { written >= $0 / 2 } ?? false }
+    /// Whether it is time for the next file: what comes next may have no room in this one.
+    var isFull: Bool { limit.map { written + largest > $0 / 2 } ?? false }
 
     /// Renames the file to FILE.1, in place of the one before, and begins again.
     mutating func rotate() throws(SocketError) {
@@ -60,13 +62,14 @@ package struct RecordingFile: Sendable {
         guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
         let next = try Self.open(path, replaces: false)
         close()
-        (descriptor, written) = (next, 0)
+        (descriptor, written, largest) = (next, 0, 0)
     }
 
     /// Writes whole blocks; gives up once `isOver` says so and the reader takes nothing. Of a file that has no more room,
     /// what is not a whole block goes.
     package mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
         var done = 0
+        largest = max(largest, bytes.count)
         while done < bytes.count {
             if !isRegular {
                 var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

@@ -16,6 +16,8 @@ final class RecordingTape: Sendable {
         var known: Set<SocketID> = []
         /// What was lost of each stream since its last entry: plaintext, and what was on the wire.
         var losses: [Stream: RecordedLoss] = [:]
+        /// Captured packets that were lost since the last one that fitted, and those that the kernel lost before them.
+        var lostPackets: (own: UInt64, kernel: UInt64) = (0, 0)
         var isClosed = false
     }
 
@@ -96,6 +98,31 @@ final class RecordingTape: Sendable {
         }
     }
 
+    /// A packet as it was captured.
+    func packet(_ packet: CapturedPacket) {
+        change { state in
+            guard state.weight + packet.bytes.count <= Self.limit else {
+                state.lostPackets.own += 1
+                state.lostPackets.kernel.saturate(adding: packet.dropped)
+                return
+            }
+            var packet = packet
+            let lost = state.lostPackets
+            packet.dropped.saturate(adding: lost.kernel)
+            state.lostPackets = (0, 0)
+            state.append(RecordedEntry(SocketID(0), at: .zero, .packet(packet, lost: lost.own)))
+        }
+    }
+
+    /// What the kernel has counted of the capture.
+    func counts(_ counts: CaptureCounts, nanoseconds: Int64) {
+        change { state in
+            var counts = counts
+            counts.dropped.saturate(adding: state.lostPackets.own)
+            state.append(RecordedEntry(SocketID(0), at: .zero, .counts(counts, nanoseconds: nanoseconds)))
+        }
+    }
+
     private func add(
         _ count: Int, isSent: Bool, isPlain: Bool, _ session: RecordedSession, _ time: MonotonicTime,
         _ content: () -> RecordedEntry.Content
@@ -137,7 +164,9 @@ final class RecordingTape: Sendable {
     }
 
     /// Operations that did not fit and have not been told yet.
-    var lost: UInt64 { state.withLock { $0.losses.values.reduce(0) { $0 &+ $1.operations } } }
+    var lost: UInt64 {
+        state.withLock { state in state.losses.values.reduce(state.lostPackets.own) { $0 &+ $1.operations } }
+    }
 }
 
 extension RecordingTape.State {

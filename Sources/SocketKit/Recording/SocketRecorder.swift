@@ -51,8 +51,10 @@ public final class SocketRecorder: Sendable {
         try self.init(recording: engine, to: path, options)
     }
 
-    /// Begins to record an engine, or without one the snapshots that the caller gives.
-    package init(recording engine: SocketEngine?, to path: String, _ options: Options) throws(SocketError) {
+    /// Begins to record an engine, or without one the snapshots that the caller gives, or the packets of a capture.
+    package init(
+        recording engine: SocketEngine?, to path: String, _ options: Options, of capture: RecordedCapture? = nil
+    ) throws(SocketError) {
         if let limit = options.limit, limit < 1 << 16 || path == "-" {
             throw SocketError(
                 .badParameter, operation: "record",
@@ -64,7 +66,11 @@ public final class SocketRecorder: Sendable {
         let clock = SystemClock()
         let zero = clock.wallNanoseconds - clock.now.nanoseconds
         engine?.record(on: tape)
-        let status = ReactorThread.start(name: "recorder") { @Sendable [self] in run(file, zero) }
+        let status = ReactorThread.start(name: "recorder") { @Sendable [self] in
+            run(
+                RecordingWriter(
+                    application: "socktui", zero: zero, snap: options.snapLength ?? .max, of: capture), file)
+        }
         guard status == 0 else {
             engine?.record(on: nil)
             file.close()
@@ -93,6 +99,14 @@ public final class SocketRecorder: Sendable {
         tape.snapshot(snapshot, traffic)
     }
 
+    /// Adds a packet of a capture.
+    package func note(_ packet: CapturedPacket) { tape.packet(packet) }
+
+    /// Adds what the kernel has counted of a capture.
+    package func note(_ counts: CaptureCounts) {
+        tape.counts(counts, nanoseconds: SystemClock().wallNanoseconds)
+    }
+
     // MARK: The thread
 
     /// What the thread works on.
@@ -107,8 +121,7 @@ public final class SocketRecorder: Sendable {
         var due = ContinuousClock.now
     }
 
-    private func run(_ opened: RecordingFile, _ zero: Int64) {
-        let writer = RecordingWriter(application: "socktui", zero: zero, snap: options.snapLength ?? .max)
+    private func run(_ writer: RecordingWriter, _ opened: RecordingFile) {
         var work = Work(writer: writer, file: opened)
         do throws(SocketError) {
             while true {

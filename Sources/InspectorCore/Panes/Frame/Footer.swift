@@ -118,7 +118,7 @@ package enum Footer {
 
     /// What of the host is not seen.
     private static func hidden(_ model: Model) -> String? {
-        guard model.shared.showsHost else { return nil }
+        guard model.shared.showsHost || model.shared.showsCapture else { return nil }
         let summary = model.shared.summary
         let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }

@@ -41,6 +41,8 @@ package enum Header {
             line.append("LIVE", Style(.lit))
             if without < 1, let rate = model.shared.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
         }
+        let lost = model.shared.droppedPackets
+        if lost > 0 { line.append("  \(lost) packets lost", Style(.bad, [.bold])) }
         if let recording = model.shared.recording {
             line.append("  ")
             line.append(recording.chip, Style(recording.dropped > 0 ? .warn : .lit, [.bold]))

@@ -36,13 +36,17 @@ struct ListRow {
         } else {
             put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
         }
-        if !isLive, let ending = ending {
+        if let ends = socket.ends, isLive || ends != CapturedEnds() {
+            put(columns.reading, program(ends.local, columns.reading.width))
+            put(columns.writing, program(ends.peer, columns.writing?.width ?? 0))
+            right(columns.receiveRate, isLive ? Format.rate(socket.receiveRate) : total(socket.received), .received)
+            right(columns.sendRate, isLive ? Format.rate(socket.sendRate) : total(socket.sent), .sent)
+        } else if !isLive, let ending = ending {
             let place = pair == nil ? columns.reason : closedPair.reason
             let line = safe(Self.fitted(ending, to: place.width), .closed)
             put(place, line.clippedAfterWord(to: place.width, model.glyphs))
-            let sigma = String(model.glyphs.sigma)
-            right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
-            right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
+            right(columns.receiveRate, total(socket.received), .closed)
+            right(columns.sendRate, total(socket.sent), .closed)
         } else {
             if pair == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
@@ -61,9 +65,17 @@ struct ListRow {
         } else if found > 0 {
             put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
         }
-        if isSelected {
-            canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
-        }
+        guard isSelected else { return }
+        canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+    }
+
+    private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }
+
+    /// The program at an end of a connection that is captured.
+    private func program(_ end: CapturedEnds.End?, _ width: Int) -> Line {
+        guard let program = CapturedWords.program(end) else { return safe("-", .dim) }
+        // Its name is worth more than half of its number.
+        return safe(Shorten.fitting([program, String(program.prefix { $0 != "[" })], in: width), base)
     }
 
     private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }
