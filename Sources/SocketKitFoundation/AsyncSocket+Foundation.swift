@@ -28,7 +28,7 @@ extension AsyncSocket {
 
     /// Reads what `request` asks for. Throws what the read with `[UInt8]` throws.
     public func data(_ request: ReadRequest) async throws(SocketError) -> Data {
-        Data(try await bytes(request))
+        Data(try await read(request))
     }
 }
 

@@ -26,7 +26,8 @@ import Testing
         let pair = try ConnectedPair(.unix)
         let counter = Counter()
         pair.socket.delegate = counter
-        pair.socket.read(ReadRequest(.length(3)))
+        func readForDelegate() { pair.socket.read(ReadRequest(.length(3))) }
+        readForDelegate()
         try pair.peerSends([1, 2, 3])
         #expect(await eventually { counter.bytes.withLock { $0 } == 3 })
         let transcript = Transcript()
@@ -83,7 +84,7 @@ import Testing
         let echoed = try await withServer { endpoint in
             try await AsyncSocket.withConnection(to: endpoint, on: engine) { socket in
                 try await socket.send([7])
-                return try await socket.bytes(ReadRequest(.length(1)))
+                return try await socket.read(ReadRequest(.length(1)))
             }
         }
         #expect(echoed == [7])

@@ -259,7 +259,7 @@ struct ActingTests {
         #expect(text.contains("accepting is paused (P)") && text.contains("2 wait in the backlog"))
         model.press(.character("A"))
         #expect(draw(model, size).text.contains("2 connections wait at #3"))
-        #expect(model.press(.character("t")) == [.send(.answerConnection(SocketID(3), .take))])
+        #expect(model.press(.character("t")) == [.send(.answerConnection(SocketID(3), .accept))])
         model.press(.character("A"))
         #expect(model.press(.character("r")) == [.send(.answerConnection(SocketID(3), .refuse))])
         #expect(model.press(.character("P")) == [.send(.pauseReading(SocketID(3), false))])

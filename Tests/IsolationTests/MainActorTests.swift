@@ -48,7 +48,8 @@ struct MainActorTests {
         let screen = Screen()
         client.delegateQueue = .main
         client.delegate = screen
-        client.read(ReadRequest(.delimiter([10], limit: 100)))
+        func readForDelegate() { client.read(ReadRequest(.delimiter([10], limit: 100))) }
+        readForDelegate()
         try await server.send(Array("hello\n".utf8))
         while screen.lines.isEmpty { await Task.yield() }
         #expect(screen.lines == ["hello\n"])

@@ -227,7 +227,7 @@ import Testing
         let client = pair.client
         let tasks = [client.messages, client.messages].map { messages in Task { try await next(messages) } }
         #expect(await eventually { client.readers == 2 })
-        client.close()
+        await client.close()
         for task in tasks { #expect(try await task.value == nil) }
     }
 

@@ -39,7 +39,7 @@ package final class Recorder: AsyncSocketDelegate, SocketListenerDelegate {
         onAccept: @escaping @Sendable (AsyncSocket) -> Void = { _ in },
         onCall: @escaping @Sendable (AsyncSocket, Call) -> Void = { _, _ in },
         verdict: @escaping @Sendable (TimedOutOperation) -> TimeoutVerdict = { _ in .close },
-        trust: @escaping @Sendable (TLSTrust) -> TrustVerdict = { _ in .nobody }
+        trust: @escaping @Sendable (TLSTrust) -> TrustVerdict = { _ in .unhandled }
     ) {
         self.onAccept = onAccept
         self.onCall = onCall

@@ -50,7 +50,7 @@ public struct SocketCommand: Hashable, Sendable {
     /// What becomes of a connection that waits at a listener.
     public enum ConnectionVerdict: Hashable, Sendable {
         /// It is accepted, as the listener would have done automatically.
-        case take
+        case accept
         /// It is ended with RST, and nobody is notified except by an event.
         case refuse
     }

@@ -37,7 +37,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     }
 
     /// Who judges the peer's certificate.
-    public enum Judge: String, Hashable, Sendable, Codable {
+    public enum TrustEvaluator: String, Hashable, Sendable, Codable {
         /// OpenSSL, by `trust`.
         case library
         /// The delegate, about every certificate (GCDAsyncSocket: manual trust evaluation).
@@ -81,7 +81,7 @@ public struct TLSSettings: Hashable, Sendable, Codable {
     /// What the peer's certificate must lead to.
     public var trust = Trust.system
     /// Who judges the peer's certificate.
-    public var judge = Judge.library
+    public var trustEvaluator = TrustEvaluator.library
     /// What this side shows; a server must have one.
     public var identity: Identity?
     /// Of a server: what it wants of its clients.

@@ -79,5 +79,5 @@ public enum TrustVerdict: Hashable, Sendable {
     /// and its timeout does too.
     case later
     /// Nobody is there who could judge: the connection closes with `other` (GCDAsyncSocket: the missing hook).
-    case nobody
+    case unhandled
 }

@@ -249,13 +249,13 @@ extension DatagramSession {
         guard let filter else { return judged(datagram.operation, passes: true) }
         guard let queue = filter.queue else {
             isJudging = true
-            let passes = engine.host { filter.passes(datagram.bytes, datagram.destination, datagram.tag) }
+            let passes = engine.host { filter.shouldSend(datagram.bytes, datagram.destination, datagram.tag) }
             isJudging = false
             return holdBack(datagram.operation, unless: passes)
         }
         let (id, mailbox, requestTurn) = (id, engine.mailbox, engine.requestTurn)
         queue.async {
-            let passes = filter.passes(datagram.bytes, datagram.destination, datagram.tag)
+            let passes = filter.shouldSend(datagram.bytes, datagram.destination, datagram.tag)
             if mailbox.post(.datagram(.sendJudged(id, datagram.operation, passes: passes))) == .turn { requestTurn() }
         }
     }

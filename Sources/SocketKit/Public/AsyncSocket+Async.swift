@@ -30,10 +30,11 @@ extension AsyncSocket {
         return socket
     }
 
-    /// Queues a read and waits for its bytes. Throws why it failed; a standing read cannot be awaited and is refused. After
+    /// Queues a read and waits for its bytes: `await` chooses this one of the two; one for the delegate is queued from a
+    /// function that is not async. Throws why it failed; a standing read cannot be awaited and is refused. After
     /// `cancelled`, and after `readTimeout` by the verdict `failOperation`, its bytes are in the stream again; after any
     /// other error they are in `SocketError.received`.
-    public func bytes(_ request: ReadRequest) async throws(SocketError) -> [UInt8] {
+    public func read(_ request: ReadRequest) async throws(SocketError) -> [UInt8] {
         do throws(FailedOperation) {
             return try await outcome(request).get()
         } catch {
@@ -56,8 +57,8 @@ extension AsyncSocket {
     /// What the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and throws
     /// `readTimeout` if nothing came within `timeout` (`nil`: no limit): `SocketConfiguration.timeoutVerdict` says whether the
     /// connection ends by that, or the next step goes on.
-    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
+    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketChunks {
+        SocketChunks(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
     }
 
     /// What the peer sends, cut behind each `delimiter`, which stays at the end of each piece; the last piece may lack
@@ -65,8 +66,8 @@ extension AsyncSocket {
     /// its piece is not whole within `timeout`, as `chunks` does.
     public func lines(
         delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil
-    ) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
+    ) -> SocketChunks {
+        SocketChunks(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
     }
 
     func outcome(_ request: ReadRequest) async -> Result<[UInt8], FailedOperation> {
@@ -104,7 +105,7 @@ extension AsyncSocket {
 }
 
 /// The pieces of a stream; see `AsyncSocket.chunks` and `AsyncSocket.lines`. One task iterates it at a time.
-public struct SocketReads: AsyncSequence, Sendable {
+public struct SocketChunks: AsyncSequence, Sendable {
     let socket: AsyncSocket
     let request: ReadRequest
 

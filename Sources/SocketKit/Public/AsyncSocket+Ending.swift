@@ -25,11 +25,11 @@ extension AsyncSocket {
     /// write times out.
     /// - Throws: `cancelled` if the task is cancelled; then the connection closes at once.
     public func disconnectAndWait(_ mode: CloseMode = .now) async throws(SocketError) {
-        disconnect(mode)
+        ask(.close(mode))
         do throws(SocketError) {
             try await waitUntilClosed()
         } catch {
-            disconnect(.now)
+            ask(.close(.now))
             throw error
         }
     }
@@ -56,7 +56,7 @@ extension AsyncSocket {
             do {
                 result = try await body(socket)
             } catch {
-                socket.disconnect(.now)
+                socket.ask(.close(.now))
                 throw error
             }
             try await socket.disconnectAndWait(.afterWriting)

@@ -237,28 +237,31 @@ public final class AsyncSocket: Sendable {
         ask(.setTimeout(operation, timeout))
     }
 
-    /// Stops taking bytes from the kernel, or goes on. Timeouts go on counting.
-    public func pauseReading(_ pause: Bool) {
-        ask(.pauseReading(pause))
+    /// Whether nothing is taken from the kernel for now. Set it to stop, or to go on; timeouts go on counting. `false`,
+    /// and no effect, without a session.
+    public var isReadingPaused: Bool {
+        get { fact { $0?.machine.reading.isPausedByHand ?? false } }
+        set { ask(.pauseReading(newValue)) }
     }
 
     // MARK: Closing
 
-    /// Closes at once and waits until that is done; `didDisconnect` follows. Queued operations fail. No effect without
-    /// a session. What was queued from this thread before is tried first.
-    public func disconnect() {
+    /// Closes as the mode says. `now` closes at once and has closed when this returns; `didDisconnect` follows, queued
+    /// operations fail, and what this thread queued before is tried first (GCDAsyncSocket: `disconnect`). The others return
+    /// at once, and new operations are refused from then on (`disconnectAfterReading` and so on). No effect without a
+    /// session.
+    public func disconnect(_ mode: CloseMode = .now) {
+        guard mode == .now else {
+            ask(.close(mode))
+            return
+        }
         enter { state, session in
             if let session { state.perform(.close(session, .now)) }
         }
     }
 
-    /// Closes as the mode says, without waiting. New operations are refused from now on. No effect without a session.
-    public func disconnect(_ mode: CloseMode) {
-        ask(.close(mode))
-    }
-
     /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
-    public func closeWrite() {
+    public func halfClose() {
         ask(.halfClose)
     }
 }

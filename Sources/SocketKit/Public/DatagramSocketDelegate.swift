@@ -22,7 +22,7 @@ public protocol DatagramSocketDelegate: AnyObject, Sendable {
     func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram)
     /// The kernel reported an error of a datagram that was sent earlier, such as that nobody listens where a connected
     /// socket sends to (ECONNREFUSED); it does not say of which. The socket stays open.
-    func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError)
+    func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError)
     /// The session is over. `error` is nil when this side asked for it. The socket may be used again at once.
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?)
 }
@@ -43,7 +43,7 @@ extension DatagramSocketDelegate {
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram) {}
     /// Does nothing.
-    public func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError) {}
+    public func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError) {}
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {}
 }
@@ -55,15 +55,15 @@ public struct DatagramSendFilter: Sendable {
     public var queue: DispatchQueue?
     /// Whether a datagram may leave, by its bytes, its destination (nil: the connected peer) and its tag. One that may
     /// not counts as sent all the same.
-    public var passes: @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
+    public var shouldSend: @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
 
     /// Makes a filter.
     public init(
         queue: DispatchQueue? = nil,
-        _ passes: @escaping @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
+        _ shouldSend: @escaping @Sendable (_ bytes: [UInt8], _ destination: Endpoint?, _ tag: Int) -> Bool
     ) {
         self.queue = queue
-        self.passes = passes
+        self.shouldSend = shouldSend
     }
 }
 
@@ -81,12 +81,12 @@ public struct DatagramReceiveFilter: Sendable {
     /// for one batch, no more is taken from the kernel.
     public var queue: DispatchQueue?
     /// What becomes of a datagram.
-    public var judge: @Sendable (Datagram) -> Verdict
+    public var evaluate: @Sendable (Datagram) -> Verdict
 
     /// Makes a filter.
-    public init(queue: DispatchQueue? = nil, _ judge: @escaping @Sendable (Datagram) -> Verdict) {
+    public init(queue: DispatchQueue? = nil, _ evaluate: @escaping @Sendable (Datagram) -> Verdict) {
         self.queue = queue
-        self.judge = judge
+        self.evaluate = evaluate
     }
 }
 

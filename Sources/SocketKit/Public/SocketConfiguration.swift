@@ -67,7 +67,7 @@ public struct SocketConfiguration: Sendable {
 
     /// Of a listener: whether it begins with accepting paused. Connections then wait in the kernel's backlog until
     /// `SocketCommand.answerConnection` or `SocketCommand.pauseReading`.
-    public var holdsConnections = false
+    public var startsWithAcceptingPaused = false
 
     /// Of a relay's leg: whether the peer's end without close_notify is reported as an end, of which `wasCutOff` tells, and
     /// not as an error. It can come as soon as the handshake is done, before the legs are linked.

@@ -113,7 +113,7 @@ public final class SocketEngine: Sendable {
 
     /// The handle of a connection that lives; nil for a listener, and for a session that is over. Waits for the queue;
     /// may be called on it.
-    public func socket(_ session: SocketID) -> AsyncSocket? {
+    public func socket(for session: SocketID) -> AsyncSocket? {
         enter { $0.connections[session]?.handle.load(in: $0) }
     }
 

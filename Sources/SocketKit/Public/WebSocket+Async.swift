@@ -12,12 +12,12 @@ extension WebSocket {
         to url: String, on engine: SocketEngine, configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) async throws(SocketError) -> WebSocket {
         let webSocket = WebSocket(engine: engine, configuration: configuration)
-        try await webSocket.open(try WebSocketURL.checked(url))
+        try await webSocket.connect(to: try WebSocketURL.checked(url))
         return webSocket
     }
 
     /// Opens this one, as the call above does.
-    public func open(_ url: WebSocketURL) async throws(SocketError) {
+    public func connect(to url: WebSocketURL) async throws(SocketError) {
         let waiter = engine.names.nextOperation()
         let cancelled = SocketError.cancelled("connect")
         let error: SocketError? = await waitForAnswer(orIfCancelled: cancelled) { answer in
@@ -98,8 +98,8 @@ extension WebSocket {
     /// Says Close, as `close(_:reason:)` does, and waits until it is over. The answer is how it ended; `nil` if it never was
     /// open, and if the task was cancelled before the end: the Close stays queued.
     @discardableResult
-    public func finish(_ code: WebSocketCloseCode? = .normal, reason: String = "") async -> WebSocketCloseReport? {
-        close(code, reason: reason)
+    public func close(_ code: WebSocketCloseCode? = .normal, reason: String = "") async -> WebSocketCloseReport? {
+        ask(.close(code, reason: reason))
         let waiter = engine.names.nextOperation()
         return await waitForAnswer(orIfCancelled: closeReport) { answer in
             let report: WebSocketCloseReport?? = state.withLock { state in
@@ -135,7 +135,7 @@ extension WebSocket {
                 detail: "settings.delivery: is not \(delivery.rawValue), so iterate the other sequence")
         }
         let waiter = engine.names.nextOperation()
-        if Task.isCancelled { close(.goingAway) }
+        if Task.isCancelled { ask(.close(.goingAway, reason: "")) }
         return try await waitForAnswer(orIfCancelled: .failure(.cancelled("receive"))) {
             fetch(as: waiter, $0)
         } onCancel: { [self] in

@@ -45,7 +45,7 @@ extension WebSocket {
     /// Ends the connection at once, without a Close; the peer sees code 1006.
     public func abort() {
         state.withLock { $0.isAborted = true }
-        socket.disconnect(.now)
+        socket.ask(.close(.now))
     }
 }
 

@@ -27,7 +27,8 @@ import Testing
         let reception = try Reception(accepting: Recorder(onAccept: { $0.write([1, 2]) }))
         let socket = AsyncSocket(engine: reception.engine, delegate: recorder, delegateQueue: queue)
         try socket.connect(toHost: "127.0.0.1", port: reception.port)
-        for tag in 1...2 { socket.read(ReadRequest(.length(1), tag: tag)) }
+        func read(tag: Int) { socket.read(ReadRequest(.length(1), tag: tag)) }
+        (1...2).forEach(read)
         socket.write([1], tag: 3)
         #expect(await eventually { places.withLock { $0 } == [true, true, true, true] })
         #expect(recorder.calls.first == .connected)
