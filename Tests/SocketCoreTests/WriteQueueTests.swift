@@ -43,7 +43,7 @@ struct WriteQueueTests {
         bench.send(7)
         let actions = bench.actions()
         #expect(actions.compactMap { $0.completion?.tag } == [1, 2])
-        #expect(actions.compactMap { $0.completion?.bytes } == ["abc", "de"].map { Array($0.utf8) })
+        #expect(actions.compactMap { $0.completion?.contents.array } == ["abc", "de"].map { Array($0.utf8) })
         #expect(actions.compactMap { $0.completion?.started } == [.zero, .at(7)])
         #expect(actions.last == .partial(operation: OperationID(3), tag: 3, increment: 2, done: 2))
         #expect(actions.count == 3)
@@ -253,7 +253,7 @@ private struct RandomWrites: ~Copyable {
 
     private mutating func perform() {
         for completion in bench.actions().compactMap(\.completion) {
-            expected += completion.bytes
+            expected += completion.contents.array
             endings.append(completion.operation)
         }
     }
