@@ -49,9 +49,13 @@ let package = Package(
             name: "CSockTUINcurses", path: "Sources/CNcurses",
             providers: [.apt(["libncurses-dev"]), .yum(["ncurses-devel"]), .brew(["ncurses"])]),
         .target(name: "CSockTUITerminal"),
+        // Declares libpcap, and loads it when it is asked for: it is no dependency.
+        .target(name: "CSockTUIPcap"),
         .executableTarget(
             name: "SockTUI",
-            dependencies: ["SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal"],
+            dependencies: [
+                "SocketKit", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "CSockTUIPcap",
+            ],
             swiftSettings: strict),
 
         // What follows does not ship. No product may contain it.
@@ -85,7 +89,8 @@ let package = Package(
             name: "HostSocketsTests", dependencies: ["HostSockets", "CSocketKitSystem", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport"], swiftSettings: strict),
+            name: "SockTUITests", dependencies: ["SockTUI", "SocketTestSupport", "SocketSimulation"],
+            swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests", dependencies: ["SocketTestSupport", "SockTUI"], swiftSettings: strict),
         .testTarget(
@@ -99,6 +104,9 @@ let package = Package(
         .testTarget(
             name: "SocketRocketTests", dependencies: ["SocketRocket", "SocketKit", "SocketTestSupport"],
             swiftSettings: strict),
+        // The code of the documentation's articles.
+        .testTarget(
+            name: "ArticleTests", dependencies: ["SocketKit", "SocketTestSupport"], swiftSettings: strict),
         // What programs with a user interface set: everything is on the main actor.
         .testTarget(
             name: "IsolationTests", dependencies: ["SocketKit"],

@@ -8,16 +8,20 @@ enum Program {
     static func main(_ arguments: [String]) -> Int32 {
         StandardStream.openMissing()
         signal(SIGPIPE, SIG_IGN)
-        raiseDescriptorLimit()
         var invocation: Invocation
         do {
             invocation = try ArgumentParser.parse(Array(arguments.dropFirst()))
         } catch {
             return complain(error.description, status: 2)
         }
+        // A program that is run gets the limit that this one was given.
+        if invocation.program == nil { raiseDescriptorLimit() }
         Elevation.judge(isWanted: invocation.isSecure)
         if let refusal = Elevation.refusal, let option = invocation.optionWithFile {
             return complain("\(option): \(refusal)", status: 2)
+        }
+        if let program = invocation.program, let problem = whyNotRun(program) {
+            return complain(problem.sentence, status: problem.status)
         }
         invocation.host.peeks = invocation.host.peeks.ofThisRun()
         if case .script = invocation.mode, invocation.report.payload == nil {
@@ -27,6 +31,8 @@ enum Program {
         case .attachable: return attachable()
         case .why(let target): return HostRun.why(target, invocation.host, invocation.lints)
         case .export(let request): return ExportRun.run(request)
+        case .replay(let request): return ReplayRun.run(request)
+        case .sweep(let request): return SweepRun.run(request)
         case .tools: return ToolRun.run(invocation.host, invocation.lints)
         case .hostCheck: return HostRun.check(invocation.host, invocation.lints)
         case .help(let command): return show(CommandTable.help(of: command) + "\n")
@@ -60,12 +66,25 @@ enum Program {
         // What asks for a screen and has none gets text.
         case .terminal where !StandardStream.output.isTerminal && !invocation.opening.isEmpty:
             return report(.text, isOnce: false, invocation)
+        case .terminal where invocation.report.span != nil:
+            return complain("--for: goes with --once, --json or a pipe; the screen goes on", status: 2)
         default: return TerminalRun.run(invocation, configuration, arguments)
         }
     }
 
+    /// What is known to be wrong before anything is opened.
+    private static func whyNotRun(_ program: RunRequest) -> CommandPath.Problem? {
+        do throws(CommandPath.Problem) {
+            _ = try CommandPath.find(program.arguments[0])
+        } catch {
+            return CommandPath.Problem(sentence: "run: \(error.sentence)", status: error.status)
+        }
+        guard let input = program.input, access(input, R_OK) != 0 else { return nil }
+        return CommandPath.Problem(sentence: "--stdin: \(input): \(POSIXErrno(errno).words)", status: 1)
+    }
+
     /// The usual soft limit of 1,024 descriptors is there for select(2), which is not used here.
-    private static func raiseDescriptorLimit() {
+    static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
@@ -94,8 +113,8 @@ enum Program {
         looking.listsOnlyMatches = true
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
-            looking: looking, lints: invocation.lints)
-        if let problem = sources.record(invocation) { return problem }
+            looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral)
+        if let problem = sources.prepare(invocation) { return problem }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
@@ -111,8 +130,9 @@ enum Program {
         _ configuration: Configuration, _ invocation: Invocation, _ run: (SourceList) -> Int32
     ) -> Int32 {
         let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
-        if let problem = sources.record(invocation) { return problem }
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
+            opensSeveral: invocation.opensSeveral)
+        if let problem = sources.prepare(invocation) { return problem }
         let status = run(sources)
         sources.close()
         return sources.recordingEnding(status)
@@ -136,12 +156,20 @@ enum Program {
 }
 
 extension SourceList {
-    /// Begins the recording that was asked for, if any; the exit status if it cannot be.
-    func record(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+    /// Begins the capture and the recording that were asked for, if any; the exit status if one cannot be.
+    func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+        if invocation.opening.contains(.capture) {
+            do throws(AttachError) {
+                try openCapture(invocation.capture)
+            } catch {
+                beforeComplaint()
+                return Program.complain("capture: \(error.sentence)", status: 1)
+            }
+        }
         guard !invocation.recording.path.isEmpty else { return nil }
         let opens = invocation.opening.contains { effect in
             switch effect {
-            case .attach, .showHost, .openFile: false
+            case .attach, .showHost, .openFile, .capture: false
             default: true
             }
         }
@@ -154,11 +182,16 @@ extension SourceList {
         }
     }
 
-    /// Says how a recording ended that could not be kept up; 1 if it broke off.
+    /// Says what a capture lost, and how a recording ended that could not be kept up; 1 if it broke off.
     func recordingEnding(_ status: Int32) -> Int32 {
+        let shortcomings = capture?.shortcomings ?? []
+        if !shortcomings.isEmpty {
+            _ = Program.complain("capture: \(shortcomings.joined(separator: ", "))", status: 0)
+        }
         guard let recording = recordingStatus else { return status }
         if recording.dropped > 0 {
-            _ = Program.complain("--record: \(recording.dropped) reads and writes are missing from the file", status: 0)
+            let what = capture == nil ? "reads and writes" : "packets"
+            _ = Program.complain("--record: \(recording.dropped) \(what) are missing from the file", status: 0)
         }
         return recording.problem.map { Program.complain($0, status: max(1, status)) } ?? status
     }

@@ -9,7 +9,7 @@ enum TerminalRun {
         do throws(CursesTerminal.Refused) {
             let environment = try TerminalEnvironment.current(configuration)
             quietBacktraces(arguments)
-            if invocation.opening.contains(.showHost) { yieldToOthers() }
+            if invocation.opening.contains(.showHost) || invocation.opening.contains(.capture) { yieldToOthers() }
             let inbox = Inbox()
             return run(invocation, configuration, try open(environment, inbox), inbox)
         } catch {
@@ -39,12 +39,13 @@ enum TerminalRun {
         let recent = configuration.recent ? RecentTargets.ofThisUser() : nil
         let log = ProgramLog(configuration.log, inbox)
         let sources = SourceList(
-            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints)
+            keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
+            opensSeveral: invocation.opensSeveral)
         let leave = {
             terminal.leave()
             CrashGuard.disarm()
         }
-        if let problem = sources.record(invocation, beforeComplaint: leave) { return problem }
+        if let problem = sources.prepare(invocation, beforeComplaint: leave) { return problem }
         let sent = invocation.keepsHistory && configuration.history ? SentLines.ofThisUser() : nil
         let runner = EffectRunner(
             sources: sources, inbox: inbox, recent: recent, sent: sent, log: log, findsPeers: true)
@@ -54,6 +55,7 @@ enum TerminalRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
+        sources.keepHistory(configuration, invocation)
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         if configuration.mouse { terminal.hearMouse(true) }
@@ -69,10 +71,10 @@ enum TerminalRun {
         if let trap = invocation.trap { crash(trap) }
         let ending = loop.run()
         leave()
-        sources.close()
         runner.finish()
+        sources.close()
         switch ending {
-        case .quit: return sources.recordingEnding(0)
+        case .quit: return sources.recordingEnding(runner.child.status ?? 0)
         case .signal(let number): CrashGuard.die(by: number)
         }
     }
@@ -81,13 +83,16 @@ enum TerminalRun {
     /// own: that of their queue.
     private static func yieldToOthers() { _ = nice(10) }
 
+    /// What the environment of this program has for Swift's backtracer.
+    static let quietBacktrace = "interactive=no,color=no"
+
     /// Swift's backtracer asks questions on a terminal unless it is told not to before the program starts; so the
     /// program starts itself once more, which costs 3 ms. Where that cannot be done all else still works.
     private static func quietBacktraces(_ arguments: [String]) {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { return }
-        setenv("SWIFT_BACKTRACE", "interactive=no,color=no", 1)
+        setenv("SWIFT_BACKTRACE", quietBacktrace, 1)
         var words = arguments.map { strdup($0) } + [nil]
         execv(path, &words)
         words.forEach { free($0) }

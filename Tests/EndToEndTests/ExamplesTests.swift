@@ -53,7 +53,7 @@ struct ExamplesTests {
 
 extension Peer {
     /// An nginx that serves one small page, and its port.
-    fileprivate static func nginx() throws -> (peer: Peer, port: UInt16) {
+    static func nginx() throws -> (peer: Peer, port: UInt16) {
         let folder = try TemporaryFolder()
         folder.write("<h1>It works</h1>\n", to: "index.html")
         return try server(keeping: folder) { port in

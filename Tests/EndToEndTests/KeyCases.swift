@@ -42,6 +42,7 @@ struct KeyCase {
         case .talk: talk
         case .detail: detail
         case .events: events
+        case .output: output
         case .composer: composer
         case .field: field
         case .form: form
@@ -59,7 +60,8 @@ struct KeyCase {
 
     private static let views: [String: KeyCase] = [
         "list": .shows("[1 List]"), "talk": .shows("[2 Traffic]"), "detail": .shows("[3 Detail]"),
-        "events": .shows("[4 Events]"), "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
+        "events": .shows("[4 Events]"), "output": .shows("no program runs here"),
+        "connect": .shows("Enter connect"), "listen": .shows("Enter listen"),
         "read": .shows("queue a read on #1"), "close": .shows("close #1 "), "answer": .shows("nothing waits"),
         "write": .shows("Enter send"), "open": .shows("Enter send"), "freeze": .shows("FROZEN"),
         "quit": .shows("will close"), "back": .shows("[1 List]"), "filter": .shows("\n filter", "Enter apply"),
@@ -121,6 +123,11 @@ struct KeyCase {
         "search-previous": .shows("nothing is searched"), "jump": .shows("[2 Traffic]"),
     ]) { $1 }
 
+    private static let output: [String: KeyCase] = following.merging([
+        "first": .shows("\n1\n2\n3\n"), "next-pane": .shows("[1 List]"), "previous-pane": .shows("[4 Events]"),
+        "output": .shows("[5 Output]"),
+    ]) { $1 }
+
     private static let detail: [String: KeyCase] = [
         "cycle-view": KeyCase(behind: ["2"], shows: ["hex+text (v)"]),
         "up": KeyCase(before: ["j"], shows: ["#1 client"]), "down": .hides("#1 client"),
@@ -133,6 +140,7 @@ struct KeyCase {
 
     private static let composer: [String: KeyCase] = [
         "destination": .shows("a stream has one peer"),
+        "rewind": .shows("only an opened file can be rewound"), "forward": .shows("only an opened file can be rewound"),
         "send": KeyCase(before: ["type abc"], shows: ["write 5 B"]),
         "insert-line": KeyCase(before: ["type a"], shows: ["= 3 bytes"]),
         "history-up": KeyCase(before: ["type abc", "Enter"], shows: ["= 3 bytes"]),
@@ -142,6 +150,7 @@ struct KeyCase {
         "half-close": .shows("we sent FIN and go on reading"), "list": .shows("[1 List]"),
         "talk": .shows("? help  q back"),
         "detail": .shows("[3 Detail]"), "events": .shows("[4 Events]"), "leave": .shows("? help  q back"),
+        "output": .shows("no program runs here"),
         "next-pane": .shows("[3 Detail]"), "previous-pane": .shows("[2 Traffic]", "? help  q back"),
         "line-ending": .shows("ends with LF"), "input-mode": .shows("escapes (Alt-t)"), "pace": .shows("Enter", "Esc"),
         "template": .shows("there are no templates"),

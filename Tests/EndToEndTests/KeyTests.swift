@@ -43,11 +43,17 @@ private final class KeyPress {
             #expect(fwrite(minute, 1, minute.count, file) == minute.count && fclose(file) == 0)
             opening = "open \(folder.path)/minute.pcapng --at 30"
         }
+        if place == .output { opening = "run" }
+        let command = place == .output ? "-- sh -c 'seq 99; exec sleep 999'" : ""
         inspection = try Inspection(
-            "\(opening) --log \(folder.path)/log", height: place == .detail ? 16 : 24,
+            "\(opening) --log \(folder.path)/log \(command)", height: place == .detail ? 16 : 24,
             recent: "1700000000\texample.invalid:1\n", editor: "exit 3;")
         if place == .start {
             try inspection.wait(for: "example.invalid:1")
+        } else if place == .output {
+            try inspection.wait(for: "LISTEN")
+            try tmux.keys("5")
+            try inspection.wait(for: "\n99\n")
         } else if place == .rewound {
             try inspection.wait(for: "REWIND 00:30.000 / 01:00.000 x1")
         } else {
@@ -147,6 +153,8 @@ private final class KeyPress {
         case .escape: "Escape"
         case .shiftLeft: "S-Left"
         case .shiftRight: "S-Right"
+        case .altLeft: "M-Left"
+        case .altRight: "M-Right"
         case .enter, .tab, .up, .down, .left, .right, .home, .end, .function: key.label
         }
     }

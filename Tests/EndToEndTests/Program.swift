@@ -36,7 +36,10 @@ enum Program {
     static let isSanitized = dlsym(nil, "__tsan_init") ?? dlsym(nil, "__asan_init") != nil
 
     /// Runs it without a terminal.
-    static func run(_ arguments: String...) throws -> ChildProcess.Outcome {
+    static func run(_ arguments: String...) throws -> ChildProcess.Outcome { try run(arguments) }
+
+    /// Runs it without a terminal.
+    static func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
         try ChildProcess.run([path] + arguments, environment: environment(try folder()))
     }
 

@@ -64,6 +64,32 @@ struct ComposerTests {
         #expect(model.context == .talk && !text(model).contains("INJECT"))
     }
 
+    @Test("Into a relayed WebSocket a line goes as a message, until a Close went that way", arguments: [false, true])
+    func injectingMessages(isClosing: Bool) {
+        var sockets = RelayWorld.sockets
+        for index in sockets.indices where [2, 3].contains(sockets[index].id.number) {
+            var picture = WebSocketPicture(role: index == 1 ? .server : .client, stage: .open, target: "/")
+            picture.observation = WebSocketObservation()
+            picture.traffic = WebSocketSnapshot(role: .client)
+            if isClosing { picture.traffic?.closeSent = WebSocketCloseFrame(code: .normal, reason: "") }
+            sockets[index].webSocket = picture
+        }
+        var model = relayed(on: 2)
+        _ = model.update(.snapshot(World.snapshot(sockets)))
+        model.press(.character("w"))
+        guard !isClosing else {
+            #expect(text(model).contains("a Close went out: no message can follow it"))
+            return
+        }
+        model.type("hi")
+        let message = WebSocketCommand.message(.text("hi"))
+        #expect(model.press(.enter) == [.send(.webSocket(SocketID(3), message))])
+        model.press(.alt("d"))
+        model.type("ho")
+        #expect(model.press(.enter) == [.send(.webSocket(SocketID(2), .message(.text("ho"))))])
+        #expect(model.update(.command("send x\\n")) == [.send(.webSocket(SocketID(2), .message(.text("x\n"))))])
+    }
+
     @Test("A leg that is gone takes nothing, and the line says so")
     func gone() {
         var model = relayed(on: 2)

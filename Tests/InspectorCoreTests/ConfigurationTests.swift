@@ -99,7 +99,7 @@ struct ConfigurationTests {
             ("[options]\nlog = \"x\"", 2, 7, "log must be a path from / on, or empty"),
             (
                 "[keys.lst]\nq = \"quit\"", 2, 1,
-                "no such place: lst; start, list, talk, detail, events, composer, field, form, menu, help, rewound, views"
+                "no such place: lst; start, list, talk, detail, events, output, composer, field, form, menu, help, rewound, views"
             ),
             ("[keys.composer]\nq = \"quit\"", 2, 1, "q is typed in composer; bind ^X, Alt-x or F5"),
             ("[keys.menu]\n\nF5 = \"sort-next\"", 3, 6, "sort-next means nothing in menu"),

@@ -45,7 +45,7 @@ struct PayloadTests {
 
     @Test(
         "n and N go through the places and around the end, with the cursor in the row of each",
-        arguments: ViewMode.allCases)
+        arguments: ViewMode.allCases.filter { $0 != .dissected })
     func places(_ mode: ViewMode) throws {
         var model = model
         for _ in ViewMode.allCases where model.traffic.viewMode != mode { model.press(.character("v")) }
@@ -69,7 +69,9 @@ struct PayloadTests {
         #expect(model.traffic.talks[Conversation.id]?.isFollowing == false)
     }
 
-    @Test("A place in the folded part of an item unfolds it and is in sight", arguments: ViewMode.allCases)
+    @Test(
+        "A place in the folded part of an item unfolds it and is in sight",
+        arguments: ViewMode.allCases.filter { $0 != .dissected })
     func folded(_ mode: ViewMode) {
         var model = model
         var snapshot = Conversation.snapshot()

@@ -47,6 +47,20 @@ struct RewindTests {
         }
     }
 
+    @Test("In the composer arrows move the cursor, and with Alt they go one second")
+    func composer() {
+        var model = Conversation.model(ascii: true, size: Size(80, 24))
+        var snapshot = Conversation.snapshot()
+        let last = snapshot.wallNanoseconds
+        snapshot.moment = SnapshotMoment(first: last - 60_000_000_000, last: last)
+        _ = model.update(.snapshot(snapshot))
+        model.type("ab")
+        model.press(.left, .altLeft, .altLeft, .altRight)
+        #expect(model.isComposing && model.shared.rewind?.instant == last - 1_000_000_000)
+        model.type("X")
+        #expect(model.composer.editor.text == "aXb")
+    }
+
     @Test("Arrows go one second, with Shift ten, and never beyond what there is")
     func arrows() {
         var model = Self.model()
@@ -152,6 +166,76 @@ struct RewindTests {
             model.press(key)
             #expect(model.notice?.text.contains("only an opened file") == true && model.snapshotRequest.instant == nil)
         }
+    }
+
+    /// What a run of 13 minutes answers of which the last minute is kept.
+    private static func answerOfRun(_ model: Model) -> EngineSnapshot {
+        var snapshot = answer(model)
+        let shown = model.snapshotRequest.instant
+        var moment = SnapshotMoment(first: last - 60_000_000_000, last: last, shown: shown)
+        (moment.isLive, moment.origin) = (true, last - 780_000_000_000)
+        snapshot.moment = moment
+        return snapshot
+    }
+
+    private static func run(_ keys: Key...) -> Model {
+        var model = World.model()
+        _ = model.update(.snapshot(answerOfRun(model)))
+        for key in keys {
+            _ = model.update(.key(key))
+            _ = model.update(.snapshot(answerOfRun(model)))
+        }
+        return model
+    }
+
+    @Test("A run that goes on says how far back it reaches, and shows the past by its own time")
+    func ofRun() {
+        #expect(Self.header(Self.run()).contains("back 60s"), "\(Self.header(Self.run()))")
+        #expect(Self.header(Self.run(.left)).contains("REWIND 12:59.000 / 13:00.000 x1 from 12:00.000"))
+        #expect(!Self.header(Self.run(.left, "0")).contains("REWIND"))
+        // What is gone on from the last instant is the present.
+        #expect(!Self.header(Self.run(.left, .right)).contains("REWIND"))
+        let early = Self.run(.left, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft, .shiftLeft)
+        #expect(Self.header(early).contains("REWIND 12:00.000 /"))
+        #expect(early.notice?.text == "nothing is kept from before 12:00.000")
+        var model = Self.run()
+        _ = model.update(.command("at 12:30"))
+        _ = model.update(.snapshot(Self.answerOfRun(model)))
+        #expect(Self.header(model).contains("REWIND 12:30.000 /"))
+    }
+
+    @Test("Nothing is done to a socket while its past is shown; what is opened is shown in the present")
+    func past() {
+        var model = Self.run(.left)
+        #expect(model.update(.command("close now")).isEmpty)
+        #expect(model.notice?.text == "this is the past; 0 goes back to the present, where it works")
+        #expect(model.update(.command("write x")).isEmpty && model.update(.key("x")).isEmpty)
+        #expect(model.whyNoSending != nil)
+        _ = model.update(.opened(SocketID(99), OpenRequest(.tcp(host: "a", port: 1))))
+        #expect(!model.isRewound)
+        model = Self.run(.left)
+        #expect(model.update(.command("rewind off")) == [.keepHistory(nil)] && !model.isRewound)
+        #expect(model.update(.command("rewind 5m")) == [.keepHistory(.seconds(300))])
+        _ = model.update(.command("rewind tomorrow"))
+        #expect(model.notice?.isError == true)
+    }
+
+    @Test("What adds up is made from what was shown before the instant")
+    func history() throws {
+        var model = Self.run(.left)
+        var snapshot = Self.answerOfRun(model)
+        let socket = try #require(snapshot.sockets.first { $0.phase == .connected })
+        let index = try #require(snapshot.position(of: socket.id))
+        snapshot.before = (1...5).reversed().map { second in
+            var former = snapshot
+            former.time = snapshot.time + .seconds(-second)
+            former.events = []
+            former.sockets[index].received = socket.received - UInt64(min(Int(socket.received), 10 * second))
+            return former
+        }
+        _ = model.update(.snapshot(snapshot))
+        #expect(model.shared.histories[socket.id]?.received.count == 5)
+        #expect(model.shared.latest?.before == nil)
     }
 
     @Test("The command line's time is gone to once it was read")

@@ -36,6 +36,20 @@ struct ArgumentParserTests {
         #expect(secure.address == "tls://localhost:443")
     }
 
+    @Test("everything after a program to run is the program's")
+    func programs() throws {
+        var wanted = RunRequest(["curl", "-v", "--json", "x", "--", "-"])
+        #expect(try parse("run curl -v --json x -- -").opening == [.run(wanted)])
+        #expect(try parse("run -- curl -v --json x -- -").opening == [.run(wanted)])
+        (wanted.via, wanted.input, wanted.timeout) = (.both, "in", .seconds(2))
+        let all = try parse("run --json --via both --stdin in --timeout 2 -- curl -v --json x -- -")
+        #expect(all.opening == [.run(wanted)] && all.mode == .report(.json, isOnce: false))
+        #expect(throws: UsageError("--via", "ftp is not a kind of proxy; write http, socks or both")) {
+            try parse("run --via ftp x")
+        }
+        #expect(throws: UsageError("--stdin", "goes with run only")) { try parse("connect h:1 --stdin x") }
+    }
+
     @Test("what is sent first, in escapes")
     func greeting() throws {
         var wanted = OpenRequest(.tcp(host: "h", port: 1))
@@ -121,7 +135,7 @@ struct ArgumentParserTests {
             ("relay :0 h:1 --insecure", ":0: options of TLS go with tls://, here or at the target"),
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
-            ("relay :0 udp://h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
+            ("relay :0 udp://h:1", "udp://h:1: datagrams come from udp:// too, as in udp://:5353 udp://h:1"),
             ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
             (
                 "connect ftp://h:1",
@@ -186,7 +200,7 @@ struct ArgumentParserTests {
     @Test(
         "a mistake is named, with what would be right",
         arguments: [
-            ("--nope", "--nope: no such option; see socktui --help"),
+            ("--bogus", "--bogus: no such option; see socktui --help"),
             ("--hlep", "--hlep: no such option; did you mean --help?"),
             ("conect h:1", "conect: no such command; did you mean connect?"),
             ("localhost:80", "localhost:80: write socktui connect localhost:80"),
@@ -194,7 +208,7 @@ struct ArgumentParserTests {
             ("connect h:1 --timeout soon", "--timeout: soon is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout 0", "--timeout: 0 is not a duration; write 5, 5s or 500ms"),
             ("connect h:1 --timeout nan", "--timeout: nan is not a duration; write 5, 5s or 500ms"),
-            ("listen :1 --timeout 5", "--timeout: goes with connect or relay only"),
+            ("listen :1 --timeout 5", "--timeout: goes with connect or relay or run only"),
             ("connect h:1 --send a\\q", "--send: column 2 of a\\q: \\q is not an escape; \\\\ writes a backslash"),
             ("config x", "x: config takes no operand; write --print or --config FILE"),
             ("--theme blue", "--theme: blue is not a theme; write auto, light or dark"),
@@ -238,8 +252,14 @@ struct ArgumentParserTests {
                 "--payload: does not go with attach, which shows the bytes of one socket at a time"
             ),
             ("connect h:1 --every 1s", "--every: goes with --json only"),
-            ("--once", "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
-            ("--json", "--json: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID"),
+            (
+                "--once",
+                "--once: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID"
+            ),
+            (
+                "--json",
+                "--json: needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID"
+            ),
             ("demo a:1", "a:1: demo takes no address"),
             ("connect h:0", "h:0: the port must be 1 to 65535"),
             ("listen h:65536", "h:65536: the port must be 0 to 65535"),
@@ -256,5 +276,18 @@ struct ArgumentParserTests {
             #expect(CommandTable.help.contains("\n  \(option.name) ") == (option.help != nil))
         }
         #expect(CommandTable.help.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test("a run can be kept to go back in it, a file and what is printed cannot")
+    func rewinding() throws {
+        #expect(try parse("relay :9000 :80 --rewind 60s").rewind == .seconds(60))
+        #expect(try parse("demo --rewind=5m").rewind == .seconds(300))
+        for (line, problem) in [
+            ("demo --rewind never", "never is no time to go back"), ("demo --rewind 0", "from 1s to 24h"),
+            ("open a.pcapng --rewind 60s", "an opened file can be rewound as it is"),
+            ("demo --once --rewind 60s", "goes with a screen"), ("demo --json --rewind 60s", "goes with a screen"),
+        ] {
+            #expect { try parse(line) } throws: { "\($0)".contains(problem) }
+        }
     }
 }

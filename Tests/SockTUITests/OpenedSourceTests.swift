@@ -1,5 +1,6 @@
 import Glibc
 import InspectorCore
+import SocketCore
 import SocketKit
 import SocketTestSupport
 import Synchronization
@@ -64,5 +65,59 @@ struct OpenedSourceTests {
         }
         let end = try #require(await snapshot(at: nil))
         #expect(Self.beats(end.traffic).count == 61 && end.moment?.shown == nil)
+    }
+}
+
+/// Several files have one clock, whatever each of them counts from.
+@Suite("Several files that are open")
+struct OpenedFilesTests {
+    private static func file(_ folder: TemporaryFolder, _ name: String, _ bytes: [UInt8]) throws -> String {
+        let path = folder.path + "/" + name
+        let file = try #require(fopen(path, "w"))
+        #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count && fclose(file) == 0)
+        return path
+    }
+
+    @Test("each is shown at its own time of day, a recording of ours and a capture")
+    func clocks() async throws {
+        let folder = try TemporaryFolder()
+        let second: Int64 = 1_000_000_000
+        let wall = 1_700_000_000 * second
+        // A capture of a packet at 10 s, and a recording of a host that had run for 77 s at 40 s.
+        var capture = PcapngWriter()
+        capture.section(application: "test", comment: "")
+        let interface = capture.interface(name: "lo", description: "")
+        let ends = [40_000, 53].map { SyntheticPacket.End(.v4(UInt32(0x7F00_0001).bigEndian), $0) }
+        let frame = SyntheticPacket(from: ends[0], to: ends[1]).udp([1])
+        capture.packet(
+            frame, length: frame.count, interface: interface, nanoseconds: UInt64(wall + 10 * second),
+            notes: PacketNotes())
+        var recording = RecordingWriter(application: "test", zero: wall - 37 * second)
+        let booted = MonotonicTime(nanoseconds: 77 * second)
+        var snapshot = EngineSnapshot(engine: "test", time: booted, wallNanoseconds: wall + 40 * second)
+        snapshot.sockets = [
+            SocketSnapshot(
+                id: SocketID(1), role: .client, phase: .connected, target: "a:1", opened: booted + .seconds(-5))
+        ]
+        snapshot.events = [SocketEvent(sequence: 0, time: booted + .seconds(-1), socket: SocketID(1), kind: .connected)]
+        snapshot.nextEvent = 1
+        recording.add(RecordedEntry(SocketID(1), at: booted, .snapshot(snapshot, [:])))
+        let paths = [
+            try Self.file(folder, "capture", capture.bytes), try Self.file(folder, "ours", recording.take()),
+        ]
+        for order in [false, true] {
+            let list = SourceList(opensSeveral: true)
+            for path in order ? paths.reversed() : paths { try list.openFile(path) }
+            try #require(await eventually { list.hasAnswered })
+            let whole: EngineSnapshot = await withCheckedContinuation { waiting in
+                list.requestSnapshot(SnapshotRequest(eventsFrom: 0)) { @Sendable in waiting.resume(returning: $0) }
+            }
+            #expect(whole.wallNanoseconds == wall + 40 * second)
+            let opened: [Duration] = whole.sockets.map { socket in whole.time - socket.opened }
+            let happened: [Duration] = whole.events.map { event in whole.time - event.time }
+            #expect(Set(opened) == [.seconds(5), .seconds(30)])
+            #expect(Set(happened) == [.seconds(1), .seconds(30)])
+            list.close()
+        }
     }
 }

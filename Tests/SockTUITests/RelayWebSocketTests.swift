@@ -98,6 +98,73 @@ struct RelayWebSocketTests {
         line.server.end()
     }
 
+    /// The payload of a frame of a client with a short payload, unmasked.
+    private static func unmasked(_ frame: [UInt8]) -> [UInt8] {
+        frame.dropFirst(6).enumerated().map { $1 ^ frame[2 + $0 % 4] }
+    }
+
+    @Test("a message of a user is a frame of its own between the messages of the two, masked as that side must")
+    func injectedBetween() throws {
+        let line = try Line()
+        let through = line.through
+        let (target, accepted) = (try #require(through.target?.id), try #require(through.accepted?.id))
+        let long = RawPeer.masked(2, [UInt8](repeating: 3, count: 5_000))
+        try line.up(Array(long.prefix(1_008)))
+        through.engine.post(.webSocket(target, .message(.text("one"))))
+        through.engine.post(.webSocket(target, .message(.text("two"))))
+        let (part, end) = (RawPeer.masked(1, [0x61], isFinal: false), RawPeer.masked(0, [0x62]))
+        try line.client.send(Array(long.dropFirst(1_008)) + part)
+        #expect(line.server.receive(long.count - 1_008) == Array(long.dropFirst(1_008)))
+        for text in ["one", "two"] {
+            let frame = line.server.receive(9)
+            #expect(frame.prefix(2) == [0x81, 0x83] && Self.unmasked(frame) == Array(text.utf8))
+        }
+        #expect(line.server.receive(part.count) == part)
+        // Not within a fragmented message either, though a control frame may be.
+        through.engine.post(.webSocket(target, .message(.binary([7]))))
+        let ping = RawPeer.masked(9, [1])
+        try line.client.send(ping + end + ping)
+        #expect(line.server.receive(ping.count + end.count) == ping + end)
+        let binary = line.server.receive(7)
+        #expect(binary.prefix(2) == [0x82, 0x81] && Self.unmasked(binary) == [7])
+        #expect(line.server.receive(ping.count) == ping)
+        through.engine.post(.webSocket(accepted, .message(.text("back"))))
+        let back = RawPeer.frame(1, Array("back".utf8))
+        #expect(line.client.receive(back.count) == back)
+        #expect(eventually { through.seen(through.target).count == 7 })
+        let ours = through.traffic(through.target).filter(\.isInjected)
+        #expect(ours.map { String(decoding: $0.bytes, as: UTF8.self) } == ["one", "two", "\u{7}"])
+        #expect(through.traffic(through.accepted).filter(\.isInjected).count == 1)
+        #expect(through.target?.webSocket?.observation?.sentFailure == nil)
+        line.client.end()
+        line.server.end()
+    }
+
+    @Test("what waits when a Close goes out never goes out, and an event says so", arguments: [false, true])
+    func injectedTooLate(isReset: Bool) throws {
+        let line = try Line()
+        let through = line.through
+        let target = try #require(through.target?.id)
+        try line.up(RawPeer.masked(1, [0x61], isFinal: false))
+        through.engine.post(.webSocket(target, .message(.text("late"))))
+        if isReset {
+            line.client.end(reset: true)
+        } else {
+            let close = RawPeer.masked(8, [0x03, 0xE8])
+            try line.up(close)
+            through.engine.post(.webSocket(target, .message(.text("later"))))
+            line.client.end()
+            #expect(line.server.receiveAll().isEmpty)
+        }
+        #expect(
+            eventually {
+                let events = through.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events
+                let failed = events.count { $0.socket == target && $0.kind == .writeFailed }
+                return failed == (isReset ? 1 : 2) && !events.contains { $0.kind == .injected }
+            })
+        line.server.end()
+    }
+
     @Test("what passes is seen on both legs, and passes as it was")
     func passing() throws {
         let line = try Line()
@@ -299,14 +366,9 @@ struct RelayWebSocketTests {
     }
 
     @Test("through Unix-domain sockets on both sides")
-    func unix() throws {
-        try talk(World(unix: TemporaryFolder()))
-    }
-
+    func unix() throws { try talk(World(unix: TemporaryFolder())) }
     @Test("without compression")
-    func plain() throws {
-        try talk(World(compression: false))
-    }
+    func plain() throws { try talk(World(compression: false)) }
 
     /// A message each way, a ping, and a close by the client.
     private func talk(_ world: World) throws {

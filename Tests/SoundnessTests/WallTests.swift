@@ -13,8 +13,8 @@ struct WallTests {
         "CocoaAsyncSocketTests": ["CocoaAsyncSocket", "SocketKit", "SocketTestSupport", "Foundation", "Testing"],
         "HostSockets": ["SocketCore", "CSocketKitSystem", "Dispatch", "Glibc", "Synchronization"],
         "SockTUI": [
-            "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal", "Glibc",
-            "Dispatch", "Synchronization",
+            "SocketKit", "SocketCore", "InspectorCore", "HostSockets", "CSockTUINcurses", "CSockTUITerminal",
+            "CSockTUIPcap", "Glibc", "Dispatch", "Synchronization",
         ],
         "SocketTestSupport": ["SocketKit", "SocketCore", "Glibc", "Dispatch", "Synchronization"],
         "SocketSimulation": ["SocketKit", "SocketTestSupport", "Glibc", "Dispatch"],
@@ -52,13 +52,14 @@ struct WallTests {
         #expect(targets.subtracting(Self.allowed.keys).isEmpty)
     }
 
-    @Test("curses, and the C of the crash guard, are known to one file each")
+    @Test("curses, libpcap, and the C of the crash guard, are known to one file each")
     func curses() {
         func users(of module: String) -> [String] {
             SourceTree.sources("SockTUI").filter { Self.imports(of: $0).contains(module) }.map(\.name)
         }
         #expect(users(of: "CSockTUINcurses") == ["CursesTerminal.swift"])
         #expect(users(of: "CSockTUITerminal") == ["CrashGuard.swift"])
+        #expect(users(of: "CSockTUIPcap") == ["Pcap.swift"])
     }
 
     @Test("what is fuzzed is the pure core, and nothing else")

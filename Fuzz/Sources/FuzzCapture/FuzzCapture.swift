@@ -64,6 +64,25 @@ private func open(_ bytes: [UInt8], _ step: Int) {
     }
 }
 
+/// What was recorded is equal to itself, and what was taken for a control is no difference.
+private func replay(_ conversation: ExportedConversation) {
+    let plan = ReplayPlan(conversation)
+    var matcher = AnswerMatcher(AnswerPattern(plan.answer))
+    for part in conversation.parts where part.side == .server { matcher.take(part.bytes) }
+    matcher.finish()
+    require(matcher.difference == nil || plan.ending == .reset, "differs from itself")
+    let requests = RecordedExchange.all(of: conversation).map(\.request)
+    guard let first = requests.first else { return }
+    var control = ControlPattern(first)
+    for other in requests {
+        control.take(other)
+        var matcher = AnswerMatcher(control.pattern)
+        matcher.take(other)
+        matcher.finish()
+        require(matcher.difference == nil, "a control differs")
+    }
+}
+
 private func export(_ bytes: [UInt8]) {
     var index = ExportIndex()
     guard (try? index.take(bytes)) != nil else { return }
@@ -74,6 +93,7 @@ private func export(_ bytes: [UInt8]) {
         let conversation = reader.finish(row)
         _ = try? ScriptExport.text(conversation, row)
         _ = try? CurlExport.text(conversation.bytes(of: .client), row)
+        replay(conversation)
     }
     let all = PacketSelection(flows: Set(rows.flatMap(\.flows)), span: .zero ... .seconds(1 << 40))
     var export = CaptureExport(all, isWhole: true)

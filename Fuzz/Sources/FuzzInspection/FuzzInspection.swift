@@ -70,6 +70,9 @@ private func negotiate(_ bytes: [UInt8], piece: Int) {
             switch step {
             case .wait, .reply: break
             case .refuse: isOver = true
+            case .forward(let request, let early):
+                isOver = true
+                forwarded(request, early)
             case .open(let endpoint, _):
                 isOver = true
                 guard case .host(let host, let port) = endpoint else { fatalError("\(endpoint) is no TCP") }
@@ -77,4 +80,20 @@ private func negotiate(_ bytes: [UInt8], piece: Int) {
             }
         }
     }
+}
+
+/// The head that a server gets can be read, in origin form and without fields for proxies, and the end of the request is
+/// the same however it is cut.
+private func forwarded(_ request: HTTPForwardedRequest, _ early: [UInt8]) {
+    guard case .host(let host, let port) = request.endpoint else { fatalError("\(request.endpoint) is no TCP") }
+    require(!host.isEmpty && port != 0, "\(request.endpoint) is nowhere")
+    var parser = HTTPHeadParser(limit: 1 << 20)
+    guard case .head(let head, let taken) = parser.receive(request.head.span.bytes), taken == request.head.count else {
+        fatalError("the head cannot be read: \(request.head)")
+    }
+    require(!head.fields.contains { $0.name.lowercased().hasPrefix("proxy-") }, "a field for proxies went on")
+    require(head.list(of: "connection").last == "close" && head.values(of: "host").count == 1, "\(head)")
+    var (whole, dripped) = (request.body, request.body)
+    let count = whole.take(early)
+    require(early.reduce(0) { $0 + dripped.take([$1]) } == count && whole == dripped, "the body ends elsewhere")
 }

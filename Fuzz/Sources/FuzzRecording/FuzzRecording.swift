@@ -45,7 +45,11 @@ private struct Run {
             return .dropped(loss)
         case 4: return .datagram(input.bytes(Int(input.byte()), mask: 0xFF), isSent: isSent, nil, length: 300)
         case 5: return .snapshot(snapshot(number), [:])
-        default: return .bytes(input.bytes(Int(input.byte()), mask: 0xFF), isSent: isSent, isPlain: kind & 32 != 0)
+        case 6 where kind & 64 != 0: return .secrets(input.bytes(Int(input.byte()), mask: 0xFF))
+        default:
+            let bytes = input.bytes(Int(input.byte()), mask: 0xFF)
+            let length = bytes.count + (kind & 128 == 0 ? 0 : Int(input.byte()) << 10)
+            return .bytes(bytes[...], length: length, isSent: isSent, isPlain: kind & 32 != 0)
         }
     }
 

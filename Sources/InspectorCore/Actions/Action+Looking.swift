@@ -6,9 +6,11 @@ extension Action {
         finding + sorting + [
             Action(
                 "cycle-view", .change { $0.cycleView() },
-                .key(["v"], in: [.talk], "view: automatic, hex, escapes or text", hint: "view", if: \.hasTraffic),
+                .key(
+                    ["v"], in: [.talk], "view: automatic, hex, escapes, text or dissected", hint: "view",
+                    if: \.hasTraffic),
                 .key(["v"], in: [.detail], "show unread bytes as text, hex or escapes"),
-                .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes or text")),
+                .key([.alt("v")], in: [.composer], "view: automatic, hex, escapes, text or dissected")),
             Action(
                 "programs", .change { $0.togglePrograms() },
                 .key(
@@ -28,7 +30,7 @@ extension Action {
             Action(
                 "follow", .change { $0.toggleFollow() },
                 .key(["F"], in: [.list], "the cursor keeps its connection, its place, or goes to each new one"),
-                .key(["F"], in: [.talk, .events], "follow what arrives", hint: "follow")),
+                .key(["F"], in: [.talk, .events, .output], "follow what arrives", hint: "follow")),
             Action(
                 "zoom", .change { $0.isZoomed.toggle() },
                 .key(["z"], in: KeyContext.views, "give this pane the whole screen, and back"),
@@ -116,6 +118,16 @@ extension Action {
             "view",
             takes: .word("choose how traffic is shown", ViewMode.allCases.map { ($0.rawValue, $0) }) {
                 $0.traffic.viewMode = $1
+                if $1 == .dissected { $0.dissection.beginAgainIfEnded() }
+            }),
+        Action(
+            "decode-as",
+            takes: .arguments(
+                "LAYER==VALUE,PROTOCOL|off", "what the dissected view takes for what: tcp.port==7000,http",
+                Instruction.decoding
+            ) { model, rule in
+                model.decode(as: rule)
+                return []
             }),
         Action(
             "sort-next", .change { $0.sortByColumn(1) },

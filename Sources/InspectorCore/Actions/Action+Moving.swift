@@ -39,6 +39,10 @@ extension Action {
             "events", .change { $0.show(.events) }, .key(["4"], in: KeyContext.views, "the events"),
             .key([.alt("4")], in: [.composer], "the events")),
         Action(
+            "output", .change { $0.showOutput() },
+            .key(["5"], in: KeyContext.views, "what the program writes that socktui run started"),
+            .key([.alt("5")], in: [.composer], "the output of the program that runs")),
+        Action(
             "next-pane", .change { $0.stepPane(1) }, .key([.tab], in: KeyContext.views, "next pane"),
             .key(
                 [.tab], in: [.composer], "next pane; the draft is kept; in file mode: complete the path",

@@ -15,7 +15,8 @@ extension Action {
             .key([":"], in: KeyContext.views, "type a command; Tab completes it", hint: "command"),
             .key([.alt("x")], in: [.start, .composer], "type a command; Tab completes it")),
         Action(
-            "back", .change { $0.goBack() }, .key(["q", .escape], in: [.talk, .detail, .events], "back to the list"),
+            "back", .change { $0.goBack() },
+            .key(["q", .escape], in: [.talk, .detail, .events, .output], "back to the list"),
             .key([.escape], in: [.list], "drop the results of :find, or the filter", .effects { $0.goBackInList() })),
         Action(
             "quit", .effects { $0.quit() }, .key(["q"], in: [.list], "quit; asks when sockets are live"),
@@ -35,6 +36,12 @@ extension Action {
                 "FILE|off", "record this run as pcapng, or end that",
                 offers: { $0.shared.recording == nil ? [] : ["off"] }, Instruction.recording
             ) { _, path in [path.map { .record($0) } ?? .stopRecording] }),
+        Action(
+            "signal",
+            takes: .arguments(
+                "NAME", "send a signal to the program that socktui run started",
+                words: SignalWords.sent.map(\.name), Instruction.signal
+            ) { $0.signalChild($1) }),
         Action(
             "mouse",
             takes: .arguments("on|off", "let the mouse work here", words: ["on", "off"], Instruction.isOn) {

@@ -3,28 +3,37 @@ import SocketCore
 extension Action {
     private static let everywhere = KeyContext.views + [.rewound]
 
-    /// Going back in what was recorded.
+    /// Going back in what was recorded or kept.
     static let rewinding: [Action] = [
         Action(
             "play", .change { $0.togglePlaying() },
             .key([" "], in: [.rewound], "play, and pause", hint: { $0.isPlaying ? "pause" : "play" })),
         Action(
             "rewind", .change { $0.moveInstant(bySeconds: -1) },
+            takes: .arguments(
+                "TIME|off", "keep the last so much of this run, to go back in it", words: ["60s", "off"],
+                Instruction.history
+            ) { model, span in
+                if span == nil { model.returnToPresent() }
+                return [.keepHistory(span)]
+            },
             .key(
-                [.left], in: everywhere, "one second back, in an opened file", hint: "back 1s",
-                if: { $0.canRewind })),
+                [.left], in: everywhere, "one second back, in an opened file or with --rewind", hint: "back 1s",
+                if: { $0.canRewind }),
+            .key([.altLeft], in: [.composer], "one second back, in an opened file or with --rewind")),
         Action(
             "forward", .change { $0.moveInstant(bySeconds: 1) },
-            .key([.right], in: [.rewound], "one second on", hint: "on 1s")),
+            .key([.right], in: [.rewound], "one second on", hint: "on 1s"),
+            .key([.altRight], in: [.composer], "one second on, where it shows the past")),
         Action(
             "rewind-far", .change { $0.moveInstant(bySeconds: -10) },
-            .key([.shiftLeft], in: everywhere, "ten seconds back, in an opened file")),
+            .key([.shiftLeft], in: everywhere, "ten seconds back")),
         Action(
             "forward-far", .change { $0.moveInstant(bySeconds: 10) },
             .key([.shiftRight], in: [.rewound], "ten seconds on")),
         Action(
             "event-back", .change { $0.moveInstant(byEvents: -1) },
-            .key([","], in: everywhere, "one event back, in an opened file")),
+            .key([","], in: everywhere, "one event back")),
         Action(
             "event-on", .change { $0.moveInstant(byEvents: 1) },
             .key(["."], in: [.rewound], "one event on", hint: "event")),
@@ -33,12 +42,14 @@ extension Action {
         Action(
             "at", .change { $0.askForInstant() },
             takes: .arguments(
-                "TIME", "go to a time of an opened file, from its beginning: 12.5, 1:30", Instruction.instant
+                "TIME", "go to a time, from the beginning: 12.5, 1:30", Instruction.instant
             ) { $0.goToInstant($1) },
-            .key(["t"], in: everywhere, "go to a time, in an opened file", hint: "time", if: { $0.isRewound })),
+            .key(["t"], in: everywhere, "go to a time", hint: "time", if: { $0.isRewound })),
         Action(
             "present", .change { $0.returnToPresent() },
-            .key(["0"], in: [.rewound], "back to the end", hint: "end")),
+            .key(
+                ["0"], in: [.rewound], "back to the present, or to the end of a file",
+                hint: { $0.shared.latest?.moment?.isLive == true ? "now" : "end" })),
     ]
 }
 
@@ -50,4 +61,23 @@ extension Instruction {
         }
         return instant
     }
+
+    /// How much of a run is kept to go back in it; `nil`: nothing.
+    static func history(_ arguments: Arguments) throws(Failure) -> Duration? {
+        if arguments.text == "off" { return nil }
+        guard let span = HistoryText.parse(arguments.text) else { throw Failure(arguments.text, HistoryText.problem) }
+        return span
+    }
+}
+
+/// How much of a run is kept to go back in it, as it is typed: `60s`, `5m`.
+package enum HistoryText {
+    /// `nil` if it is no length of time from one second to a day.
+    package static func parse(_ text: String) -> Duration? {
+        guard case .some(.some(let span)) = DurationText.parse(text), span >= .seconds(1), span <= .seconds(86_400)
+        else { return nil }
+        return span
+    }
+
+    package static let problem = "is no time to go back; write 60s or 5m, from 1s to 24h"
 }

@@ -20,7 +20,7 @@ extension Action {
             .key(["w"], in: [.list], "write a line"),
             .key(["w"], in: [.detail], "write a line").leading),
         Action(
-            "expand", .change { $0.toggleExpanded() },
+            "expand", .effects { $0.expand() },
             .key(
                 [.enter], in: [.talk], "expand or fold the item at the cursor", hint: "expand", if: \.hasTraffic)),
         Action(

@@ -90,13 +90,21 @@ extension Action {
             .key(keys, in: [.form], inForm ?? help))
     }
 
+    /// In the composer the arrow with Alt goes through the past.
+    private static func editWord(_ edit: LineEditor.Edit, _ key: Key, _ arrow: Key, _ help: String) -> Action {
+        Action(
+            edit.rawValue, .effects { $0.edit(edit) }, .key([key], in: [.composer], help),
+            .key([key, arrow], in: [.start, .field, .form], help))
+    }
+
     /// Editing a line, with the keys of readline.
     static let editing: [Action] = [
         edit(.left, [.left, .control("b")], "one character back", inForm: "one character back; the choice before"),
         edit(.right, [.right, .control("f")], "one character on", inForm: "one character on; the next choice"),
         edit(.lineStart, [.home, .control("a")], "to the beginning of the line"),
         edit(.lineEnd, [.end, .control("e")], "to the end of the line"),
-        edit(.wordLeft, [.alt("b")], "one word back"), edit(.wordRight, [.alt("f")], "one word forward"),
+        editWord(.wordLeft, .alt("b"), .altLeft, "one word back"),
+        editWord(.wordRight, .alt("f"), .altRight, "one word forward"),
         edit(.backspace, [.backspace, .control("h")], "delete the character before the cursor"),
         edit(.delete, [.delete], "delete the character at the cursor"),
         edit(.cutToEnd, [.control("k")], "cut to the end of the line"),

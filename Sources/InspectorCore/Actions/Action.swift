@@ -113,7 +113,7 @@ package struct Action: Sendable {
     /// What it is where it is run by its name. What the traffic's keys do can be done while a line to it is typed.
     func use(runIn context: KeyContext) -> Use? {
         use(in: context) ?? (context == .composer ? use(in: .talk) : nil)
-            ?? (KeyContext.views.contains(context) ? use(in: .rewound) : nil)
+            ?? (KeyContext.views.contains(context) || context == .composer ? use(in: .rewound) : nil)
     }
 
     /// What a key does that the configuration binds to it. In one view a key can do what another view has keys for.

@@ -1,6 +1,6 @@
 /// Where a key is pressed. The same key can mean different things in different contexts.
 package enum KeyContext: String, Hashable, Sendable, CaseIterable {
-    case start, list, talk, detail, events
+    case start, list, talk, detail, events, output
     /// The line that is sent to the peer.
     case composer
     /// A filter, search or command that is typed.
@@ -13,8 +13,8 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     /// A view that shows the past: these keys come before its own.
     case rewound
 
-    /// The four screens, where letters are commands.
-    package static let views: [KeyContext] = [.list, .talk, .detail, .events]
+    /// The screens where letters are commands.
+    package static let views: [KeyContext] = [.list, .talk, .detail, .events, .output]
 
     /// The screens that show one connection, or have the cursor on one.
     package static let connections: [KeyContext] = [.list, .talk, .detail]
@@ -23,7 +23,7 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
     package var isText: Bool {
         switch self {
         case .start, .composer, .field, .form: true
-        case .list, .talk, .detail, .events, .menu, .help, .rewound: false
+        case .list, .talk, .detail, .events, .output, .menu, .help, .rewound: false
         }
     }
 
@@ -35,6 +35,7 @@ package enum KeyContext: String, Hashable, Sendable, CaseIterable {
         case .talk: "traffic"
         case .detail: "detail"
         case .events: "events"
+        case .output: "output"
         case .composer: "composer"
         case .field: "text field"
         case .form: "dialog"

@@ -103,7 +103,7 @@ extension KeyTable {
     private func way(from context: KeyContext, to view: KeyContext) -> String? {
         switch context {
         case .composer where view == .talk: key(for: "leave", in: .composer)
-        case .composer, .list, .talk, .detail, .events:
+        case .composer, .list, .talk, .detail, .events, .output:
             view == context ? nil : key(for: view.rawValue, in: context)
         case .start, .field, .form, .menu, .help, .rewound: nil
         }

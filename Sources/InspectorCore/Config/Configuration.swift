@@ -26,6 +26,8 @@ package struct Configuration: Hashable, Sendable {
     /// Bytes of traffic that are kept of one connection, and of all of them together.
     package var keep = 4 << 20
     package var keepTotal = 64 << 20
+    /// How much of a run is kept to go back in it; `nil`: nothing.
+    package var rewind: Duration?
     /// The file that the program's own log goes to; empty: none.
     package var log = ""
     package var keys = KeyTable.standard
@@ -68,6 +70,14 @@ package struct Configuration: Hashable, Sendable {
         flag("history", "keep lines that were sent, for other runs", \.history),
         size("keep", "how much traffic of each connection is kept", \.keep),
         size("keep-total", "how much traffic of all connections together is kept", \.keepTotal),
+        Option(
+            name: "rewind", help: "how much of a run is kept to go back in it; off: nothing",
+            show: { .string($0.rewind.map(Format.duration) ?? "off") },
+            set: { value, configuration in
+                let text = if case .integer(let number) = value { String(number) } else { value.text }
+                configuration.rewind = text.flatMap(HistoryText.parse)
+                return configuration.rewind != nil || text == "off"
+            }, values: "off, or a time such as 60s or 5m"),
         Option(
             name: "log", help: "a file for the program's own log; empty: none", show: { .string($0.log) },
             set: { value, configuration in

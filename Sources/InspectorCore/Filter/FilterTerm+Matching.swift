@@ -19,14 +19,14 @@ extension FilterTerm {
         case .read(let word): Self.readWords(socket).contains { $0.hasPrefix(word) }
         case .tls(let word): TLSWords.matches(word, socket.tls)
         case .webSocket(let word): WebSocketWords.matches(word, socket.webSocket)
-        case .program(let name): socket.host?.programText.lowercased().contains(name) ?? false
-        case .process(let number): socket.host?.owners.contains(number) ?? false
-        case .user(let number): socket.host?.user == number
+        case .program(let name): socket.hosts.contains { $0.programText.lowercased().contains(name) }
+        case .process(let number): socket.hosts.contains { $0.owners.contains(number) }
+        case .user(let number): socket.hosts.contains { $0.user == number }
         case .descriptor(let number): socket.descriptor == number
         case .cgroup(let name):
-            [socket.host?.cgroup, socket.host?.container].contains { $0?.lowercased().contains(name) ?? false }
-        case .namespace(let word): socket.host?.namespace?.matches(word) ?? false
-        case .asks(let asks): socket.host?.asks.map { asks.matches($0) } ?? false
+            socket.hosts.flatMap { [$0.cgroup, $0.container] }.contains { $0?.lowercased().contains(name) ?? false }
+        case .namespace(let word): socket.hosts.contains { $0.namespace?.matches(word) ?? false }
+        case .asks(let asks): socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false }
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
         case .pattern(let pattern): Self.names(socket).contains { pattern.matches($0) }
@@ -74,7 +74,7 @@ extension FilterTerm {
     private static func names(_ socket: SocketSnapshot) -> [String] {
         var names = [socket.peerText, socket.target, socket.name]
         if let peer = socket.peer { names.append(peer.description) }
-        if let host = socket.host { names += [host.programText, host.peerProgram ?? ""] }
+        names += socket.hosts.flatMap { [$0.programText, $0.peerProgram ?? ""] }
         if let error = socket.closed?.error { names.append(error.detail) }
         return names.filter { !$0.isEmpty }
     }
@@ -112,6 +112,11 @@ extension FilterTerm {
         case .equal: left == right
         }
     }
+}
+
+extension SocketSnapshot {
+    /// What is known of it from outside: of a socket, or of both ends of a connection that is captured.
+    fileprivate var hosts: [HostSnapshot] { [host, ends?.local?.host, ends?.peer?.host].compactMap { $0 } }
 }
 
 extension FilterTerm.Asks {

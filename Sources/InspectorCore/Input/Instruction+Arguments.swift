@@ -32,6 +32,16 @@ extension Instruction {
         return SocketID(number)
     }
 
+    /// The number of a signal: `TERM` or `SIGTERM`.
+    static func signal(_ arguments: Arguments) throws(Failure) -> Int32 {
+        let name = arguments.text.uppercased()
+        let word = name.hasPrefix("SIG") ? String(name.dropFirst(3)) : name
+        guard let found = SignalWords.sent.first(where: { $0.name == word }) else {
+            throw arguments.unknown(arguments.text, SignalWords.sent.map(\.name))
+        }
+        return found.number
+    }
+
     /// A file; `nil`: off.
     static func recording(_ arguments: Arguments) throws(Failure) -> String? {
         let path = arguments.whole

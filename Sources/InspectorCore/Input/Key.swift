@@ -9,6 +9,8 @@ package enum Key: Hashable, Sendable {
     case enter, tab, backTab, escape, backspace, delete, insert
     /// An arrow with Shift.
     case shiftLeft, shiftRight
+    /// An arrow with Alt.
+    case altLeft, altRight
     case up, down, left, right, home, end, pageUp, pageDown
     case function(Int)
 }

@@ -14,6 +14,9 @@ package struct KeyDecoder: Sendable {
     /// The codes that the terminal gives to the marks around a bracketed paste; curses has no codes for them.
     package static let pasteBegins: Int32 = 5000
     package static let pasteEnds: Int32 = 5001
+    /// Nor for arrows with Alt.
+    package static let altLeft: Int32 = 5002
+    package static let altRight: Int32 = 5003
     /// What a paste holds beyond so many bytes is dropped, and never read as keys. No field takes as much, so a paste
     /// that was cut here is refused as a whole.
     package static let longestPaste = 1 << 20
@@ -78,9 +81,9 @@ package struct KeyDecoder: Sendable {
     private static func escaped(_ rest: inout ArraySlice<Input>) -> Key? {
         switch rest.first {
         case .code(let code):
-            guard code < pasteBegins, let key = key(.code(code)) else { return .escape }
+            guard code != pasteBegins, code != pasteEnds, let key = key(.code(code)) else { return .escape }
             rest.removeFirst()
-            return key
+            return key == .left ? .altLeft : key == .right ? .altRight : key
         case .scalar("\r"), .scalar("\n"):
             rest.removeFirst()
             return .altEnter
@@ -134,7 +137,7 @@ package struct KeyDecoder: Sendable {
     package static let codes: [Int32: Key] = [
         0o402: .down, 0o403: .up, 0o404: .left, 0o405: .right, 0o406: .home, 0o407: .backspace,
         0o512: .delete, 0o513: .insert, 0o522: .pageDown, 0o523: .pageUp, 0o527: .enter, 0o541: .backTab, 0o550: .end,
-        0o611: .shiftLeft, 0o622: .shiftRight,
+        0o611: .shiftLeft, 0o622: .shiftRight, altLeft: .altLeft, altRight: .altRight,
         // The keypad's corners, and what some terminals call Home and End.
         0o534: .home, 0o535: .pageUp, 0o537: .end, 0o540: .pageDown, 0o552: .home, 0o601: .end,
     ]

@@ -5,7 +5,8 @@ extension Key {
         (.character(" "), ["Space"]), (.backspace, ["Backspace"]), (.delete, ["Del", "Delete"]),
         (.insert, ["Ins", "Insert"]), (.altEnter, ["Alt-Enter"]), (.up, ["Up"]), (.down, ["Down"]), (.left, ["Left"]),
         (.right, ["Right"]), (.shiftLeft, ["S-Left"]),
-        (.shiftRight, ["S-Right"]), (.home, ["Home"]), (.end, ["End"]), (.pageUp, ["PgUp"]), (.pageDown, ["PgDn"]),
+        (.shiftRight, ["S-Right"]), (.altLeft, ["Alt-Left", "M-Left"]), (.altRight, ["Alt-Right", "M-Right"]),
+        (.home, ["Home"]), (.end, ["End"]), (.pageUp, ["PgUp"]), (.pageDown, ["PgDn"]),
     ]
 
     /// The name in help and hints.

@@ -65,7 +65,7 @@ package struct ScreenLayout: Hashable, Sendable {
     private static func isComposite(_ size: Size, _ tab: Model.Tab, isZoomed: Bool) -> Bool {
         switch tab {
         case .list, .talk, .detail: size.width >= compositeWidth && size.height >= compositeHeight && !isZoomed
-        case .start, .events: false
+        case .start, .events, .output: false
         }
     }
 
@@ -83,6 +83,9 @@ package struct ScreenLayout: Hashable, Sendable {
 
     /// Rows of events in sight, the heading not counted.
     package var eventRows: Int { max(0, body.height - 1) }
+
+    /// Rows of output in sight, the heading not counted.
+    package var outputRows: Int { max(0, body.height - 1) }
 
     /// The traffic's own rows.
     package var traffic: Rect { talkLayout.traffic }

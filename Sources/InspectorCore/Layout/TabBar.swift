@@ -1,14 +1,17 @@
 /// The tabs in the second row of the screen.
 enum TabBar {
-    /// Each tab with what it shows: the key that goes there, and its name. While a line is typed those are other keys, for
-    /// which a narrow screen has no room.
+    /// Each tab with what it shows: the key that goes there, and its name. A narrow screen has no room for five keys, nor
+    /// for those that go there while a line is typed.
     static func tabs(_ model: Model) -> [(tab: Model.Tab, text: String)] {
-        let isShort = model.paneContext == .composer && model.size.width < 76
+        let isShort =
+            model.paneContext == .composer && model.size.width < 76
+            || model.shared.child != nil && model.size.width < 52
         let tabs: [(Model.Tab, text: String)] = [
             (.list, "{list} List"), (.talk, "{talk} Traffic"), (.detail, "{detail} Detail"),
             (.events, "{events} Events"),
         ]
-        return tabs.map { tab, text in
+        let output: [(Model.Tab, text: String)] = model.shared.child == nil ? [] : [(.output, "{output} Output")]
+        return (tabs + output).map { tab, text in
             (tab, isShort ? String(text.drop { $0 != " " }.dropFirst()) : model.naming(text))
         }
     }

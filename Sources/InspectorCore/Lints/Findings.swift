@@ -109,7 +109,9 @@ package struct Findings: Sendable {
     }
 
     private func find(_ socket: SocketSnapshot, _ snapshot: EngineSnapshot, _ others: Surroundings) -> [Finding] {
-        if let host = socket.host { return found(by: host.verdicts, about: socket.id) }
+        if let verdicts = socket.host?.verdicts ?? socket.ends?.verdicts {
+            return found(by: verdicts, about: socket.id)
+        }
         let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
         if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
         let situation = situation(socket, in: snapshot, others.peers)
@@ -160,7 +162,7 @@ package struct Findings: Sendable {
     /// Whether its cause was found as well, about the same connection or further along the chain.
     private mutating func isConsequence(_ finding: Finding, of id: SocketID, in snapshot: EngineSnapshot) -> Bool {
         guard let lint = Lint.named(finding.lint), !lint.follows.isEmpty || !lint.followsFar.isEmpty,
-            let socket = snapshot.socket(id), socket.host == nil
+            let socket = snapshot.socket(id), !socket.isFromOutside
         else { return false }
         if has(lint.follows, id) || socket.linked.map({ has(lint.follows, $0) }) == true { return true }
         guard !lint.followsFar.isEmpty, let there = far.end(of: socket, in: snapshot) else { return false }

@@ -52,6 +52,10 @@ package enum Effect: Hashable, Sendable {
     /// Ask for TLS on a connection that stands.
     case startTLS(SocketID, TLSSettings)
     case relay(RelayRequest)
+    /// Start a program whose connections go through a relay of its own.
+    case run(RunRequest)
+    /// Send a signal to that program and its children.
+    case signalChild(Int32)
     case startDemo
     /// Look at a program that lets itself be inspected: by its process, its name or the path of its socket.
     case attach(String)
@@ -59,10 +63,14 @@ package enum Effect: Hashable, Sendable {
     case showHost
     /// Shows what a capture file tells.
     case openFile(String)
+    /// Show what passes on an interface, which the command line names.
+    case capture
     /// Record this run in a file that is not there yet.
     case record(String)
     /// End the recording.
     case stopRecording
+    /// Keep the last so much of this run, so that the user can go back in it; `nil`: nothing.
+    case keepHistory(Duration?)
     /// Let the terminal report the mouse, or not; its own selection works only while it does not.
     case mouse(Bool)
     /// Send what takes more than one write, or more than the reducer knows.
@@ -86,6 +94,8 @@ package enum Effect: Hashable, Sendable {
     /// Search the payloads of many connections in the background; another search takes its place.
     case find(FindRequest)
     case stopFind
+    /// Let another program dissect traffic.
+    case dissect(DissectionRequest)
     /// Open bytes in the person's editor.
     case edit(EditSubject, [UInt8])
     /// From now on reply by these rules.
@@ -135,6 +145,8 @@ package enum Message: Sendable {
     case found(FindProgress)
     /// The paths that a typed one can become.
     case paths(PathMatches)
+    /// What is new of the program that runs through the relay.
+    case child(ChildNews)
     /// What is new of the programs that are looked at.
     case programs(ProgramNews)
     /// The other ends of the connections in sight, those that are on this host.
@@ -146,6 +158,8 @@ package enum Message: Sendable {
     /// Something about the program itself, for its log, and when it was said.
     case note(String, at: MonotonicTime)
     case mouse(MouseEvent)
+    /// What the program that dissects traffic said.
+    case dissection(DissectionNews)
     /// How the recording is doing; `nil`: nothing is recorded.
     case recording(RecordingState?)
     /// The terminal has said whether its background is light; what is shown has other colors now.

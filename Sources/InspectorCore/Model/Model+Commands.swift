@@ -39,7 +39,7 @@ extension Model {
             if let reason = model.whyNoSending { return model.refuse(reason) }
             let socket = model.recipient?.writesTo ?? selected
             model.tell(model.injection.map { ComposerState.injected(bytes, $0) })
-            if socket.ownWebSocket != nil {
+            if socket.takesMessages {
                 let message = WebSocketMessage(WebSocketMessage.type(of: bytes), bytes)
                 return [.send(.webSocket(socket.id, .message(message)))]
             }

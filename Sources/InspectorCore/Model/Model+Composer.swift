@@ -14,6 +14,7 @@ extension Model {
 
     /// Why the line cannot be sent, or `nil` if it can.
     package var whyNoSending: String? {
+        if let reason = shared.pastRefusal { return reason }
         if let recipient { return recipient.refusal }
         return expected == nil ? "nothing is selected" : nil
     }

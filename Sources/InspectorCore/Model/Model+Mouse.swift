@@ -78,6 +78,8 @@ extension Model {
             scrollDetail(step)
         } else if tab == .events {
             events.move(step, in: shared)
+        } else if tab == .output {
+            scrollOutput(step)
         }
     }
 }

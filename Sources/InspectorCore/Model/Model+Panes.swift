@@ -29,6 +29,7 @@ extension Model {
         case .talk: scrollTraffic(motion.step(page: layout.traffic.height))
         case .detail: scrollDetail(motion.step(page: layout.detail.height))
         case .events: events.move(motion.step(page: layout.eventRows), in: shared)
+        case .output: scrollOutput(motion.step(page: layout.outputRows))
         }
     }
 
@@ -58,7 +59,7 @@ extension Model {
         let canWrite = selected != nil && canCompose && injection == nil
         var panes: [(Tab, Bool)] = [(.list, false), (.talk, false)]
         if canWrite { panes.append((.talk, true)) }
-        panes += [(.detail, false), (.events, false)]
+        panes += [(.detail, false), (.events, false)] + (shared.child == nil ? [] : [(.output, false)])
         let current = panes.firstIndex { $0.0 == tab && $0.1 == isComposing } ?? 0
         let (next, composing) = panes[(current + step + panes.count) % panes.count]
         show(next)

@@ -43,10 +43,10 @@ extension Model {
     /// Goes to an instant, in nanoseconds from the beginning.
     mutating func goToInstant(_ distance: Int64) -> [Effect] {
         guard let moment = rewindable() else { return [] }
-        let (instant, overflow) = moment.first.addingReportingOverflow(distance)
+        let (instant, overflow) = moment.origin.addingReportingOverflow(distance)
         show(overflow ? moment.last : instant, of: moment)
-        if overflow || instant > moment.last {
-            notice = hint("it ends at \(InstantText.text(moment.last - moment.first))")
+        if overflow || instant > moment.last, !moment.isLive {
+            notice = hint("it ends at \(InstantText.text(moment.last - moment.origin))")
         }
         return []
     }
@@ -79,12 +79,16 @@ extension Model {
 
     /// Takes in that time has passed.
     mutating func pass(_ now: MonotonicTime) {
-        guard let moment = shared.latest?.moment else { return }
+        guard let moment = shared.latest?.moment, let before = shared.rewind else { return }
         shared.rewind?.play(until: now, in: moment)
+        // What is played faster than it happens arrives in the present.
+        if moment.isLive, before.isPlaying, shared.rewind?.isPlaying == false { returnToPresent() }
     }
 
-    private mutating func show(_ instant: Int64, of moment: SnapshotMoment) {
-        let instant = min(max(instant, moment.first), moment.last)
+    private mutating func show(_ wanted: Int64, of moment: SnapshotMoment) {
+        if moment.isLive, wanted >= moment.last { return returnToPresent() }
+        if wanted < moment.first, moment.first > moment.origin { notice = hint(moment.reach) }
+        let instant = min(max(wanted, moment.first), moment.last)
         if shared.rewind == nil { shared.rewind = RewindState(instant: instant) }
         shared.rewind?.instant = instant
         shared.frozen = nil
@@ -93,17 +97,18 @@ extension Model {
 
     private mutating func rewindable() -> SnapshotMoment? {
         if let moment = shared.latest?.moment { return moment }
-        notice = error("only an opened file can be rewound, and nothing else beside it: socktui open FILE")
+        notice = error("only an opened file can be rewound, or a run with --rewind; :rewind 60s keeps the last minute")
         return nil
     }
 
     /// Whether a snapshot answers what is wanted now. One of another instant begins a history of its own.
     mutating func begins(with snapshot: EngineSnapshot) -> Bool {
         guard snapshot.turn == shared.turn else { return false }
-        if shared.shownTurn != shared.turn {
+        if shared.shownTurn != shared.turn || snapshot.before != nil {
             shared.shownTurn = shared.turn
             startOver()
         }
+        for former in snapshot.before ?? [] { recall(former) }
         if snapshot.moment == nil { shared.rewind = nil }
         return true
     }
@@ -122,5 +127,22 @@ extension Model {
         guard isRead || moment.last - moment.first >= distance else { return }
         shared.awaitedInstant = nil
         _ = goToInstant(distance)
+    }
+}
+
+extension SnapshotMoment {
+    /// How far back a live run can be gone, in words.
+    fileprivate var reach: String {
+        let beginning = "nothing is kept from before \(InstantText.text(first - origin))"
+        guard dropped > 0 else { return beginning }
+        return beginning + "; for want of room \(Format.count(Int(clamping: dropped), "snapshot")) went early"
+    }
+}
+
+extension Shared {
+    /// Why nothing can be done to a socket while an earlier instant of a live run is shown; `nil`: none is.
+    var pastRefusal: String? {
+        guard rewind != nil, latest?.moment?.isLive == true else { return nil }
+        return options.keys.naming("this is the past; {present} goes back to the present, where it works", in: .rewound)
     }
 }

@@ -8,6 +8,7 @@ extension Model {
             guard let latest = shared.latest else { return false }
             return latest.turn == snapshot.turn && latest.moment == snapshot.moment && latest.time == snapshot.time
                 && latest.nextEvent == snapshot.nextEvent && snapshot.events.isEmpty
+                && snapshot.before == nil && (snapshot.peers == nil || snapshot.peers == shared.peers)
                 && latest.trafficOf == snapshot.trafficOf && SessionsMark(latest) == SessionsMark(snapshot)
         case .programs(let news): return news.notices.isEmpty && news.programs == shared.programs
         case .recording(let recording): return recording == shared.recording
@@ -22,6 +23,24 @@ extension Model {
         let wasLive = selected?.isLive ?? false
         // What was to happen on a connection has happened, or will not, once that is closed.
         defer { if wasLive, selected?.isLive == false, notice?.isError == false { notice = nil } }
+        let seen = log.end
+        remember(snapshot)
+        events.add(from: seen, in: shared)
+        traffic.take(
+            snapshot.traffic, of: snapshot.trafficOf,
+            facts: snapshot.trafficOf.flatMap { shared.isOurs($0) ? nil : snapshot.socket($0) })
+        traffic.placeSentFiles(snapshot)
+        showAwaitedMatch()
+        if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
+        forgetVanished(snapshot)
+        if shared.frozen == nil { refreshWhenDue(snapshot) }
+        if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
+        leaveStart(snapshot)
+        greetFirst(snapshot)
+    }
+
+    /// Takes in what adds up over the snapshots.
+    private mutating func remember(_ snapshot: EngineSnapshot) {
         shared.clock.take(snapshot)
         shared.cadence.take(snapshot.time)
         measureLoad(snapshot)
@@ -29,22 +48,21 @@ extension Model {
             shared.vanished.take(former: latest, snapshot)
         }
         shared.latest = snapshot
+        // Those that it comes after are in the log by now, and take memory.
+        shared.latest?.before = nil
+        if let peers = snapshot.peers, peers != shared.peers { shared.peers = peers }
         noteTimeouts(snapshot)
-        let seen = log.end
         shared.log.take(snapshot)
-        events.add(from: seen, in: shared)
-        traffic.take(
-            snapshot.traffic, of: snapshot.trafficOf,
-            facts: snapshot.trafficOf.flatMap { shared.isOurs($0) ? nil : snapshot.socket($0) })
-        traffic.placeSentFiles(snapshot)
-        showAwaitedMatch()
         shared.histories.take(snapshot)
-        if let expected, let socket = snapshot.socket(expected) { arrived(socket) }
-        forgetVanished(snapshot)
-        if shared.frozen == nil { refreshWhenDue(snapshot) }
-        if let socket = list.selected.flatMap(snapshot.socket) { composers.adoptDestination(of: socket, in: shared) }
-        leaveStart(snapshot)
-        greetFirst(snapshot)
+    }
+
+    /// Takes in a snapshot that was shown before what is shown next, without showing it.
+    mutating func recall(_ snapshot: EngineSnapshot) {
+        let seen = log.end
+        remember(snapshot)
+        events.add(from: seen, in: shared)
+        guard snapshot.sockets.count <= Self.many else { return }
+        shared.findings.take(snapshot, among: surroundings, lost: log.lostLately(snapshot.time))
     }
 
     private mutating func measureLoad(_ snapshot: EngineSnapshot) {
@@ -123,6 +141,7 @@ extension Model {
         guard let listener = awaiting, dialogs.open == nil, field.open == nil, help == nil else { return }
         guard let first = snapshot.sockets.first(where: { $0.parent == listener }) else { return }
         awaiting = nil
+        returnToPresent()
         if shared.frozen != nil { thaw() }
         select(first.id)
         showTalk(composing: true)
@@ -132,6 +151,7 @@ extension Model {
     mutating func opened(_ id: SocketID, _ request: OpenRequest) -> [Effect] {
         dialogs.lastOpened = request
         if shared.frozen != nil { thaw() }
+        returnToPresent()
         composers.inherit(id, target: request.target.sessionTarget, in: shared)
         start.change { $0.commit() }
         notice = nil
@@ -146,6 +166,7 @@ extension Model {
 
     /// A relay listens: what comes through it shows in the list.
     mutating func relays(_ listener: SocketID) {
+        returnToPresent()
         start.change { $0.commit() }
         notice = nil
         if tab == .start { tab = .list }

@@ -3,7 +3,7 @@ import SocketCore
 extension Model {
     /// What of it the programs can do; why one cannot is told.
     mutating func allowed(_ effects: [Effect]) -> [Effect] {
-        guard !shared.programs.isEmpty else { return effects }
+        guard !effects.isEmpty, !shared.programs.isEmpty || isRewound else { return effects }
         return effects.filter { effect in
             guard let refusal = shared.refusal(of: effect) else { return true }
             notice = error(refusal)
@@ -13,7 +13,7 @@ extension Model {
 
     /// Why the program of the selected connection cannot do what needs these abilities, or `nil` if it can.
     func refusal(needing needs: SourceAbilities) -> String? {
-        needs.isEmpty ? nil : list.selected.flatMap(shared.owner)?.refusal(needing: needs)
+        needs.isEmpty ? nil : shared.pastRefusal ?? list.selected.flatMap(shared.owner)?.refusal(needing: needs)
     }
 
     /// Whether the program of the selected connection carries out commands. Where it does not, no key is named for one.

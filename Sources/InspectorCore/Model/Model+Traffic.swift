@@ -7,7 +7,8 @@ extension Model {
 
     mutating func cycleView() {
         guard tab == .detail else { return traffic.cycleView(in: document) }
-        traffic.viewMode = traffic.viewMode.next(after: ViewMode.automatic(detail.unread?.found.bytes ?? []))
+        traffic.viewMode = traffic.viewMode.next(
+            after: ViewMode.automatic(detail.unread?.found.bytes ?? []), dissects: false)
     }
 
     mutating func scrollTraffic(_ step: Int) { traffic.scroll(step, in: document, height: layout.traffic.height) }
@@ -16,6 +17,7 @@ extension Model {
         switch tab {
         case .events: events.toggleFollow(in: shared)
         case .list: followInList()
+        case .output: toggleFollowOutput()
         case .start, .talk, .detail: traffic.toggleFollow(in: document, height: layout.traffic.height)
         }
     }

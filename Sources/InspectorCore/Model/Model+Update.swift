@@ -53,7 +53,7 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child:
             learn(message)
             effects = []
         case .edited(let subject, let bytes, let wasChanged):
@@ -67,7 +67,7 @@ extension Model {
         measureWarnings()
         dropUnread()
         keepInSight()
-        return allowed(effects)
+        return allowed(effects) + followDissection()
     }
 
     /// Takes in what the shell found out.
@@ -83,6 +83,8 @@ extension Model {
         case .programs(let news): take(news)
         case .unread(let look): take(look)
         case .recording(let recording): take(recording)
+        case .dissection(let news): dissection.take(news)
+        case .child(let news): take(news)
         default: break
         }
     }
@@ -107,7 +109,7 @@ extension Model {
         switch context {
         case .composer: return isSecond && key == .control("e") ? editLine() : pressInSearch(key)
         case .menu: return pressLetter(key)
-        case .start, .list, .talk, .detail, .events, .field, .form, .help, .rewound: return nil
+        case .start, .list, .talk, .detail, .events, .output, .field, .form, .help, .rewound: return nil
         }
     }
 
@@ -134,7 +136,7 @@ extension Model {
         case .composer:
             editComposer { change(&$0.editor) }
             return examineFile()
-        case .list, .talk, .detail, .events, .form, .menu, .help, .rewound: break
+        case .list, .talk, .detail, .events, .output, .form, .menu, .help, .rewound: break
         }
         return []
     }
@@ -145,7 +147,7 @@ extension Model {
         let (place, names): (KeyContext, [String])
         switch context {
         case .menu: (place, names) = (.menu, ["up", "down", "accept", "cancel"])
-        case .list, .talk, .detail, .events: (place, names) = (.list, ["quit"])
+        case .list, .talk, .detail, .events, .output: (place, names) = (.list, ["quit"])
         case .start, .composer, .field, .form, .help, .rewound: return []
         }
         guard let action = shared.options.keys.binding(for: key, in: place)?.action, names.contains(action.name) else {
@@ -156,10 +158,12 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let live = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let shown = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let live = max(shown, isRewound && shared.hasOwn ? shared.latest?.moment?.livePresent ?? 0 : 0)
         if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
-        guard live > 0 else { return [.quit] }
-        dialogs.openQuit(live: live)
+        let running = shared.child.flatMap { $0.isRunning ? $0.title : nil }
+        guard live > 0 || running != nil else { return [.quit] }
+        dialogs.openQuit(live: live, running: running)
         help = nil
         return []
     }
@@ -186,7 +190,7 @@ extension Model {
         case .talk where selected?.acceptsWrites == true && injection == nil:
             isComposing = true
             pasteIntoComposer(text)
-        case .list, .talk, .detail, .events: ask { $0.openPaste(text, $1, in: $2) }
+        case .list, .talk, .detail, .events, .output: ask { $0.openPaste(text, $1, in: $2) }
         case .menu, .help, .rewound: notice = hint("nothing was pasted: there is no line to paste it into here")
         }
         return []

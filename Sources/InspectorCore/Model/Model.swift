@@ -33,7 +33,7 @@ package struct Model: Sendable {
 
     /// The screens that fill the terminal.
     package enum Tab: Hashable, Sendable, CaseIterable {
-        case start, list, talk, detail, events
+        case start, list, talk, detail, events, output
     }
 
     /// A sentence for the person, above the footer.
@@ -58,6 +58,7 @@ package struct Model: Sendable {
     /// When rows, sums and findings of all sessions were made, and from which sessions.
     var refreshed: (sessions: SessionsMark, time: MonotonicTime)?
     package internal(set) var traffic = TrafficState()
+    package internal(set) var dissection = Dissection()
     package internal(set) var list = ListPane()
     /// Whether the pane with the focus takes the whole screen.
     package internal(set) var isZoomed = false
@@ -69,6 +70,7 @@ package struct Model: Sendable {
     var knowsDrags = false
     package internal(set) var detail = DetailState()
     package internal(set) var warnings = WarningsState()
+    package internal(set) var output = OutputState()
     /// A socket that was opened for this person and is in no snapshot yet.
     package internal(set) var expected: SocketID?
     /// A listener whose first connection is to be shown as soon as it comes.
@@ -102,6 +104,7 @@ package struct Model: Sendable {
         case .talk: return isComposing ? .composer : .talk
         case .detail: return .detail
         case .events: return .events
+        case .output: return .output
         }
     }
 

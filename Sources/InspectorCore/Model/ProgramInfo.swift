@@ -27,6 +27,8 @@ package struct ProgramInfo: Hashable, Sendable {
     package var isOutside = false
     /// What of it could not be seen, in words; `nil`: nothing.
     package var missing: String?
+    /// Packets that the kernel lost of a capture; `nil`: it is not a capture.
+    package var dropped: UInt64?
     /// Of a file that is being read: how much of it was, in percent.
     package var progress: Int?
 
@@ -48,6 +50,9 @@ package struct ProgramInfo: Hashable, Sendable {
         self.init(ordinal: ordinal, name: name, process: process, state: state)
         (isOutside, abilities) = (true, [])
     }
+
+    /// Whether it is what passes on an interface.
+    package var isCapture: Bool { dropped != nil }
 
     /// Whether it will tell nothing more.
     package var hasEnded: Bool { if case .ended = state { true } else { false } }

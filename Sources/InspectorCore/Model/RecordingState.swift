@@ -4,8 +4,9 @@ package struct RecordingState: Hashable, Sendable {
     package var path: String
     /// Bytes written.
     package var written: UInt64
-    /// Reads and writes that are missing from the file.
+    /// Reads and writes, or what else `unit` calls them, that are missing from the file.
     package var dropped: UInt64
+    package var unit = "reads and writes"
     /// Why it ended before anybody ended it, in one sentence; `nil` while it goes on.
     package var problem: String?
 
@@ -21,7 +22,7 @@ package struct RecordingState: Hashable, Sendable {
     /// What there is to say when it ends as it was asked to.
     package var farewell: String {
         "recorded \(Format.size(written)) to \(path)"
-            + (dropped > 0 ? "; \(dropped) reads and writes are missing from it" : "")
+            + (dropped > 0 ? "; \(dropped) \(unit) are missing from it" : "")
     }
 }
 

@@ -68,6 +68,8 @@ package struct Shared: Sendable {
     package internal(set) var programs: [ProgramInfo] = []
     /// The auto-reply rules, by socket.
     package internal(set) var replies: [SocketID: [ReplyRule]] = [:]
+    /// The program that runs through a relay, if one does or did.
+    package internal(set) var child: ChildState?
     /// What is being sent that takes a while, one a connection.
     package internal(set) var transmissions: [SocketID: TransmissionProgress] = [:]
 
@@ -84,6 +86,7 @@ package struct Shared: Sendable {
         (latest, clock, cadence) = (nil, WallClock(), Cadence())
         (loads, loadsBegan, timeouts) = ([:], [:], [:])
         (histories, vanished) = (RateHistories(), VanishedSockets())
+        (peers, formerPrograms) = ([:], [:])
         findings = Findings(options.lints)
         log = EventLog()
     }
@@ -110,11 +113,17 @@ package struct Shared: Sendable {
         programs.isEmpty || programs.contains { $0.isOurs && $0.ordinal == id.ordinal }
     }
 
+    /// Whether any session lives in this program.
+    var hasOwn: Bool { programs.isEmpty || programs.contains(where: \.isOurs) }
+
     /// The program that a session is of, where any is looked at.
     func owner(of id: SocketID) -> ProgramInfo? { programs.first { $0.ordinal == id.ordinal } }
 
     /// Why the program of its socket cannot do this, or `nil` if it can.
-    func refusal(of effect: Effect) -> String? { effect.socket.flatMap(owner)?.refusal(of: effect) }
+    func refusal(of effect: Effect) -> String? {
+        guard let socket = effect.socket else { return nil }
+        return pastRefusal ?? owner(of: socket)?.refusal(of: effect)
+    }
 
     private mutating func rememberPrograms() {
         formerPrograms = formerPrograms.filter { latest?.position(of: $0.key) != nil }

@@ -14,7 +14,15 @@ extension SocketJSON {
             "dropped_backlog_full": JSON(counters.unfetched), "dropped_by_send_filter": JSON(counters.filteredOut),
             "truncated": JSON(counters.truncated), "kernel_drops": JSON(facts.kernelDrops),
             "peers": .array(facts.peers.map(peer)), "peers_known": JSON(facts.peerCount),
-            "peers_forgotten": JSON(facts.peersForgotten),
+            "peers_forgotten": JSON(facts.peersForgotten), "client": JSON(facts.client?.description),
+            "associations": facts.associations.map(associations) ?? .null,
+        ]
+    }
+
+    private func associations(_ counts: AssociationCounts) -> JSON {
+        [
+            "open": JSON(counts.open), "opened": JSON(counts.opened), "expired": JSON(counts.expired),
+            "evicted": JSON(counts.evicted),
         ]
     }
 

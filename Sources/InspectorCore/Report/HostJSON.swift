@@ -1,6 +1,17 @@
 import SocketCore
 
 extension SocketJSON {
+    /// The ends of a connection that is captured, as far as they are on this host.
+    func ends(_ ends: CapturedEnds) -> JSON {
+        func end(_ end: CapturedEnds.End) -> JSON {
+            [
+                "host": host(end.host), "kernel": end.kernel.map(kernel) ?? .null,
+                "fd": JSON(end.descriptor.map(Int.init)),
+            ]
+        }
+        return ["client": ends.local.map(end) ?? .null, "server": ends.peer.map(end) ?? .null]
+    }
+
     /// What only a socket of another program has, which is looked at from outside.
     func host(_ host: HostSnapshot) -> JSON {
         [

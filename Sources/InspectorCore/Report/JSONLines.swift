@@ -19,6 +19,8 @@ package struct JSONLines: Sendable {
     private var losses: [(time: MonotonicTime, count: UInt64)] = []
     /// The attached programs, as last written.
     private var programs: [[JSON.Member]] = []
+    /// The program that runs through the relay, as last written.
+    private var child: ChildState?
     /// The warnings about the engine as a whole, as last written.
     private var engineLints: [String] = []
     private var hasBegun = false
@@ -79,6 +81,10 @@ package struct JSONLines: Sendable {
         var lines = hasBegun ? [] : [hello(snapshot)]
         hasBegun = true
         lines += programLines(others.programs, snapshot.time)
+        if let child = others.child, child != self.child {
+            lines.append(line("child", snapshot.time, SocketJSON.child(child)))
+            self.child = child
+        }
         lines += events(snapshot)
         losses.removeAll { snapshot.time - $0.time > .seconds(60) }
         findings.take(snapshot, among: others, lost: losses.reduce(0) { $0.saturatingAdd($1.count) })

@@ -87,6 +87,7 @@ package struct PayloadLines: Sendable {
             JSON.Member("base64", JSON(Base64.text(bytes))), JSON.Member("problem", JSON(error)),
             JSON.Member("address", JSON(item.address?.description)),
             JSON.Member("websocket", item.webSocket.map { JSON($0.kind.rawValue) } ?? .null),
+            JSON.Member("injected", .bool(item.isInjected)),
         ]
     }
 

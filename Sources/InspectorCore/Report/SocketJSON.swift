@@ -16,7 +16,7 @@ package struct SocketJSON {
 
     private func value(_ socket: SocketSnapshot, _ end: PeerEnd?) -> JSON {
         let listens = socket.role == .listener
-        let isOutside = socket.host != nil
+        let isOutside = socket.isFromOutside
         // The kernel counts the bytes of TCP only.
         let isUncounted = socket.host.map { $0.tcp == nil } ?? false
         return [
@@ -25,7 +25,7 @@ package struct SocketJSON {
             "phase": JSON(word: socket.phase.rawValue), "state": JSON(socket.stateWord),
             "target": JSON(socket.target), "name": JSON(socket.name), "local": JSON(socket.local?.description),
             "peer": JSON(socket.peer?.description), "fd": JSON(socket.descriptor.map(Int.init)),
-            "opened": isOutside ? .null : time(socket.opened), "connected": time(socket.connected),
+            "opened": socket.host != nil ? .null : time(socket.opened), "connected": time(socket.connected),
             "flags": flags(socket.flags),
             "reading_paused": .bool(socket.isReadingPaused), "held_back": .bool(socket.isHeldBack),
             "write_shut": .bool(socket.isWriteShut), "read": listens || isOutside ? .null : queue(socket.reading),
@@ -41,7 +41,7 @@ package struct SocketJSON {
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
             "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),
-            "host": socket.host.map(host) ?? .null,
+            "host": socket.host.map(host) ?? .null, "ends": socket.ends.map(ends) ?? .null,
             "closed": socket.closed.map(closed) ?? .null,
         ]
     }
@@ -58,7 +58,10 @@ package struct SocketJSON {
     /// A leg of a relayed connection; null for other sockets.
     private func relay(_ socket: SocketSnapshot) -> JSON {
         guard let facts = socket.relay else { return .null }
-        return ["lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone)]
+        return [
+            "lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone),
+            "head_rewritten": .bool(facts.isHeadRewritten),
+        ]
     }
 
     private func queue(_ queue: QueueSnapshot) -> JSON {

@@ -8,9 +8,13 @@ package struct Surroundings: Sendable {
     package var programs: [ProgramInfo]
     /// The other ends of connections, where they are on this host.
     package var peers: [SocketID: PeerEnd]
+    /// The program that runs through the relay.
+    package var child: ChildState?
 
-    package init(process: Int = 0, programs: [ProgramInfo] = [], peers: [SocketID: PeerEnd] = [:]) {
-        (self.process, self.programs, self.peers) = (process, programs, peers)
+    package init(
+        process: Int = 0, programs: [ProgramInfo] = [], peers: [SocketID: PeerEnd] = [:], child: ChildState? = nil
+    ) {
+        (self.process, self.programs, self.peers, self.child) = (process, programs, peers, child)
     }
 
     /// The program that owns a session, as the subject of a finding; `nil`: it is not known.
@@ -24,6 +28,29 @@ package struct Surroundings: Sendable {
 }
 
 extension SocketJSON {
+    /// The program that runs through the relay.
+    static func child(_ child: ChildState) -> [JSON.Member] {
+        var (state, status, signal, problem): (JSON, JSON, JSON, JSON) = ("starting", .null, .null, .null)
+        var connections = JSON.null
+        switch child.phase {
+        case .starting: break
+        case .running: state = "running"
+        case .ended(let ending, _, let count):
+            (state, connections) = ("ended", JSON(count))
+            switch ending {
+            case .exit(let number): status = JSON(Int(number))
+            case .signal(let number): signal = JSON(SignalWords.name(number))
+            case .notStarted(let sentence, _): problem = JSON(sentence)
+            }
+        }
+        return [
+            JSON.Member("name", JSON(child.name)), JSON.Member("process", JSON(child.process)),
+            JSON.Member("via", JSON(child.via.rawValue)), JSON.Member("state", state),
+            JSON.Member("status", status), JSON.Member("signal", signal), JSON.Member("connections", connections),
+            JSON.Member("problem", problem),
+        ]
+    }
+
     /// An attached program and how it is doing.
     static func program(_ program: ProgramInfo) -> [JSON.Member] {
         let (state, problem): (JSON, String?) =
@@ -35,7 +62,7 @@ extension SocketJSON {
         return [
             JSON.Member("process", JSON(program.process)), JSON.Member("name", JSON(program.name)),
             JSON.Member("rights", JSON(program.rights.rawValue)), JSON.Member("state", state),
-            JSON.Member("problem", JSON(problem)),
+            JSON.Member("problem", JSON(problem)), JSON.Member("dropped_packets", JSON(program.dropped)),
         ]
     }
 }

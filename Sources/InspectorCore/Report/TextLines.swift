@@ -30,6 +30,11 @@ package struct TextLines: Sendable {
             let host = ProgramInfo(outside: snapshot.engine, process: 0, ordinal: 0)
             _ = model.update(.programs(ProgramNews(programs: [host])))
         }
+        if !snapshot.sockets.isEmpty, snapshot.sockets.allSatisfy({ $0.ends != nil }) {
+            var capture = ProgramInfo(ordinal: 0, name: snapshot.engine, process: 0)
+            capture.dropped = 0
+            _ = model.update(.programs(ProgramNews(programs: [capture])))
+        }
         _ = model.update(.snapshot(snapshot))
         model.show(.list)
         let rows = draw(model, model.size).text.split(separator: "\n", omittingEmptySubsequences: false)

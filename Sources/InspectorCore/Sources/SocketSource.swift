@@ -16,7 +16,7 @@ package struct SourceAbilities: OptionSet, Hashable, Sendable {
 /// them does not know which.
 ///
 /// A source names its sockets as it likes, with ordinal 0; the list of sources tells those of several apart.
-/// No call but `rest` waits.
+/// No call but `rest` and `close` waits.
 package protocol SocketSource: AnyObject, Sendable {
     /// Its name and how it is doing, with the ordinal that the list gave it.
     func info(ordinal: Int) -> ProgramInfo
@@ -59,6 +59,7 @@ extension ProgramInfo {
     package func refusal(needing needs: SourceAbilities) -> String? {
         if needs.isEmpty { return nil }
         if hasEnded { return "\(title) has ended" }
+        if isCapture { return "\(title) is captured: what passes there cannot be changed" }
         if isOutside { return "\(title) is looked at from outside: its sockets cannot be changed from here" }
         if !abilities.contains(.commands) { return "\(title) only lets you watch; it needs SOCKETKIT_INSPECT=control" }
         return abilities.isSuperset(of: needs) ? nil : "\(title): this works only for connections opened here"
@@ -84,11 +85,13 @@ extension Effect {
         case .send(let command): command.socket
         case .startTLS(let id, _), .setReplies(let id, _): id
         case .transmit(let transmission): transmission.socket
-        case .connect, .listen, .relay, .attach, .showHost, .openFile, .startDemo, .stopTransmission, .examine,
+        case .connect, .listen, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture, .startDemo,
+            .stopTransmission, .examine,
             .completePath,
             .save, .copy,
-            .record, .stopRecording, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .remember,
-            .find, .stopFind,
+            .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
+            .remember,
+            .find, .stopFind, .dissect,
             .saveTraffic:
             nil
         }

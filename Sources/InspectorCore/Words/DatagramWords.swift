@@ -17,6 +17,21 @@ package enum DatagramWords {
         address == .unnamed ? "unix: (unnamed)" : address.description
     }
 
+    /// How many associations a relay has, and how others ended.
+    package static func associations(_ counts: AssociationCounts) -> [Line] {
+        var words = [Line(Format.count(counts.open, "association")), Line("\(Format.number(counts.opened)) in all")]
+        if counts.expired > 0 { words.append(Line("\(Format.number(counts.expired)) ended when quiet")) }
+        if counts.evicted > 0 {
+            words.append(Line("\(Format.number(counts.evicted)) ended for want of room", Style(.warn)))
+        }
+        return words
+    }
+
+    /// What an association passed on: datagrams of the client, and of the server.
+    package static func passed(_ facts: DatagramSnapshot) -> String {
+        "> \(Format.number(facts.counters.sent)) < \(Format.number(facts.counters.received))"
+    }
+
     /// Datagrams that were lost: dropped by the kernel, or on this side.
     package static func lost(_ facts: DatagramSnapshot) -> UInt64 {
         facts.counters.dropped &+ (facts.kernelDrops ?? 0)

@@ -8,10 +8,17 @@ extension SocketSnapshot {
     /// The WebSocket that it is itself, not one that a relay observes: the user sends messages on it, not bytes.
     package var ownWebSocket: WebSocketPicture? { webSocket?.observation == nil ? webSocket : nil }
 
+    /// Whether what a user sends is a message of a WebSocket: our own, or one that a relay passes on.
+    package var takesMessages: Bool { ownWebSocket != nil || linked != nil && passingWebSocket != nil }
+
     /// The WebSocket of others whose frames pass here.
     package var passingWebSocket: WebSocketPicture? {
         webSocket?.observation != nil && webSocket?.traffic != nil ? webSocket : nil
     }
+
+    /// What the client of a relay sends a second, and what it gets: an association sends what it receives from a client.
+    package var inRate: Double? { datagrams?.client == nil ? receiveRate : sendRate }
+    package var outRate: Double? { datagrams?.client == nil ? sendRate : receiveRate }
 
     /// Whether bytes may be written to it.
     package var acceptsWrites: Bool {
@@ -92,7 +99,10 @@ extension SocketSnapshot {
 
     /// How it ended, in one sentence; nil: it lives.
     package var ending: String? {
-        closed.map { (WebSocketWords.ending(self) ?? CloseWords.sentence($0)) + (lossWords.map { "; " + $0 } ?? "") }
+        if ends != nil { return closed.map(CapturedWords.ending) }
+        return closed.map {
+            (WebSocketWords.ending(self) ?? CloseWords.sentence($0)) + (lossWords.map { "; " + $0 } ?? "")
+        }
     }
 
     /// `lost 15M`: bytes for this leg of a relay that could not be delivered; `nil` if there are none.
@@ -107,6 +117,7 @@ extension SocketSnapshot {
 
     private func shortCause(timeout: TimeoutNote?) -> String? {
         guard let closed else { return nil }
+        if ends != nil { return CapturedWords.ending(closed) }
         guard let facts = webSocket, let report = facts.report else {
             return CloseWords.short(closed, timeout: timeout)
         }

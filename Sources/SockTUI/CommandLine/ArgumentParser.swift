@@ -24,6 +24,11 @@ struct ArgumentParser {
             }
             if argument.hasPrefix("-"), argument.count > 1 {
                 try readOption(argument, &rest)
+            } else if words.count == 1,
+                CommandTable.commands.first(where: { $0.name == words[0] })?.takesProgram == true
+            {
+                words += [argument] + rest
+                return
             } else {
                 words.append(argument)
             }
@@ -83,6 +88,7 @@ struct ArgumentParser {
         }
         try request.checkStreams()
         try request.checkReport()
+        try checkRewind()
         if let path = request.script { return .script(path) }
         if request.invocation.size != nil { throw UsageError("--size", "goes with --script FILE only") }
         if request.carriesBytes { return .report(.bytes, isOnce: false) }
@@ -92,12 +98,23 @@ struct ArgumentParser {
         if request.invocation.opening.isEmpty {
             throw UsageError(
                 request.isJSON ? "--json" : "--once",
-                "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay or attach PID")
+                "needs something to open: demo, connect ADDRESS, listen ADDRESS, relay, run or attach PID")
         }
         if request.invocation.report.instant != nil, !request.isOnce {
             throw UsageError("--at", "goes with --once, or with a screen; --json alone prints what happens")
         }
         return .report(request.isJSON ? .json : .text, isOnce: request.isOnce)
+    }
+
+    /// A file has its whole past, and what prints has no use for one.
+    private func checkRewind() throws(UsageError) {
+        guard request.invocation.rewind != nil else { return }
+        for case .openFile in request.invocation.opening {
+            throw UsageError("--rewind", "is for runs that go on; an opened file can be rewound as it is")
+        }
+        if request.isJSON || request.isOnce || request.carriesBytes {
+            throw UsageError("--rewind", "goes with a screen, or with --script; what is printed cannot go back")
+        }
     }
 
     private mutating func open(_ name: String, _ operands: [String]) throws(UsageError) {
@@ -106,7 +123,7 @@ struct ArgumentParser {
             let names = CommandTable.commands.map(\.name) + CommandTable.printers.map(\.name)
             throw UsageError(name, "no such command" + Self.suggestion(for: name, among: names))
         }
-        let operands = try addresses(operands, of: name)
+        let operands = command.takesProgram ? operands : try addresses(operands, of: name)
         if command.operands.isEmpty, let extra = operands.first {
             throw UsageError(extra, "\(name) takes no address")
         }
@@ -115,7 +132,8 @@ struct ArgumentParser {
             return
         }
         if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
-            throw UsageError(name, "an address is missing, as in socktui \(name) \(command.example)")
+            let missing = command.takesProgram ? "a command is" : "an address is"
+            throw UsageError(name, "\(missing) missing, as in socktui \(name) \(command.example)")
         }
         guard operands.count.isMultiple(of: command.operandsEach) else {
             throw UsageError(operands.last ?? name, "a target must follow, as in socktui \(name) \(command.example)")
@@ -129,9 +147,8 @@ struct ArgumentParser {
                 throw UsageError(proxy.kind == .http ? "--http-proxy" : "--socks5", error.description)
             }
         }
-        let groups = stride(from: 0, to: operands.count, by: command.operandsEach).map {
-            Array(operands[$0..<($0 + command.operandsEach)])
-        }
+        let each = command.takesProgram ? max(1, operands.count) : command.operandsEach
+        let groups = stride(from: 0, to: operands.count, by: each).map { Array(operands[$0..<($0 + each)]) }
         for group in command.operands.isEmpty ? [[]] : groups {
             do {
                 request.invocation.opening.append(try command.effect(group, request))

@@ -53,7 +53,9 @@ extension CommandTable {
         Option(name: "--check", commands: ["host"], help: "print what is wrong; exit 1 if anything is") {
             (_, request) throws(UsageError) in request.checksHost = true
         },
-        Option(name: "--for", value: "TIME", commands: host, help: "look this long; 1s, or 6s for proof") {
+        Option(
+            name: "--for", value: "TIME", commands: host.union(["capture"]), help: "look this long"
+        ) {
             (text, request) throws(UsageError) in
             request.invocation.host.span = try duration(text, "--for")
         },

@@ -23,6 +23,11 @@ extension CommandTable {
             }
             request.invocation.report.instant = instant
         },
+        Option(name: "--rewind", value: "TIME", help: "keep the last so much of a run, to go back in it: 60s") {
+            (text, request) throws(UsageError) in
+            request.invocation.rewind = HistoryText.parse(text)
+            if request.invocation.rewind == nil { throw UsageError("--rewind", "\(text) \(HistoryText.problem)") }
+        },
         Option(name: "--record", value: "FILE", help: "record everything as pcapng; -: to stdout") {
             (path, request) throws(UsageError) in
             guard !path.isEmpty else { throw UsageError("--record", "needs a file, or - for standard output") }

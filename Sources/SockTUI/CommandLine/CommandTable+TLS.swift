@@ -2,8 +2,8 @@ import InspectorCore
 import SocketCore
 
 extension CommandTable {
-    private static let all: Set<String> = ["connect", "listen", "relay"]
-    private static let clients: Set<String> = ["connect", "relay"]
+    private static let all: Set<String> = ["connect", "listen", "relay", "replay", "sweep"]
+    private static let clients: Set<String> = ["connect", "relay", "replay", "sweep"]
 
     /// The options for addresses that begin with `tls://`.
     static let tlsOptions: [Option] = [

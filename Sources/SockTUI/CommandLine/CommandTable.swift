@@ -16,6 +16,9 @@ enum CommandTable {
         var operandsEach = 1
         /// Whether it means something without operands too.
         var isBareAllowed = false
+        /// Whether its operands are a program and the program's arguments: all of them are one thing to open, and nothing
+        /// after the first is an option of this program.
+        var takesProgram = false
         /// Operands that make sense, for those who forgot them.
         var example = "localhost:6379"
         /// What so many operands ask for, or the bare command where it has none.
@@ -55,7 +58,9 @@ enum CommandTable {
         var greeting: [UInt8] = []
         var tls = TLSChoices()
         var export = ExportRequest()
+        var replay = ReplayRequest()
         var webSocket = WebSocketChoices()
+        var run = RunRequest([])
         var printsConfiguration = false
         /// Whether `host` prints what is wrong instead of showing a screen.
         var checksHost = false
@@ -101,6 +106,7 @@ enum CommandTable {
         ) {
             (words, _) throws(EndpointError) in .attach(words[0])
         },
+        runCommand,
         openCommand,
     ]
 
@@ -114,7 +120,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        [exportCommand] + hostCommands + [
+        [captureCommand, exportCommand] + replayCommands + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -136,15 +142,15 @@ enum CommandTable {
         ]
 
     static let options: [Option] =
-        openingOptions + hostOptions + reportOptions + generalOptions + recordingOptions
-        + exportOptions + tlsOptions + webSocketOptions
+        openingOptions + captureOptions + runOptions + hostOptions + reportOptions + generalOptions + recordingOptions
+        + exportOptions + replayOptions + tlsOptions + webSocketOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
             (_, request) throws(UsageError) in request.standingRead = false
         },
         Option(
-            name: "--timeout", value: "TIME", commands: ["connect", "relay"],
+            name: "--timeout", value: "TIME", commands: ["connect", "relay", "run"],
             help: "give up connecting after this long"
         ) {
             (text, request) throws(UsageError) in
@@ -277,7 +283,9 @@ enum CommandTable {
             commands.map { ("  \($0.name) \($0.operands)", $0.help) }
             + printers.map { ("  \($0.name) \($0.operands)", $0.help) }
         let optionRows = rows(of: options) { option in
-            option.commands.isEmpty ? "" : " (\(option.commands.sorted().joined(separator: ", ")))"
+            let commands = option.commands.sorted()
+            let words = commands.count > 3 ? commands[0] + ", ..." : commands.joined(separator: ", ")
+            return commands.isEmpty ? "" : " (\(words))"
         }
         return """
             socktui \(version) - look into live sockets: queues, progress, flags, timers

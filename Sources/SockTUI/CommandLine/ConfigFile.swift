@@ -103,6 +103,7 @@ extension Configuration {
         isASCII = invocation.isASCII ?? isASCII
         log = invocation.log ?? log
         keep = invocation.keep ?? keep
+        rewind = invocation.rewind ?? rewind
         keepTotal = invocation.keepTotal ?? keepTotal
     }
 }

@@ -23,6 +23,10 @@ struct Invocation: Equatable {
         case hostCheck
         /// What a capture has, for other programs.
         case export(ExportRequest)
+        /// A recorded client plays again.
+        case replay(ReplayRequest)
+        /// A recorded request is sent in every way that must make no difference.
+        case sweep(ReplayRequest)
         /// What clients of the Model Context Protocol ask for.
         case tools
         /// The help of one command, or of the program.
@@ -60,6 +64,10 @@ struct Invocation: Equatable {
     var isSecure = false
     /// How the sockets of this host are looked at.
     var host = HostOptions()
+    /// What is captured, where `opening` says so.
+    var capture = CaptureTarget(interface: "lo")
+    /// How much of the run is kept to go back in it; nil: as the configuration says.
+    var rewind: Duration?
     /// What is recorded; an empty path: nothing.
     var recording = RecordingRequest()
     /// For tests of the crash guard: where to crash once the first picture is drawn.
@@ -69,13 +77,27 @@ struct Invocation: Equatable {
 }
 
 extension Invocation {
+    /// Whether more than one capture file is opened.
+    var opensSeveral: Bool { opening.count { if case .openFile = $0 { true } else { false } } > 1 }
+    /// The program that is run through a relay; `nil`: none.
+    var program: RunRequest? {
+        for case .run(let request) in opening { return request }
+        return nil
+    }
+
     /// An option that names a file which this program would read or write; `nil`: there is none.
     var optionWithFile: String? {
         if case .script = mode { return "--script" }
         if log != nil { return "--log" }
         if !recording.path.isEmpty, recording.path != "-" { return "--record" }
-        if case .export = mode { return "export" }
+        switch mode {
+        case .export: return "export"
+        case .replay: return "replay"
+        case .sweep: return "sweep"
+        default: break
+        }
         for case .openFile in opening { return "open" }
+        if program != nil { return "run" }
         return configuration == nil ? nil : "--config"
     }
 }
@@ -109,6 +131,8 @@ struct HostOptions: Equatable {
     var peeks = PeekRules()
     /// The process whose network namespace is looked at; `nil`: this one's.
     var namespace: Int32?
+    /// Whether the network namespaces of all processes are looked at, where that is allowed.
+    var entersOthers = true
     /// Which sockets count; empty: all.
     var filter = ""
     /// Whether others are not even listed; on a screen the user can drop the filter.

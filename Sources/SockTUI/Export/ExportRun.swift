@@ -6,8 +6,6 @@ import SocketKit
 struct ExportRun {
     private let request: ExportRequest
 
-    private static let chunk = 1 << 20
-
     /// Exports as asked: 0, 1 where that failed or bytes are missing, 2 where the request does not fit the file.
     static func run(_ request: ExportRequest) -> Int32 {
         if request.output == nil, request.form?.isBinary == true, StandardStream.output.isTerminal {
@@ -21,36 +19,16 @@ struct ExportRun {
         }
     }
 
-    private struct Refusal: Error {
-        var sentence: String
-        var status: Int32 = 1
-    }
+    private var file: CaptureFile { CaptureFile(path: request.file, filter: request.filter) }
 
     private func run() throws(Refusal) -> Int32 {
-        var index = ExportIndex()
-        try read { bytes throws(CaptureError) in try index.take(bytes) }
-        let rows = chosen(index.rows)
-        guard !rows.isEmpty else {
-            throw Refusal(
-                sentence: "\(request.file): no session" + (request.filter.isEmpty ? "" : " matches the filter"))
+        let (rows, start) = try file.rows()
+        guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, start) }
+        let row = try file.one(of: rows)
+        if let obstacle = row.obstacle {
+            throw Refusal(sentence: "\(request.file): \(row.id): \(obstacle); --as pcapng has all of it")
         }
-        guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, index.start) }
-        guard rows.count == 1, let row = rows.first else {
-            let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
-            let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
-            throw Refusal(
-                sentence: "\(request.file): \(rows.count) sessions match, and this is of one; name it as in id:1"
-                    + list + more, status: 2)
-        }
-        return try writeConversation(of: row, index.start)
-    }
-
-    /// The rows that the filter lists.
-    private func chosen(_ rows: [ExportRow]) -> [ExportRow] {
-        let now = rows.map { max($0.snapshot.opened, $0.snapshot.closed?.time ?? .zero) }.max() ?? .zero
-        let matching = request.filter.matching(rows.map(\.snapshot), now, Findings(LintSettings()))
-        let ids = Set(matching.map(\.id))
-        return rows.filter { ids.contains($0.id) }
+        return try writeConversation(of: row, start)
     }
 
     private var span: ClosedRange<Duration> { request.from...(request.to ?? .seconds(Int64.max / 2)) }
@@ -64,7 +42,7 @@ struct ExportRun {
         var output = try Output(request)
         defer { output.close() }
         var problem: Refusal?
-        try read { bytes throws(CaptureError) in
+        try file.read { bytes throws(CaptureError) in
             guard problem == nil else { return }
             try export.take(bytes)
             do throws(Refusal) { try output.write(export.take()) } catch { problem = error }
@@ -74,14 +52,9 @@ struct ExportRun {
     }
 
     private func writeConversation(of row: ExportRow, _ start: Int64?) throws(Refusal) -> Int32 {
-        var reader = ExportedConversation.Reader(PacketSelection(flows: [row.flow], span: span, start: start))
-        try read { bytes throws(CaptureError) in try reader.take(bytes) }
-        let conversation = reader.finish(row)
-        if conversation.isCut {
-            throw Refusal(
-                sentence:
-                    "\(row.id): more than \(ExportedConversation.limit >> 20) MiB; choose a part by --from and --to")
-        }
+        let conversation = try file.conversation(
+            of: row, PacketSelection(flows: [row.flow], span: span, start: start),
+            whenCut: "choose a part by --from and --to")
         if conversation.missing > 0, request.form != .raw {
             throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
         }
@@ -108,27 +81,6 @@ struct ExportRun {
     }
 
     // MARK: Files
-
-    /// Reads the file through.
-    private func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
-        let descriptor = open(request.file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw Refusal(sentence: "\(request.file): \(SocketError.words(errno))") }
-        defer { Glibc.close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Refusal(sentence: "\(request.file): must be a file, a recording or a capture")
-        }
-        var buffer = [UInt8](repeating: 0, count: Self.chunk)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Refusal(sentence: "\(request.file): \(SocketError.words(errno))") }
-            if count == 0 { return }
-            do throws(CaptureError) { try take(buffer[..<count]) } catch {
-                throw Refusal(sentence: "\(request.file): \(error.sentence)")
-            }
-        }
-    }
 
     /// Where the export goes.
     private struct Output {

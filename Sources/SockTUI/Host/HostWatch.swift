@@ -14,7 +14,7 @@ struct HostWatch {
     init(_ options: HostOptions, _ lints: LintSettings, _ system: HostSystem = .live) {
         observer = HostObserver(
             system, readsCalls: options.readsCalls, namespace: options.namespace,
-            entersOthers: options.namespace == nil)
+            entersOthers: options.namespace == nil && options.entersOthers)
         namespace = options.namespace
         judge = HostJudge(lints)
     }

@@ -12,36 +12,47 @@ struct EffectRunner: Sendable {
     /// Told what was sent, so that it can be recalled in another run; nil: nothing is kept.
     var sent: SentLines?
     var log: ProgramLog?
+    /// The program of a `run`.
+    let child: ChildRunner
     private let transmitter: Transmitter
     private let finder: PayloadFinder
+    private let dissector: Dissector
     private let peers: PeerFinder?
     /// Files are read and written here, so that a slow disk holds up neither the screen nor the engine.
     private let files = DispatchQueue(label: "socktui.files")
     private let examined = DispatchQueue(label: "socktui.examined")
     private let writes = DispatchGroup()
 
-    /// `findsPeers`: whether it is found out which programs of this host are at the other ends.
+    /// `findsPeers`: whether it is found out which programs of this host are at the other ends. `showsOutput`: whether
+    /// what a program writes that is run is shown.
     init(
         sources: SourceList, inbox: Inbox, recent: RecentTargets? = nil, sent: SentLines? = nil,
-        log: ProgramLog? = nil, findsPeers: Bool = false
+        log: ProgramLog? = nil, findsPeers: Bool = false, showsOutput: Bool = true
     ) {
-        peers = findsPeers ? PeerFinder { @Sendable [inbox] in inbox.post(.peers($0)) } : nil
+        peers = findsPeers ? PeerFinder { @Sendable [sources] in sources.learn($0) } : nil
         self.sources = sources
         self.inbox = inbox
         self.recent = recent
         self.sent = sent
         self.log = log
+        child = ChildRunner(sources, showsOutput: showsOutput)
         transmitter = Transmitter(sources: sources, inbox: inbox)
         finder = PayloadFinder(sources: sources, inbox: inbox)
+        dissector = Dissector { @Sendable [inbox] in inbox.post(.dissection($0)) }
     }
 
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
-        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers] snapshot in
-            peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+        sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
+            // Who is at the other ends now says nothing of the past.
+            if snapshot.moment.map({ $0.isLive && $0.shown == nil }) ?? true {
+                peers?.look(snapshot, request.kernel) { @Sendable in sources.process(of: $0) }
+            }
             inbox.post(.recording(sources.recordingState))
             if let news = sources.news() { inbox.post(.programs(news)) }
             inbox.post(.snapshot(snapshot))
+            // After the end of its relays, so that how it ended is said last.
+            if let news = child.news() { inbox.post(.child(news)) }
         }
     }
 
@@ -65,25 +76,19 @@ struct EffectRunner: Sendable {
             sources.startTLS(id, settings) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
-        case .relay(let request):
-            if request.listenTLS == nil { note(request.text) }
-            sources.relay(request) { @Sendable [self] result in
-                switch result {
-                case .success(let id): inbox.post(.relays(id))
-                case .failure(let error): refuse("\(request.listen)", error, .stream(request.listen))
-                }
-            }
-        case .attach(let name):
-            sources.attach(name) { @Sendable [inbox] error in
-                if let error { inbox.post(.refused("\(name): \(error.detail)")) }
-            }
+        case .relay(let request): relay(request)
+        case .run(let request): child.start(request)
+        case .signalChild(let number): child.signal(number)
+        case .attach(let name): attach(name)
         case .showHost: sources.showHost()
         case .openFile(let path):
             do throws(AttachError) { try sources.openFile(path) } catch {
                 inbox.post(.refused("\(path): \(error.sentence)"))
             }
+        case .capture: sources.startCapture()
         case .record(let path): tell { record(path) }
         case .stopRecording: tell { stopRecording() }
+        case .keepHistory(let span): tell { keepHistory(span) }
         case .startDemo:
             sources.startDemo { @Sendable [inbox] error in
                 if let error { inbox.post(.refused(error.description)) }
@@ -101,6 +106,7 @@ struct EffectRunner: Sendable {
             }
         case .find(let request): finder.start(request)
         case .stopFind: finder.stop()
+        case .dissect(let request): dissector.perform(request)
         case .copy(let bytes): tell { SavedBytes.copy(bytes) }
         case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
         case .setReplies(let id, let rules):
@@ -111,8 +117,30 @@ struct EffectRunner: Sendable {
         }
     }
 
-    /// Waits a moment for what is still being written.
-    func finish() { _ = writes.wait(timeout: .now() + .seconds(1)) }
+    private func relay(_ request: RelayRequest) {
+        if request.listenTLS == nil { note(request.text) }
+        sources.relay(request) { @Sendable [self] result in
+            switch result {
+            case .success(let id): inbox.post(.relays(id))
+            case .failure(let error):
+                let listen = request.isDatagrams ? OpenTarget.datagrams(request.listen) : .stream(request.listen)
+                refuse(listen.description, error, listen)
+            }
+        }
+    }
+
+    private func attach(_ name: String) {
+        sources.attach(name) { @Sendable [inbox] error in
+            if let error { inbox.post(.refused("\(name): \(error.detail)")) }
+        }
+    }
+
+    /// Ends the program that runs, and waits a moment for what is still being written.
+    func finish() {
+        child.stop()
+        dissector.stop()
+        _ = writes.wait(timeout: .now() + .seconds(1))
+    }
 
     private func record(_ path: String) -> Result<String, MessageText.Unsendable> {
         if let refusal = Elevation.refusal { return .failure(MessageText.Unsendable("record: \(refusal)")) }
@@ -129,6 +157,16 @@ struct EffectRunner: Sendable {
             return .failure(MessageText.Unsendable("record: nothing is recorded; :record FILE begins"))
         }
         return .success(ended.farewell)
+    }
+
+    private func keepHistory(_ span: Duration?) -> Result<String, MessageText.Unsendable> {
+        do throws(SocketError) {
+            try sources.keepHistory(span)
+            return .success(
+                span.map { "the last \(Format.duration($0)) are kept from now on" } ?? "nothing is kept from now on")
+        } catch {
+            return .failure(MessageText.Unsendable("rewind: \(error.detail)"))
+        }
     }
 
     private func note(_ target: String) { write { [recent] in recent?.add(target) } }

@@ -138,6 +138,8 @@ final class RunLoop {
             screen.resume()
             draw()
         case SIGTSTP: perform(.suspend)
+        // The program that runs gets it, and this one stays as it does.
+        case SIGINT where runner.child.signal(SIGINT): break
         default: ending = ending ?? .signal(signal)
         }
     }
@@ -157,9 +159,10 @@ final class RunLoop {
         case .copy(let bytes) where screen.copy(bytes):
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
-        case .copy, .save, .saveTraffic, .find, .stopFind: runner.perform(effect)
-        case .send, .connect, .listen, .startTLS, .relay, .attach, .showHost, .openFile, .startDemo, .transmit,
-            .record, .stopRecording,
+        case .copy, .save, .saveTraffic, .find, .stopFind, .dissect: runner.perform(effect)
+        case .send, .connect, .listen, .startTLS, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture,
+            .startDemo, .transmit,
+            .record, .stopRecording, .keepHistory,
             .stopTransmission,
             .examine,
             .completePath,

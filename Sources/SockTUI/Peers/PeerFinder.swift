@@ -73,7 +73,8 @@ final class PeerFinder: Sendable {
     ) -> [SocketSnapshot] {
         var found: [SocketSnapshot] = []
         func add(_ index: Int) {
-            guard let kernel = snapshot.sockets[index].kernel else { return }
+            // Both ends of a connection that is captured are known.
+            guard let kernel = snapshot.sockets[index].kernel, snapshot.sockets[index].ends == nil else { return }
             let isListening = snapshot.sockets[index].role == .listener && kernel.receiveQueue ?? 0 > 0
             guard isListening || snapshot.sockets[index].phase == .connected else { return }
             found.append(snapshot.sockets[index])

@@ -20,6 +20,8 @@ final class RelayedPair: AsyncSocketDelegate {
         var handshake: ProxyHandshake?
         /// What the client sent after that, before the answer.
         var early: [UInt8] = []
+        /// What of the client's bytes still belongs to its request, of which one is forwarded; `nil`: all do.
+        var request: HTTPRequestBody?
     }
 
     private let client: AsyncSocket
@@ -99,10 +101,34 @@ final class RelayedPair: AsyncSocketDelegate {
             client.write(bytes)
             heard([])
         case .open(let endpoint, let early): open(endpoint, early: early)
+        case .forward(let request, let early): forward(request, early: early)
         case .refuse(let bytes):
             if !bytes.isEmpty { client.write(bytes, timeout: patience) }
             client.disconnect(.afterWriting)
         }
+    }
+
+    /// Sends a request on with the head that its server must get.
+    private func forward(_ request: HTTPForwardedRequest, early: [UInt8]) {
+        var body = request.body
+        let own = early.prefix(body.take(early))
+        state.withLock { $0.request = body }
+        open(request.endpoint, early: request.head + own)
+        client.markHeadRewritten(to: target, came: request.length, sent: request.head.count)
+        if own.count < early.count { omit(early.count - own.count) }
+    }
+
+    /// Sends on what of these bytes belongs to the client's request. A second request on the connection of a proxy may be
+    /// for another server, so it does not go out; the server gets FIN, and the end of its answer ends the connection.
+    private func passRequest(_ bytes: [UInt8]) {
+        let count = state.withLock { $0.request?.take(bytes) } ?? bytes.count
+        if count > 0 { target.write(count < bytes.count ? Array(bytes[..<count]) : bytes) }
+        if count < bytes.count { omit(bytes.count - count) }
+    }
+
+    private func omit(_ count: Int) {
+        lose(count, of: .target)
+        perform(state.withLock { $0.machine.ended(.client) })
     }
 
     /// The target could not be had: the client is told in the words of its protocol, or by a reset.
@@ -136,22 +162,24 @@ final class RelayedPair: AsyncSocketDelegate {
             defer { (state.handshake, state.early) = (nil, []) }
             return (state.handshake?.connected, state.early)
         }
-        if let answer { client.write(answer) }
+        if let answer, !answer.isEmpty { client.write(answer) }
         client.watchForWebSocket(as: .server, after: early)
         perform(state.withLock { $0.machine.targetConnected() })
     }
 
     /// Where bytes go that came from a leg.
-    private enum Way { case handshake, across, nowhere }
+    private enum Way { case handshake, request, across, nowhere }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         let leg = leg(socket)
         let way = state.withLock { state -> Way in
             if leg == .client, state.handshake != nil { return .handshake }
-            return state.machine.isAlone(leg) ? .nowhere : .across
+            if state.machine.isAlone(leg) { return .nowhere }
+            return leg == .client && state.request != nil ? .request : .across
         }
         switch way {
         case .handshake: heard(bytes)
+        case .request: passRequest(bytes)
         case .across: self.socket(leg.other).write(bytes)
         case .nowhere:
             lose(bytes.count, of: leg.other)
@@ -163,6 +191,7 @@ final class RelayedPair: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, willDisconnect error: SocketError, unread: [UInt8]) {
         let leg = leg(socket)
         guard !unread.isEmpty, state.withLock({ $0.handshake == nil }) else { return }
+        if leg == .client, state.withLock({ $0.request != nil }) { return passRequest(unread) }
         self.socket(leg.other).write(unread)
     }
 

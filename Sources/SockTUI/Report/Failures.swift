@@ -5,6 +5,7 @@ extension EngineSnapshot {
     var failures: [String] {
         sockets.compactMap { socket in
             guard socket.role == .client || socket.role == .datagram, socket.linked == nil,
+                socket.datagrams?.client == nil,
                 let error = socket.closed?.error, error.reason.isFailure
             else { return nil }
             return error.description

@@ -19,6 +19,8 @@ struct ReportOptions: Equatable {
     var payload: Int?
     /// How often a session is written of which nothing but rates has changed; nil: never.
     var every: Duration?
+    /// How long to look; `nil`: half a second for one snapshot, else until it ends.
+    var span: Duration?
     /// The instant of an opened file that is shown, in nanoseconds from its beginning; nil: its end.
     var instant: Int64?
 }

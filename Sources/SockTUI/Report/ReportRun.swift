@@ -36,14 +36,22 @@ final class ReportRun {
     /// The instant of an opened file that is to be shown, in nanoseconds from its beginning, and as a time of day once
     /// the beginning is known.
     private let distance: Int64?
+    /// How long to look.
+    private let span: Duration?
     private var instant: Int64?
     /// Whether what is opened are connections, and no listener.
     private var connects = false
     /// Programs that are looked at; nil: none was asked for.
     private var programs: [ProgramInfo]?
     private var refusals: [String] = []
+    /// The program that is run; nil: none.
+    private var child: ChildState?
+    /// When its connections are given up, once it has ended.
+    private var childEnd: ContinuousClock.Instant?
     /// The other ends of connections, as last found.
     private var peers: [SocketID: PeerEnd] = [:]
+    /// The signals that the program which runs got already.
+    private var passed: Set<Int32> = []
     /// The signal that ends the run without another line.
     private var interruption: Int32?
     /// When a reader that takes nothing is given up, once SIGINT has come.
@@ -62,10 +70,11 @@ final class ReportRun {
         _ form: ReportForm, isOnce: Bool, lints: LintSettings, sources: SourceList,
         options: ReportOptions = ReportOptions(), received: ReceivedBytes? = nil, isSilent: Bool = false
     ) {
-        (self.isOnce, self.isSilent, distance) = (isOnce, isSilent, options.instant)
+        (self.isOnce, self.isSilent) = (isOnce, isSilent)
+        (distance, span) = (options.instant, options.span)
         conversation = received.map { Conversation(options.expectations, carriesBytes: form == .bytes, $0, sources) }
         lines = ReportLines(form, isOnce: isOnce, lints: lints, options)
-        runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json)
+        runner = EffectRunner(sources: sources, inbox: inbox, findsPeers: form == .json, showsOutput: false)
         endsByItself = true
         received?.connect(
             wake: { @Sendable [inbox] in inbox.wake() },
@@ -75,11 +84,13 @@ final class ReportRun {
     /// Opens what was asked for and prints until the end. Why something failed goes to stderr, one line each.
     func run(_ opening: [Effect]) -> Ending {
         CrashGuard.listen(inbox.writeEnd)
+        defer { runner.child.stop() }
         for effect in opening {
             switch effect {
             case .startDemo, .showHost: endsByItself = false
-            case .attach, .openFile: programs = []
+            case .attach, .openFile, .capture: programs = []
             case .connect: (connects, unanswered) = (true, unanswered + 1)
+            case .run(let request): child = ChildState(name: request.name, via: request.via)
             default: unanswered += 1
             }
             runner.perform(effect)
@@ -91,21 +102,24 @@ final class ReportRun {
     /// before a moment has passed.
     private func once() -> Ending {
         let begin = ContinuousClock.now
+        let (moment, limit) = (span ?? Self.moment, (span ?? .zero) + Self.limit)
         while true {
             // Asked first, so that the snapshot has the answers.
             let hasAnswered = runner.sources.hasAnswered
-            if let signal = turn(eventsFrom: 0) { return .signal(signal) }
+            if let signal = turn(eventsFrom: 0), !passes(signal) { return .signal(signal) }
             let passed = ContinuousClock.now - begin
             if hasAnswered, let distance, instant == nil, let moment = last?.moment {
                 guard moment.last - moment.first >= distance else { return beyond(moment) }
                 (instant, events) = (moment.first + distance, [])
                 continue
             }
-            if var last, passed > Self.moment, hasAnswered && isSettled(last) || passed > Self.limit {
+            if var last, passed > moment, hasAnswered && isSettled(last) || passed > limit && child == nil {
                 last.events = events
                 return finish(take(last))
             }
-            if passed > Self.limit + .seconds(5) { return .status(Program.complain("no answer", status: 1)) }
+            if passed > limit + .seconds(5), child == nil {
+                return .status(Program.complain("no answer", status: 1))
+            }
         }
     }
 
@@ -115,11 +129,12 @@ final class ReportRun {
     }
 
     private func stream() -> Ending {
+        let end = span.map { ContinuousClock.now + $0 }
         while true {
-            let signal = turn(eventsFrom: lines.nextEvent)
+            let signal = turn(eventsFrom: lines.nextEvent).flatMap { passes($0) ? nil : $0 }
             var text = last.map(take) ?? []
             if signal == SIGINT { return finish(text + closeAll()) }
-            if isOver {
+            if isOver || signal == nil && end.map({ .now >= $0 }) ?? false {
                 listen()
                 conversation?.finish()
                 return finish(text)
@@ -138,7 +153,8 @@ final class ReportRun {
     }
 
     private func take(_ snapshot: EngineSnapshot) -> [String] {
-        lines.take(snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers))
+        lines.take(
+            snapshot, among: Surroundings(process: Int(getpid()), programs: programs ?? [], peers: peers, child: child))
             + payload(snapshot)
     }
 
@@ -160,6 +176,7 @@ final class ReportRun {
     /// signal ends the run at once.
     private func closeAll() -> [String] {
         farewellEnd = .now + Self.farewell
+        runner.child.stop()
         guard programs == nil else { return [] }
         runner.sources.close()
         let end = ContinuousClock.now + Self.farewell
@@ -204,6 +221,7 @@ final class ReportRun {
         switch message {
         case .snapshot(let snapshot):
             last = snapshot
+            peers = snapshot.peers ?? peers
             isUnderWay = false
             answeredInLast = answeredAtRequest
             conversation?.look(snapshot)
@@ -219,7 +237,9 @@ final class ReportRun {
         case .programs(let news):
             programs = news.programs
             refusals += news.notices
-        case .peers(let found): peers = found
+        case .child(let news):
+            child = news.state
+            if child?.ending != nil, childEnd == nil { childEnd = .now + Self.farewell }
         default: break
         }
         return false
@@ -228,6 +248,7 @@ final class ReportRun {
     private func isSettled(_ snapshot: EngineSnapshot) -> Bool {
         // The connects of other programs are not ours to wait for.
         guard programs == nil else { return true }
+        if child != nil { return isChildOver(snapshot) }
         return unanswered == 0 && answeredInLast == answered
             && snapshot.sockets.allSatisfy { $0.phase != .resolving && $0.phase != .connecting }
     }
@@ -239,13 +260,28 @@ final class ReportRun {
             guard programs.isEmpty else { return programs.allSatisfy(\.hasEnded) }
             return !refusals.isEmpty && runner.sources.hasAnswered
         }
+        if child != nil { return last.map(isChildOver) ?? false }
         guard endsByItself, unanswered == 0, answeredInLast == answered, let last else { return false }
         return last.sockets.allSatisfy { $0.phase == .closed }
+    }
+
+    /// Whether the program that is run has ended and its connections have, as far as they will.
+    private func isChildOver(_ snapshot: EngineSnapshot) -> Bool {
+        guard let childEnd else { return false }
+        return snapshot.sockets.allSatisfy { $0.phase == .closed } || .now > childEnd
+    }
+
+    /// Passes a signal on to the program that runs; whether this run goes on. One that is sent again ends it.
+    private func passes(_ signal: Int32) -> Bool {
+        guard signal == SIGINT || signal == SIGTERM, !passed.contains(signal) else { return false }
+        passed.insert(signal)
+        return runner.child.signal(signal)
     }
 
     /// What was refused, and the connections asked for that failed; those of the demo are part of it.
     private var failures: [String] {
         guard endsByItself, programs == nil, let last else { return refusals }
+        if let child, child.wasUnseen || child.ending?.wasStarted == false { return refusals + [child.farewell ?? ""] }
         return refusals + last.failures
     }
 
@@ -260,7 +296,8 @@ final class ReportRun {
         }
     }
 
-    private var status: Int32 { complaints.isEmpty ? 0 : 1 }
+    /// That of the program that was run, if there was one.
+    private var status: Int32 { runner.child.status ?? (complaints.isEmpty ? 0 : 1) }
 
     private func finish(_ text: [String]) -> Ending {
         if let interruption { return .signal(interruption) }
@@ -294,7 +331,7 @@ final class ReportRun {
 
     /// Whether a signal has come that leaves no time for another line.
     private func isInterrupted() -> Bool {
-        guard let signal = takeSignal() else { return false }
+        guard let signal = takeSignal(), !passes(signal) else { return false }
         if signal == SIGINT, farewellEnd == nil, !isOnce {
             farewellEnd = .now + Self.farewell
             return false

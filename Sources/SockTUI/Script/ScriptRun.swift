@@ -33,6 +33,7 @@ enum ScriptRun {
         options.keys = configuration.keys
         options.showsLegs = invocation.showsLegs
         options.instant = invocation.report.instant
+        sources.keepHistory(configuration, invocation)
         options.peeks = invocation.host.peeks
         if case .success(let filter) = Filter.parse(invocation.host.filter) { options.filter = filter }
         let runner = EffectRunner(

@@ -31,11 +31,16 @@ final class AttachedSource: SocketSource {
         var updatesBeforeWatch: UInt64?
         var heard = ContinuousClock.now
         var notices = NoticeBuffer()
+        /// Who records what passes.
+        var sink: Sink?
         var ending: String?
         var isClosing = false
 
         var hasUnsent: Bool { owesWatch || !unsent.isEmpty }
     }
+
+    /// Takes what passed, on the thread that reads.
+    typealias Sink = @Sendable ([InspectionRecord]) -> Void
 
     private static let patience = Duration.seconds(2)
     /// Bytes of commands that wait for a program which does not read.
@@ -87,9 +92,26 @@ final class AttachedSource: SocketSource {
         then(state.withLock { $0.mirror.snapshot(engine: hello.engine) })
     }
 
+    /// Begins to hand on all that passes, or ends it (`nil`). Without the right to payload nothing comes, and a notice says
+    /// so.
+    func record(_ sink: Sink?) {
+        let watch = state.withLock { state -> InspectionWatch in
+            state.sink = sink
+            if sink != nil, hello.rights < .payload {
+                state.notices.add(
+                    "\(hello.program)[\(hello.process)] lets viewers \(hello.rights.rawValue) only; "
+                        + "its state is recorded, and no bytes")
+            }
+            return state.watch
+        }
+        subscribe(watch)
+    }
+
     /// Says what shall be told from now on.
     private func subscribe(_ watch: InspectionWatch) {
         let isNew = state.withLock { state in
+            var watch = watch
+            watch.wantsPassing = state.sink != nil && hello.rights >= .payload
             guard state.watch != watch else { return false }
             state.watch = watch
             state.mirror.watches(watch)
@@ -223,11 +245,15 @@ final class AttachedSource: SocketSource {
 
     private func take(_ frame: InspectionFrame) throws(WireError) {
         let now = SystemClock().now
+        if case .passed(let records) = frame {
+            state.withLock { $0.sink }?(records)
+            return
+        }
         try state.withLock { state throws(WireError) in
             switch frame {
             case .refusal(let sentence): if state.ending == nil { state.ending = sentence }
             case .notice(let sentence): state.notices.add(sentence)
-            case .hello, .sockets, .tick, .events, .traffic, .reset, .watch, .command, .unknown:
+            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .watch, .command, .unknown:
                 try state.mirror.take(frame, now: now)
             }
         }

@@ -141,9 +141,15 @@ final class EngineSource: OpeningSource {
         request.targetTLS = request.targetTLS.map(keeper.judged)
         let settings = [request.listenTLS, request.targetTLS].compactMap { $0 }
         onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request] in
-            let relay = Relay(engine: engine, request: request)
             then(
                 Self.result("listen") { () throws(SocketError) in
+                    if request.isDatagrams {
+                        let relay = DatagramRelay(engine: engine, request: request)
+                        try relay.start()
+                        keeper.keep(relay)
+                        return relay.session
+                    }
+                    let relay = Relay(engine: engine, request: request)
                     try relay.start()
                     keeper.keep(relay)
                     return relay.session

@@ -17,17 +17,31 @@ final class OpenedSource: SocketSource {
         var problem: String?
         /// The state at an earlier instant, while that is looked at.
         var past: OpenedCapture?
+        /// The last instant that was gone to whose history was told; see `SnapshotRequest.turn`.
+        var toldTurn: UInt64?
 
         /// The state that is shown.
         var shown: OpenedCapture { past ?? capture }
 
-        /// From where the state at a time of day is made; `nil` before there is any.
-        func aim(at wall: Int64) -> Aim? {
-            guard let instant = capture.time(ofWall: wall).map({ min($0, capture.latest) }) else { return nil }
-            var from = index.capture(before: instant)
+        /// From where the state at a time of day is made, or that at the end; `nil` before there is any. `hasHistory`: with
+        /// what was shown before it.
+        func aim(at wall: Int64?, hasHistory: Bool) -> Aim? {
+            let wanted = wall.map(capture.time) ?? capture.latest
+            guard capture.start != nil, let instant = wanted.map({ min($0, capture.latest) }) else { return nil }
+            var from = hasHistory ? index.capture(withHistoryBefore: instant) : index.capture(before: instant)
             // Going on from where we are is nearest while the past is played.
-            if let past, past.latest <= instant, past.length >= from.length { from = past }
+            if !hasHistory, let past, past.latest <= instant, past.length >= from.length { from = past }
+            if hasHistory { from.passing = PassedSnapshots(before: instant) }
             return Aim(from: from, instant: instant, end: capture.length, isWhole: ending != nil)
+        }
+
+        /// Whether what was shown before shall be told, since another instant was gone to. Only recordings of ours have that;
+        /// their end is known once they were read.
+        mutating func takesHistory(_ request: SnapshotRequest) -> Bool {
+            let isKnown = ending != nil || request.instant != nil
+            guard capture.isOurs, isKnown, toldTurn != request.turn else { return false }
+            toldTurn = request.turn
+            return true
         }
 
         func moment(at instant: MonotonicTime) -> SnapshotMoment? {
@@ -64,7 +78,8 @@ final class OpenedSource: SocketSource {
 
     /// Opens it.
     /// - Throws: why it cannot be, in a sentence that names the file.
-    init(path: String, keeping limits: TrafficLimits) throws(AttachError) {
+    /// `zero`: the time of day at which its clock is to be 0, where several files are opened; see `OpenedCapture`.
+    init(path: String, keeping limits: TrafficLimits, zero: Int64? = nil) throws(AttachError) {
         self.path = path
         name = path.split(separator: "/").last.map(String.init) ?? path
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -74,7 +89,7 @@ final class OpenedSource: SocketSource {
             Glibc.close(descriptor)
             throw AttachError(sentence: "must be a file, a recording or a capture")
         }
-        var capture = OpenedCapture(keeping: limits.each, all: limits.all)
+        var capture = OpenedCapture(keeping: limits.each, all: limits.all, zero: zero)
         let index = CaptureIndex(capture)
         capture.instants = []
         seeking = DispatchQueue(label: "rewind \(name)", qos: .userInitiated)
@@ -119,20 +134,26 @@ final class OpenedSource: SocketSource {
 
     // MARK: Rewinding
 
-    /// Answers with the state at a time of day.
+    /// Answers with the state at a time of day, or at the end.
     private func rewind(
-        _ request: SnapshotRequest, to wall: Int64, then: @escaping @Sendable (EngineSnapshot?) -> Void
+        _ request: SnapshotRequest, to wall: Int64?, hasHistory: Bool,
+        then: @escaping @Sendable (EngineSnapshot?) -> Void
     ) {
         seeking.async { @Sendable [self] in
-            guard let aim = state.withLock({ $0.aim(at: wall) }) else { return then(nil) }
+            guard let aim = state.withLock({ $0.aim(at: wall, hasHistory: hasHistory) }) else { return then(nil) }
             var past = aim.from
             past.limit(to: Self.pastLimit)
             seek(&past, aim)
-            guard var snapshot = past.snapshot(request, named: name, at: aim.instant) else { return then(nil) }
+            let before = hasHistory ? past.takePassed() : nil
+            // A place in the file may have less traffic than the end has.
+            let shown = wall == nil ? state.withLock { $0.capture } : past
+            guard var snapshot = shown.snapshot(request, named: name, at: aim.instant) else { return then(nil) }
+            snapshot.before = before
+            if let told = before?.last?.nextEvent { snapshot.events.removeAll { $0.sequence < told } }
             snapshot.moment = state.withLock { state in
-                state.past = past
+                state.past = wall == nil ? nil : past
                 var moment = state.moment(at: aim.instant)
-                moment?.shown = state.capture.wall(aim.instant)
+                if wall != nil { moment?.shown = state.capture.wall(aim.instant) }
                 return moment
             }
             then(snapshot)
@@ -158,13 +179,17 @@ final class OpenedSource: SocketSource {
 
     func info(ordinal: Int) -> ProgramInfo {
         let (ending, length, size) = state.withLock { ($0.ending, $0.capture.length, $0.size) }
-        var info = ProgramInfo(ordinal: ordinal, name: name, process: 0, state: ending.map { .ended($0) } ?? .live)
+        var info = ProgramInfo(
+            ordinal: ordinal, name: name, process: 0, rights: .payload, state: ending.map { .ended($0) } ?? .live)
         if ending == nil { info.progress = size > 0 ? Int(min(99, length * 100 / size)) : 0 }
         return info
     }
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
-        if let wall = request.instant { return rewind(request, to: wall, then: then) }
+        let hasHistory = state.withLock { $0.takesHistory(request) }
+        if hasHistory || request.instant != nil {
+            return rewind(request, to: request.instant, hasHistory: hasHistory, then: then)
+        }
         then(
             state.withLock { state in
                 state.past = nil

@@ -11,9 +11,17 @@ final class SourceList: Sendable {
     private let lints: LintSettings
     private let makeOwn: @Sendable () -> any OpeningSource
     private let former = FormerSnapshots()
-    private let limits: TrafficLimits
+    let limits: TrafficLimits
+    /// Whether several files are opened, which then have one clock: the time of day.
+    private let opensSeveral: Bool
     /// What records this run.
     let recording = Lock<Recording?>(nil)
+    /// What its screen can go back in, while that is wanted.
+    let history = Lock<LiveHistory?>(nil)
+    /// The versions of the traffic that these two have.
+    let trafficVersions = Lock(TrafficVersions())
+    /// The other ends of connections, where somebody looks for them.
+    let peers = Lock<[SocketID: PeerEnd]?>(nil)
 
     private struct Entry: Sendable {
         let source: any SocketSource
@@ -36,10 +44,12 @@ final class SourceList: Sendable {
         }
 
         /// At another instant events begin again; so they do for a file of which none was told yet.
-        mutating func turn(to turn: UInt64) {
+        mutating func turn(to turn: UInt64, hasHistory: Bool) {
             let isFresh = merger.isEmpty && !entries.isEmpty && entries.allSatisfy { $0.source is OpenedSource }
             guard turn != self.turn || isFresh else { return }
             self.turn = turn
+            // A history of the run has numbered its events already.
+            if hasHistory, !isFresh { return }
             merger = ProgramMerger()
         }
 
@@ -54,9 +64,9 @@ final class SourceList: Sendable {
     /// `limits`: how much traffic the own engine keeps. `looking`: how sockets of other programs are looked at.
     init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
-        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings()
+        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings(), opensSeveral: Bool = false
     ) {
-        (self.looking, self.lints, self.limits) = (looking, lints, limits)
+        (self.looking, self.lints, self.limits, self.opensSeveral) = (looking, lints, limits, opensSeveral)
         state = Lock(State())
         makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
     }
@@ -65,10 +75,16 @@ final class SourceList: Sendable {
     init(own: any OpeningSource) {
         var first = State()
         first.setOwn(own)
-        (looking, lints, limits) = (HostOptions(), LintSettings(), TrafficLimits())
+        (looking, lints, limits, opensSeveral) = (HostOptions(), LintSettings(), TrafficLimits(), false)
         state = Lock(first)
         makeOwn = { own }
     }
+
+    /// The last instant that was gone to.
+    var turn: UInt64 { state.withLock { $0.turn } }
+
+    /// Whether a capture file is shown.
+    var hasOpenedFiles: Bool { entries.contains { $0.source is OpenedSource } }
 
     /// Whether there is no source.
     var isEmpty: Bool { entries.isEmpty }
@@ -80,6 +96,9 @@ final class SourceList: Sendable {
 
     /// Whether the program's own source is the only one.
     var hasOwnOnly: Bool { state.withLock { $0.own != nil && $0.entries.count == 1 } }
+
+    /// The program's own engine; `nil` if nothing was opened on it yet.
+    var present: (source: any OpeningSource, ordinal: Int)? { state.withLock { $0.own } }
 
     /// The program's own source, made when it is first needed, and its ordinal.
     var own: (source: any OpeningSource, ordinal: Int) {
@@ -129,10 +148,21 @@ final class SourceList: Sendable {
 
     /// Adds what a capture file tells.
     func openFile(_ path: String) throws(AttachError) {
-        let source = try OpenedSource(path: path, keeping: limits)
+        let source = try OpenedSource(path: path, keeping: limits, zero: opensSeveral ? 0 : nil)
         _ = state.withLock { $0.add(source) }
         source.start()
     }
+
+    /// Begins to capture; `startCapture` shows what passes.
+    func openCapture(_ target: CaptureTarget) throws(AttachError) {
+        let source = try CaptureSource(target, keeping: limits, looking: looking, lints)
+        _ = state.withLock { $0.add(source) }
+    }
+
+    func startCapture() { capture?.start() }
+
+    /// What is captured.
+    var capture: CaptureSource? { entries.lazy.compactMap { $0.source as? CaptureSource }.first }
 
     private func addOutside(_ scope: HostSource.Scope) {
         state.withLock { state in
@@ -141,7 +171,12 @@ final class SourceList: Sendable {
         }
     }
 
-    private var attached: [AttachedSource] { entries.compactMap { $0.source as? AttachedSource } }
+    private var attached: [AttachedSource] { attachedPrograms.map(\.program) }
+
+    /// The programs that are attached to, with their ordinals.
+    var attachedPrograms: [(program: AttachedSource, ordinal: Int)] {
+        entries.compactMap { entry in (entry.source as? AttachedSource).map { ($0, entry.ordinal) } }
+    }
 
     /// Programs that one run attaches to, those that have ended since included: what they told stays.
     private static let limit = 64
@@ -156,6 +191,9 @@ final class SourceList: Sendable {
             return !isKnown
         }
         isNew ? program.start() : program.close()
+        if isNew, let recorder = recording.withLock({ $0?.recorder }), !recorder.status.hasEnded {
+            recordAttached(program, by: recorder)
+        }
     }
 
     /// What is new of the programs that are attached to; nil: there are none.
@@ -182,20 +220,23 @@ final class SourceList: Sendable {
     /// Answers with one snapshot of all sources, on any thread. Its events are those since the snapshot before, so there is
     /// one request at a time and each answer must be used.
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot) -> Void) {
+        let history = history.withLock { $0 }
         let (entries, isAttaching) = state.withLock { state in
-            state.turn(to: request.turn)
+            state.turn(to: request.turn, hasHistory: history != nil)
             return (state.entries, state.attaching > 0)
         }
-        guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, then) }
+        let (live, generation) = live(request, with: history)
+        let keeping = Keeping(history: history, generation: generation)
+        guard !entries.isEmpty else { return isAttaching ? again(request, then) : answer([], request, keeping, then) }
         let answers = Lock((snapshots: [(snapshot: EngineSnapshot, ordinal: Int)](), missing: entries.count))
         for entry in entries {
-            entry.source.requestSnapshot(own(request, of: entry.ordinal)) { @Sendable [self] snapshot in
+            entry.source.requestSnapshot(own(live, of: entry.ordinal)) { @Sendable [self] snapshot in
                 let all = answers.withLock { answers -> [(snapshot: EngineSnapshot, ordinal: Int)]? in
                     if let snapshot { answers.snapshots.append((snapshot, entry.ordinal)) }
                     answers.missing -= 1
                     return answers.missing == 0 ? answers.snapshots : nil
                 }
-                if let all { answer(all, request, then) }
+                if let all { answer(all, request, keeping, then) }
             }
         }
     }
@@ -207,13 +248,18 @@ final class SourceList: Sendable {
             own.kernel = .only(Set(ids.filter { $0.ordinal == ordinal }.map(\.own)))
         }
         own.traffic = request.traffic.flatMap { $0.ordinal == ordinal ? $0.own : nil }
+        if let versions = request.trafficVersions {
+            own.trafficVersions = Dictionary(
+                versions.lazy.filter { $0.key.ordinal == ordinal }.map { ($0.key.own, $0.value) },
+                uniquingKeysWith: { first, _ in first })
+        }
         if request.eventsFrom != nil { own.eventsFrom = state.withLock { $0.merger.expects(of: ordinal) } ?? 0 }
         return own
     }
 
     /// One snapshot of all sources, at this program's own time of day.
     private func answer(
-        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest,
+        _ snapshots: [(snapshot: EngineSnapshot, ordinal: Int)], _ request: SnapshotRequest, _ keeping: Keeping,
         _ then: @escaping @Sendable (EngineSnapshot) -> Void
     ) {
         let clock = SystemClock()
@@ -225,15 +271,23 @@ final class SourceList: Sendable {
             return again(request, then)
         }
         // A file has the time of day at which it was made.
-        if let opened = snapshots.first, entries.allSatisfy({ $0.source is OpenedSource }) {
-            whole.wallNanoseconds = opened.snapshot.wallNanoseconds
-        } else {
+        if snapshots.isEmpty || !entries.allSatisfy({ $0.source is OpenedSource }) {
             whole.wallNanoseconds = clock.wallNanoseconds - (clock.now - whole.time).wholeNanoseconds
         }
         whole.turn = request.turn
+        whole.peers = whole.peers ?? peers.withLock { $0 }
+        let traffic = takeTraffic(of: &whole, keeping.generation)
         former.keep(whole)
-        if request.instant == nil, let recording = recording.withLock({ $0 }) { note(whole, on: recording) }
-        then(whole)
+        if keeping.history != nil || request.instant == nil, let recording = recording.withLock({ $0 }),
+            recording.capture == nil
+        {
+            recording.recorder.note(whole, traffic)
+        }
+        if let history = keeping.history {
+            history.take(whole, traffic, for: request, then: then)
+        } else {
+            then(whole)
+        }
     }
 
     private func again(_ request: SnapshotRequest, _ then: @escaping @Sendable (EngineSnapshot) -> Void) {
@@ -258,6 +312,17 @@ final class SourceList: Sendable {
     /// Answers with what was kept of the traffic of these sockets, on any thread. Those whose source knows the traffic of
     /// the selected connection only are left out.
     func requestTraffic(
+        of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
+    ) {
+        if let history = history.withLock({ $0 }) {
+            return history.requestTraffic(of: sockets) { @Sendable [self] traffic in
+                if let traffic { then(traffic) } else { requestPresentTraffic(of: sockets, then: then) }
+            }
+        }
+        requestPresentTraffic(of: sockets, then: then)
+    }
+
+    private func requestPresentTraffic(
         of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {
         let groups = Dictionary(grouping: sockets, by: \.ordinal)
@@ -297,44 +362,6 @@ final class SourceList: Sendable {
 
     /// Posts a command to the source of its socket; what it did shows in later snapshots.
     func perform(_ command: SocketCommand) { source(of: command.socket)?.perform(command.own) }
-
-    /// The program's own source, if that socket is its own.
-    func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
-        if let own = state.withLock({ $0.own }), own.ordinal == id.ordinal { return own.source }
-        throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
-    }
-
-    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
-        do throws(SocketError) { try opener(of: id).setReplies(id.own, rules, then: then) } catch { then(error) }
-    }
-
-    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
-        do throws(SocketError) { try opener(of: id).startTLS(id.own, settings, then: then) } catch { then(error) }
-    }
-
-    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.connect(request, then: Self.named(own.ordinal, then))
-    }
-
-    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.listen(request, then: Self.named(own.ordinal, then))
-    }
-
-    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.relay(request, then: Self.named(own.ordinal, then))
-    }
-
-    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { own.source.startDemo(then: then) }
-
-    /// What the engine opened, by the name that it has on the screen.
-    private static func named(
-        _ ordinal: Int, _ then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
-    ) -> @Sendable (Result<SocketID, SocketError>) -> Void {
-        { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
-    }
 
     /// Nobody will ask for a while.
     func rest() { for entry in entries { entry.source.rest() } }

@@ -8,6 +8,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
         /// Whether a connection that the listener takes gets a standing read.
         var listeners: [ObjectIdentifier: (SocketListener, standingRead: Bool)] = [:]
         var relays: [Relay] = []
+        var datagramRelays: [DatagramRelay] = []
         var demo: Demo?
         var replies = AutoReplies()
         /// Who each of the sockets is; their handles forget it before they tell of their end.
@@ -39,6 +40,10 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
         kept.withLock { $0.relays.append(relay) }
     }
 
+    func keep(_ relay: DatagramRelay) {
+        kept.withLock { $0.datagramRelays.append(relay) }
+    }
+
     /// False when that socket is not kept here.
     func setReplies(_ rules: [ReplyRule], of id: SocketID) -> Bool {
         kept.withLock { kept in
@@ -52,6 +57,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func stopListeners() {
         for relay in kept.withLock({ $0.relays }) { relay.stop() }
+        for relay in kept.withLock({ $0.datagramRelays }) { relay.stop() }
         for (listener, _) in kept.withLock({ Array($0.listeners.values) }) { listener.stop() }
     }
 

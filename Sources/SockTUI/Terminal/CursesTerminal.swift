@@ -350,7 +350,7 @@ final class CursesTerminal: Screen {
 
 extension CursesTerminal {
     /// The forms of keys that terminals send but their terminfo entry does not name; with Shift, Alt or Control they
-    /// are the key itself, apart from Shift with the arrows to the sides.
+    /// are the key itself, apart from Shift and Alt with the arrows to the sides.
     private static func defineKeys() {
         let letters: [(Character, Int32)] = [
             ("A", KEY_UP), ("B", KEY_DOWN), ("C", KEY_RIGHT), ("D", KEY_LEFT), ("H", KEY_HOME), ("F", KEY_END),
@@ -373,6 +373,8 @@ extension CursesTerminal {
         }
         define_key("\u{1B}[1;2C", KEY_SRIGHT)
         define_key("\u{1B}[1;2D", KEY_SLEFT)
+        define_key("\u{1B}[1;3C", KeyDecoder.altRight)
+        define_key("\u{1B}[1;3D", KeyDecoder.altLeft)
         define_key("\u{1B}[Z", KEY_BTAB)
         define_key("\u{1B}[200~", KeyDecoder.pasteBegins)
         define_key("\u{1B}[201~", KeyDecoder.pasteEnds)

@@ -37,7 +37,7 @@ package struct SpareArrays: ~Copyable {
 
     /// An array is one reference to its storage, whatever class that is of, and this asks for that one's count. Only a
     /// write to the array would tell otherwise, by copying it.
-    static func isHeldOnce(_ array: inout [UInt8]) -> Bool {
+    package static func isHeldOnce(_ array: inout [UInt8]) -> Bool {
         withUnsafeMutablePointer(to: &array) {
             $0.withMemoryRebound(to: Storage.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
         }

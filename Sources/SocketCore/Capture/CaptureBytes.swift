@@ -65,25 +65,32 @@ struct CaptureCursor {
 struct InternetChecksum {
     private var sum: UInt64 = 0
 
-    mutating func add(_ bytes: some Collection<UInt8>) {
-        let isWhole: Void? = bytes.withContiguousStorageIfAvailable { buffer in
-            var index = 0
-            var sum: UInt64 = 0
-            while index + 1 < buffer.count {
-                sum &+= UInt64(buffer[index]) << 8 | UInt64(buffer[index + 1])
-                index += 2
+    /// The order of bytes does not matter to such a sum, so words are added as they lie in memory, many at a time.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { buffer in
+            let wide = buffer.count & ~15
+            var sums = SIMD4<UInt64>()
+            for index in stride(from: 0, to: wide, by: 16) {
+                let words = buffer.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt32>.self)
+                sums &+= SIMD4<UInt64>(truncatingIfNeeded: words)
             }
-            if index < buffer.count { sum &+= UInt64(buffer[index]) << 8 }
-            self.sum &+= sum
+            for index in stride(from: wide, to: buffer.count, by: 2) {
+                let second = index + 1 < buffer.count ? UInt16(buffer[index + 1]) : 0
+                sums[0] &+= UInt64(UInt16(bigEndian: UInt16(buffer[index]) << 8 | second))
+            }
+            sum &+= UInt64(Self.folded(sums[0] &+ sums[1] &+ sums[2] &+ sums[3]))
         }
-        if isWhole == nil { add(Array(bytes)) }
     }
 
-    mutating func add(_ value: UInt16) { sum &+= UInt64(value) }
+    mutating func add(_ bytes: [UInt8]) { add(bytes[...]) }
 
-    var value: UInt16 {
+    mutating func add(_ value: UInt16) { sum &+= UInt64(value.bigEndian) }
+
+    var value: UInt16 { ~UInt16(bigEndian: Self.folded(sum)) }
+
+    private static func folded(_ sum: UInt64) -> UInt16 {
         var folded = sum
         while folded > 0xFFFF { folded = (folded & 0xFFFF) + (folded >> 16) }
-        return ~UInt16(folded)
+        return UInt16(folded)
     }
 }

@@ -18,8 +18,7 @@ package struct CaptureIndex: Sendable {
     private var checkpoints: [Checkpoint]
     private var distance: UInt64
     private let budget: Int
-    /// When events were, ascending, each instant once.
-    private var instants: [MonotonicTime] = []
+    private var instants = EventInstants()
     private let beginning: OpenedCapture
 
     /// `beginning`: the state before the first byte; `budget`: about the bytes that all places take; `distance`: of one
@@ -36,7 +35,7 @@ package struct CaptureIndex: Sendable {
 
     /// Looks at the state after more of the file was read.
     package mutating func note(_ capture: inout OpenedCapture) {
-        add(capture.instants ?? [])
+        instants.add(capture.instants ?? [], limit: Self.instantLimit)
         if capture.instants != nil { capture.instants = [] }
         guard capture.length - (checkpoints.last?.capture.length ?? 0) >= distance, capture.start != nil else { return }
         var copy = capture
@@ -76,30 +75,18 @@ package struct CaptureIndex: Sendable {
         return low > 0 ? checkpoints[low - 1].capture : beginning
     }
 
-    // MARK: Events
-
-    private mutating func add(_ new: [MonotonicTime]) {
-        for instant in new where instants.count < Self.instantLimit {
-            // Those of one update come in their order; a clock that steps back adds nothing.
-            if let last = instants.last, instant <= last { continue }
-            instants.append(instant)
-        }
-    }
-
     /// When the last event before an instant was, and the first after it.
     package func neighbors(of instant: MonotonicTime) -> (previous: MonotonicTime?, next: MonotonicTime?) {
-        let begin = firstIndex { $0 < instant }
-        let end = firstIndex { $0 <= instant }
-        return (begin > 0 ? instants[begin - 1] : nil, end < instants.count ? instants[end] : nil)
+        instants.neighbors(of: instant)
     }
 
-    /// The first instant of which it is not true.
-    private func firstIndex(where isBefore: (MonotonicTime) -> Bool) -> Int {
-        var (low, high) = (0, instants.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(instants[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
+    /// The state from which what was at an instant, and what was shown before it, is made: a minute before, where so little
+    /// of the file is in between that it is read in no time.
+    package func capture(withHistoryBefore instant: MonotonicTime) -> OpenedCapture {
+        let nearest = capture(before: instant)
+        let early = capture(before: instant + (.zero - PassedSnapshots.span))
+        return nearest.length - early.length <= Self.historyLimit ? early : nearest
     }
+
+    private static let historyLimit: UInt64 = 8 << 20
 }

@@ -39,10 +39,16 @@ package struct CaptureReader: Sendable {
     private var form = Form.unknown
     private var interfaces: [CaptureInterface] = []
     private var waiting: [Entry] = []
+    /// The time of the last packet.
+    private var latest: Int64 = 0
     /// Bytes before the next block.
     package private(set) var offset: UInt64 = 0
     /// Blocks that say nothing which is understood here.
     package private(set) var skipped: UInt64 = 0
+    /// Packets that its interfaces lost, as each said last, in this section and in the ones before.
+    package var lost: UInt64 { losses.values.reduce(lostBefore) { $0.saturatingAdd($1) } }
+    private var losses: [UInt32: UInt64] = [:]
+    private var lostBefore: UInt64 = 0
 
     package init() {}
 
@@ -78,7 +84,10 @@ package struct CaptureReader: Sendable {
                 case .pcapng: try nextBlock()
                 case .pcap(let interface, let length): try nextRecord(interface, length)
                 }
-            if let entry { return entry }
+            if let entry {
+                if case .packet(let packet) = entry { latest = packet.nanoseconds }
+                return entry
+            }
             guard head > before || !waiting.isEmpty else { return nil }
         }
     }
@@ -166,7 +175,7 @@ package struct CaptureReader: Sendable {
             if kind == .section || kind == .interface {
                 throw CaptureError("a block at offset \(at) ends too soon")
             }
-            if kind != .names { skipped += 1 }
+            if kind != .names, kind != .statistics { skipped += 1 }
             return nil
         }
         return entry
@@ -180,6 +189,7 @@ package struct CaptureReader: Sendable {
         case .oldPacket: oldPacket(content).map { .packet($0) }
         case .simplePacket: simplePacket(content).map { .packet($0) }
         case .names: names(content)
+        case .statistics: statistics(content)
         case .local: frames(content)
         case .secrets: secrets(content)
         }
@@ -189,17 +199,19 @@ package struct CaptureReader: Sendable {
         var content = content
         guard content.skip(16) else { return nil }
         interfaces = []
+        (lostBefore, losses) = (lost, [:])
         let options = CaptureOptions(content)
         return .section(application: options.text(4), comment: options.text(1))
     }
 
     private mutating func interface(_ content: CaptureCursor) -> Entry? {
         var content = content
-        guard let link: UInt16 = content.number(), content.skip(6), interfaces.count < Self.interfaceLimit else {
-            return nil
-        }
+        guard let link: UInt16 = content.number(), content.skip(2), let snapLength: UInt32 = content.number(),
+            interfaces.count < Self.interfaceLimit
+        else { return nil }
         let options = CaptureOptions(content)
         var interface = CaptureInterface(link: link)
+        interface.snapLength = snapLength > 0 ? Int(snapLength) : .max
         (interface.name, interface.description) = (options.text(2), options.text(3))
         if let resolution = options[9]?.first { interface.resolution(resolution) }
         if let bytes = options[14], bytes.count == 8 {
@@ -246,14 +258,25 @@ package struct CaptureReader: Sendable {
         return packet
     }
 
-    /// Such a packet has no time.
+    /// Such a packet has no time: it is given that of the packet before it.
     private func simplePacket(_ content: CaptureCursor) -> CapturedPacket? {
         var content = content
         guard let length: UInt32 = content.number(), let interface = interfaces.first else { return nil }
         var packet = CapturedPacket(interface: 0, link: interface.link)
-        packet.bytes = content.rest.prefix(Int(length))
+        packet.bytes = content.rest.prefix(min(Int(length), interface.snapLength))
         packet.length = Int(length)
+        packet.nanoseconds = latest
         return packet
+    }
+
+    /// Counts of an interface since it was opened: what its packets say of losses may be less.
+    private mutating func statistics(_ content: CaptureCursor) -> Entry? {
+        var content = content
+        guard let number: UInt32 = content.number(), content.skip(8), interfaces.indices.contains(Int(number)) else {
+            return nil
+        }
+        losses[number] = CaptureOptions(content).number(5) ?? losses[number]
+        return nil
     }
 
     private mutating func names(_ content: CaptureCursor) -> Entry? {

@@ -6,6 +6,8 @@ package struct CaptureInterface: Hashable, Sendable {
     package var description = ""
     /// Units of time in a second.
     var unitsPerSecond: UInt64 = 1_000_000
+    /// Bytes kept of each packet at most.
+    var snapLength = Int.max
     /// Seconds to add to each time.
     var secondsBefore: Int64 = 0
 

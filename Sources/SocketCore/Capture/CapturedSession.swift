@@ -1,5 +1,14 @@
 /// One conversation of a capture, seen from the end that began it: `local` is the client.
 package struct CapturedSession: Sendable {
+    /// FIN or RST of one side.
+    package struct End: Hashable, Sendable {
+        package var isSent: Bool
+        package var isReset: Bool
+        package var time: MonotonicTime
+        /// Reads and writes before it.
+        package var items: UInt64
+    }
+
     package let id: SocketID
     package let local: SyntheticPacket.End
     package let peer: SyntheticPacket.End
@@ -11,6 +20,8 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var connected: MonotonicTime?
     package fileprivate(set) var closed: MonotonicTime?
     package fileprivate(set) var wasReset = false
+    /// The ends of its streams, in their order.
+    package private(set) var ends: [End] = []
     /// What each end sent, put together.
     package fileprivate(set) var fromLocal = StreamAssembler()
     package fileprivate(set) var fromPeer = StreamAssembler()
@@ -21,6 +32,7 @@ package struct CapturedSession: Sendable {
     package fileprivate(set) var differing: UInt64 = 0
     fileprivate var peerClosed: MonotonicTime?
     fileprivate var isWriteShut = false
+    fileprivate var hasPeerClosedFirst = false
     fileprivate var firstSequence: UInt32?
     var store = TrafficStore()
     private var nextItem: UInt64 = 0
@@ -37,8 +49,13 @@ package struct CapturedSession: Sendable {
 
     /// Whether a segment with SYN begins another session between the same ends.
     func isOver(before segment: ParsedPacket.TCPSegment) -> Bool {
-        guard segment.flags.contains(.syn), !segment.flags.contains(.ack) else { return false }
-        return closed != nil || firstSequence.map { $0 != segment.sequence } ?? true
+        guard let first = segment.firstOfClient else { return false }
+        if let firstSequence {
+            // The answer that comes again is to the same SYN.
+            return firstSequence != first || closed != nil && !segment.flags.contains(.ack)
+        }
+        // It may have come after what follows it, or be of a session that was joined in its middle.
+        return closed != nil || ![fromLocal, fromPeer].contains { $0.begins(after: first) }
     }
 
     /// Takes a packet of this session, and returns what it adds to its stream.
@@ -49,7 +66,7 @@ package struct CapturedSession: Sendable {
             datagram(packet, isSent, time, limit)
             return []
         }
-        if segment.flags.contains(.syn), !segment.flags.contains(.ack) { firstSequence = segment.sequence }
+        if let first = segment.firstOfClient { firstSequence = first }
         if connected == nil, segment.flags.isDisjoint(with: [.syn, .reset]) {
             connected = time
             news.append((.connected, 0, 0))
@@ -64,6 +81,7 @@ package struct CapturedSession: Sendable {
         }
         if segment.flags.contains(.reset) {
             if closed == nil { news.append((.closed, 0, 0)) }
+            if !wasReset { ends.append(End(isSent: isSent, isReset: true, time: time, items: nextItem)) }
             (wasReset, closed) = (true, closed ?? time)
         } else if isSent {
             pieces = fromLocal.take(segment, packet.payload, missing: packet.missing)
@@ -71,7 +89,7 @@ package struct CapturedSession: Sendable {
             pieces = fromPeer.take(segment, packet.payload, missing: packet.missing)
         }
         keep(pieces, isSent: isSent, time, limit)
-        noteEnds(time)
+        noteEnds(time, limit)
         return pieces
     }
 
@@ -90,19 +108,48 @@ package struct CapturedSession: Sendable {
         fromPeer.forget()
     }
 
+    /// What waits in its streams for bytes before it.
+    var waiting: Int { fromLocal.waiting + fromPeer.waiting }
+
+    /// Holes that were waited for no longer because a limit was reached.
+    var givenUp: UInt64 { fromLocal.givenUp + fromPeer.givenUp }
+    /// Bytes from before the first that was seen.
+    var early: UInt64 { fromLocal.early + fromPeer.early }
+
+    /// Waits no longer for bytes before those that are here.
+    mutating func giveUp(at time: MonotonicTime, limit: Int) {
+        keep(fromLocal.giveUp(), isSent: true, time, limit)
+        keep(fromPeer.giveUp(), isSent: false, time, limit)
+        noteEnds(time, limit)
+    }
+
     /// Gives out what still waits: the file has ended.
     mutating func finish(limit: Int) {
         keep(fromLocal.finish(), isSent: true, latest, limit)
         keep(fromPeer.finish(), isSent: false, latest, limit)
+        noteEnds(latest, limit)
+        keepLastGap(isSent: true, latest, limit)
+        keepLastGap(isSent: false, latest, limit)
     }
 
-    private mutating func noteEnds(_ time: MonotonicTime) {
+    /// Shows bytes that are missing at the end of a stream, where no others follow.
+    private mutating func keepLastGap(isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
+        guard gaps[isSent ? .sent : .received, default: 0] > 0 else { return }
+        keep([], 0, isSent: isSent, time, limit, from: nil)
+    }
+
+    private mutating func noteEnds(_ time: MonotonicTime, _ limit: Int) {
         if fromLocal.hasEnded, !isWriteShut {
+            keepLastGap(isSent: true, time, limit)
             isWriteShut = true
+            ends.append(End(isSent: true, isReset: false, time: time, items: nextItem))
             news.append((.halfClosed, 0, 0))
         }
         if fromPeer.hasEnded, peerClosed == nil {
+            keepLastGap(isSent: false, time, limit)
             peerClosed = time
+            ends.append(End(isSent: false, isReset: false, time: time, items: nextItem))
+            hasPeerClosedFirst = !isWriteShut
             news.append((.peerClosed, 0, 0))
         }
         if fromLocal.hasEnded, fromPeer.hasEnded, closed == nil {
@@ -122,7 +169,9 @@ package struct CapturedSession: Sendable {
     private mutating func keep(_ pieces: [StreamAssembler.Piece], isSent: Bool, _ time: MonotonicTime, _ limit: Int) {
         for piece in pieces {
             switch piece {
-            case .differs(let count): differing += UInt64(count)
+            case .differs(let count):
+                differing += UInt64(count)
+                news.append((.copiesDiffer, count, 0))
             case .gap(let count): gaps[isSent ? .sent : .received, default: 0] += count
             case .bytes(let bytes):
                 if isSent { sent += UInt64(bytes.count) } else { received += UInt64(bytes.count) }
@@ -172,8 +221,19 @@ package struct CapturedSession: Sendable {
         if let closed {
             let error = SocketError(
                 .system(errno: Self.reset), operation: "read", detail: "\(target): Connection reset by peer")
-            facts.closed = CloseRecord(time: closed, error: wasReset ? error : nil, mode: wasReset ? nil : .now)
+            let closedByPeer = SocketError(.closedByPeer, operation: "read", detail: "")
+            facts.closed = CloseRecord(
+                time: closed, error: wasReset ? error : hasPeerClosedFirst ? closedByPeer : nil,
+                mode: wasReset || hasPeerClosedFirst ? nil : .now)
         }
         return SocketSnapshot(facts)
+    }
+}
+
+extension ParsedPacket.TCPSegment {
+    /// Of a SYN, and of the answer to it, the number that the client began with.
+    fileprivate var firstOfClient: UInt32? {
+        guard flags.contains(.syn) else { return nil }
+        return flags.contains(.ack) ? acknowledges &- 1 : sequence
     }
 }

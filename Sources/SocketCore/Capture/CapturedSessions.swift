@@ -18,24 +18,38 @@ package struct CapturedSessions: Sendable {
     package private(set) var dropped: UInt64 = 0
     package private(set) var packets: UInt64 = 0
     package private(set) var start: Int64?
+    /// The instant that `start` is called.
+    private var origin = MonotonicTime.zero
     package private(set) var latest = MonotonicTime.zero
+    /// Sessions that were seen, listed or not; the last one has this number.
+    package private(set) var seen: UInt64 = 0
     private var parser = PacketParser()
-    private var flows: [Flow: Int] = [:]
+    /// The number of the latest session of each flow.
+    private var flows: [Flow: UInt64] = [:]
     private var interfaces: [CaptureInterface] = []
+    private let zero: Int64?
     private var keeps: (each: Int, all: Int)
     /// What its traffic takes.
     private(set) var cost = 0
     /// What its streams remember of bytes that came, and of those that wait.
     private var remembered = 0
+    /// What waits in all streams for bytes before it.
+    package private(set) var waiting = 0
     /// The latest events.
     package private(set) var events = EventTail()
 
     /// The most that all streams remember, to compare what comes again.
     private static let rememberedLimit = 32 << 20
+    /// The most that waits in all streams together.
+    package static let waitingLimit = 16 << 20
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
+    /// `zero`: the time of day at which its clock is 0; without, that of the first packet.
+    package init(
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal, zero: Int64? = nil
+    ) {
         keeps = (each, all)
+        self.zero = zero
     }
 
     /// Packets that carry neither TCP nor UDP.
@@ -54,18 +68,20 @@ package struct CapturedSessions: Sendable {
         packets += 1
         dropped = dropped.saturatingAdd(packet.dropped)
         guard let parsed = parser.parse(packet) else { return nil }
-        if start == nil { start = packet.nanoseconds }
+        begin(at: packet.nanoseconds)
         let time = time(of: packet.nanoseconds)
         latest = max(latest, time)
         guard let index = session(of: parsed, packet, time) else {
             refused += 1
             return nil
         }
-        let before = (sessions[index].store.cost, sessions[index].remembered)
+        let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
         let pieces = sessions[index].take(parsed, at: time, limit: keeps.each)
         cost += sessions[index].store.cost - before.0
         remembered += sessions[index].remembered - before.1
+        waiting += sessions[index].waiting - before.2
         tell(index, time)
+        if waiting > Self.waitingLimit { giveUp(time) }
         if keeps.each > 0, cost > keeps.all { trim(to: keeps.all - keeps.all / 8) }
         if remembered > Self.rememberedLimit { forget() }
         return (index, parsed.source == sessions[index].local, parsed, pieces)
@@ -82,6 +98,26 @@ package struct CapturedSessions: Sendable {
                     second: second))
         }
     }
+
+    /// Lets the streams in which most waits wait no longer, so that half of the room is free.
+    private mutating func giveUp(_ time: MonotonicTime) {
+        let share = EvenShare.level(sessions.map(\.waiting), sum: Self.waitingLimit / 2)
+        for index in sessions.indices where sessions[index].waiting > share {
+            let before = (sessions[index].store.cost, sessions[index].remembered, sessions[index].waiting)
+            sessions[index].giveUp(at: time, limit: keeps.each)
+            cost += sessions[index].store.cost - before.0
+            remembered += sessions[index].remembered - before.1
+            waiting += sessions[index].waiting - before.2
+            tell(index, time)
+        }
+    }
+
+    /// Holes that were waited for no longer because a limit was reached, of one stream or of all.
+    package var givenUp: UInt64 { sessions.reduce(0) { $0 &+ $1.givenUp } }
+    /// Bytes that came again and differed.
+    package var differing: UInt64 { sessions.reduce(0) { $0 &+ $1.differing } }
+    /// Bytes of streams from before the first that was seen.
+    package var early: UInt64 { sessions.reduce(0) { $0 &+ $1.early } }
 
     /// Forgets the bytes that what comes again is compared with.
     mutating func forget() {
@@ -100,9 +136,60 @@ package struct CapturedSessions: Sendable {
         }
     }
 
-    /// The instant of a packet, counted from the first one.
+    /// Begins at a time of day that is called `time`, unless it has begun.
+    package mutating func begin(at nanoseconds: Int64, as time: MonotonicTime = .zero) {
+        guard start == nil else { return }
+        (start, origin, latest) = (nanoseconds, time, time)
+    }
+
+    /// The instant of a packet, counted from the beginning, or from the zero of the common clock.
     package func time(of nanoseconds: Int64) -> MonotonicTime {
-        MonotonicTime(nanoseconds: max(0, nanoseconds - (start ?? nanoseconds)))
+        origin + .nanoseconds(max(0, nanoseconds - (zero ?? start ?? nanoseconds)))
+    }
+
+    /// Where a session is in `sessions`; `nil` if it is not kept any more.
+    package func index(of number: UInt64) -> Int? {
+        // All sessions of a file are kept.
+        let usual = Int(clamping: number) - 1
+        if sessions.indices.contains(usual), sessions[usual].id.number == number { return usual }
+        var (low, high) = (0, sessions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sessions[middle].id.number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < sessions.count && sessions[low].id.number == number ? low : nil
+    }
+
+    /// Forgets sessions of a capture that goes on: of those that are over all but the latest, datagrams of which none came
+    /// for a while, and where more than `live` are left, those of which nothing came for longest.
+    ///
+    /// Returns how many of them were not over.
+    package mutating func forgetEnded(
+        keeping most: Int, live limit: Int, _ now: MonotonicTime, idle: Duration
+    ) -> Int {
+        func isOver(_ session: CapturedSession) -> Bool {
+            session.closed != nil || !session.isStream && now - session.latest > idle
+        }
+        var gone: Set<UInt64> = []
+        let over = sessions.filter(isOver)
+        if over.count > most + most / 4 {
+            gone = Set(over.sorted { $0.latest < $1.latest }.dropLast(most).map(\.id.number))
+        }
+        let tooMany = sessions.count - gone.count - most - limit
+        var live = 0
+        if tooMany > limit / 8 {
+            let rest = sessions.filter { !gone.contains($0.id.number) }.sorted { $0.latest < $1.latest }.prefix(tooMany)
+            live = rest.count { !isOver($0) }
+            gone.formUnion(rest.map(\.id.number))
+        }
+        guard !gone.isEmpty else { return 0 }
+        for session in sessions where gone.contains(session.id.number) {
+            cost -= session.store.cost
+            remembered -= session.remembered
+        }
+        sessions.removeAll { gone.contains($0.id.number) }
+        flows = flows.filter { !gone.contains($0.value) }
+        return live
     }
 
     private mutating func session(of packet: ParsedPacket, _ captured: CapturedPacket, _ time: MonotonicTime) -> Int? {
@@ -113,17 +200,18 @@ package struct CapturedSessions: Sendable {
         let isOurs = interface?.name.hasPrefix("#") == true
         let flow = Flow(
             interface: isOurs ? captured.interface : -1, isStream: isStream, first: ends[0], second: ends[1])
-        if let index = flows[flow] {
+        if let index = flows[flow].flatMap(index) {
             guard case .tcp(let segment) = packet.content, sessions[index].isOver(before: segment) else { return index }
         }
         guard sessions.count < Self.limit else { return nil }
         let isFromServer = Self.isFromServer(packet, captured.isInbound, isOurs: isOurs)
         var session = CapturedSession(
-            SocketID(UInt64(sessions.count + 1)), local: isFromServer ? packet.destination : packet.source,
+            SocketID(seen + 1), local: isFromServer ? packet.destination : packet.source,
             peer: isFromServer ? packet.source : packet.destination, isStream: isStream, at: time)
         session.interface = interface?.name ?? ""
         sessions.append(session)
-        flows[flow] = sessions.count - 1
+        seen += 1
+        flows[flow] = seen
         return sessions.count - 1
     }
 

@@ -3,20 +3,21 @@ package struct EventTail: Sendable {
     /// Events that are kept.
     package static let limit = 8_192
     private static let slack = 1_024
+    private let limit: Int
 
     /// Oldest first, ascending by sequence number.
     package private(set) var events: [SocketEvent] = []
     /// The sequence number after the last one.
     package private(set) var next: UInt64 = 0
 
-    package init() {}
+    package init(limit: Int = Self.limit) { self.limit = limit }
 
     /// Adds an event, unless it was added before.
     package mutating func append(_ event: SocketEvent) {
         guard event.sequence >= next, event.sequence < .max else { return }
         events.append(event)
         next = event.sequence + 1
-        if events.count > Self.limit + Self.slack { events.removeFirst(events.count - Self.limit) }
+        if events.count > limit + Self.slack { events.removeFirst(events.count - limit) }
     }
 
     /// Keeps the latest ones only.

@@ -7,26 +7,35 @@ package struct OpenedCapture: Sendable {
     private enum Step: Sendable {
         case packet(CapturedPacket)
         /// An update of ours, whose last frame has its instant.
-        case update([InspectionFrame], InspectionTick)
+        case update(RecordedUpdate)
     }
 
     private var reader = CaptureReader()
     private var packets: CapturedSessions
     private var decoder = InspectionFrameDecoder()
-    private var mirror = InspectionMirror()
+    private var mirror = InspectionMirror(isRecording: true)
     private var traffic = OpenedTraffic()
-    private var tail = EventTail()
+    private var tail: EventTail
     /// The frames of an update whose end has not been read.
     private var frames: [InspectionFrame] = []
     /// Bytes read when it began.
     private var updateBegan: UInt64 = 0
     private static let updateLimit: UInt64 = 64 << 20
+    /// The time of day at which its clock is 0, in nanoseconds since 1970; `nil`: its clock is the file's own.
+    private let zero: Int64?
+    /// The frames before the first instant of ours, until it is known how far that clock is from this one.
+    private var unshifted: [UInt8]?
     /// What comes next, where that is later than what was wanted.
     private var waiting: Step?
     private var limits: (each: Int, all: Int)
     /// The first and the last update of ours.
     private var first: InspectionTick?
     private var lastTime = MonotonicTime.zero
+    /// What the viewer found out beside it, and the name of the engine.
+    private var peers: [SocketID: PeerEnd]?
+    private var engine: String?
+    /// The states that were passed since this was set, where they are wanted.
+    package var passing: PassedSnapshots?
     /// Whether it is a recording of ours.
     package private(set) var isOurs = false
     /// Bytes read.
@@ -35,9 +44,17 @@ package struct OpenedCapture: Sendable {
     package var instants: [MonotonicTime]?
 
     /// Keeps at most `each` bytes of one session's traffic and about `all` bytes in all.
-    package init(keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal) {
+    /// `zero`: the time of day, in nanoseconds since 1970, at which its clock is to be 0, so that several files have one
+    /// clock; without, it is the file's own.
+    package init(
+        keeping each: Int = TrafficLog.standardLimit, all: Int = TrafficLog.standardTotal,
+        events: Int = EventTail.limit, zero: Int64? = nil
+    ) {
         limits = (each, all)
-        packets = CapturedSessions(keeping: each, all: all)
+        self.zero = zero
+        unshifted = zero == nil ? nil : []
+        tail = EventTail(limit: events)
+        packets = CapturedSessions(keeping: each, all: all, zero: zero)
         var watch = InspectionWatch()
         (watch.wantsAll, watch.wantsEvents) = (true, true)
         mirror.watches(watch)
@@ -81,10 +98,15 @@ package struct OpenedCapture: Sendable {
         let missing = packets.sessions.reduce(UInt64(0)) { $0 &+ $1.fromLocal.missing &+ $1.fromPeer.missing }
         return [
             count(UInt64(reader.pending), "bytes of a block that was cut off"),
-            count(packets.dropped, "packets or operations not recorded"), count(missing, "bytes missing"),
+            count(max(packets.dropped, reader.lost), "packets or operations not recorded"),
+            count(missing, "bytes missing"),
+            count(packets.givenUp, "holes given up for want of room"),
+            count(packets.early, "bytes from before the first of their stream"),
+            count(packets.differing, "bytes that came again and differed, left out"),
             count(packets.skipped, "packets that are neither TCP nor UDP"),
             count(packets.refused, "packets of more than \(CapturedSessions.limit) sessions"),
-            count(packets.lostFragments, "fragments without the rest"), count(reader.skipped, "blocks not understood"),
+            count(packets.lostFragments, "fragments without the rest, or too many"),
+            count(reader.skipped, "blocks not understood"),
         ].compactMap { $0 }
     }
 
@@ -103,6 +125,7 @@ package struct OpenedCapture: Sendable {
                 packets.countOnly(packet)
             case .frames(let bytes):
                 isOurs = true
+                unshifted?.append(contentsOf: bytes)
                 decoder.append(bytes)
             case .name, .secrets: break
             }
@@ -121,7 +144,13 @@ package struct OpenedCapture: Sendable {
                     continue
                 }
                 defer { frames = [] }
-                return .update(frames, tick)
+                if let bytes = unshifted.take(), let zero {
+                    // They are read once more, as they are in the common clock.
+                    decoder = InspectionFrameDecoder(shift: Self.shift(of: tick, to: zero))
+                    decoder.append(bytes)
+                    continue
+                }
+                return .update(RecordedUpdate(frames: frames, tick: tick))
             }
         } catch {
             throw Self.unreadable(error)
@@ -129,10 +158,17 @@ package struct OpenedCapture: Sendable {
         return nil
     }
 
+    /// Nanoseconds from the clock that a tick is told in to the one that is 0 at a time of day; 0 where the tick lies.
+    private static func shift(of tick: InspectionTick, to zero: Int64) -> Int64 {
+        let (since, isFar) = tick.wallNanoseconds.subtractingReportingOverflow(zero)
+        let (shift, overflow) = since.subtractingReportingOverflow(tick.time.nanoseconds)
+        return isFar || overflow ? 0 : shift
+    }
+
     private func time(of step: Step) -> MonotonicTime {
         switch step {
         case .packet(let packet): packets.time(of: packet.nanoseconds)
-        case .update(_, let tick): max(tick.time, lastTime)
+        case .update(let update): max(update.tick.time, lastTime)
         }
     }
 
@@ -142,17 +178,32 @@ package struct OpenedCapture: Sendable {
             let seen = packets.events.next
             packets.take(packet)
             if instants != nil, packets.events.next > seen { instants?.append(packets.latest) }
-        case .update(let frames, let tick):
-            do throws(WireError) {
-                for frame in frames { try take(frame) }
-                try mirror.take(.tick(tick))
-            } catch {
-                throw Self.unreadable(error)
-            }
-            lastTime = mirror.tick?.time ?? lastTime
-            if first == nil { first = mirror.tick }
+        case .update(let update): try take(update)
         }
     }
+
+    /// Takes an update of ours, of a file or of a recording in memory.
+    mutating func take(_ update: RecordedUpdate) throws(CaptureError) {
+        do throws(WireError) {
+            for frame in update.frames { try take(frame) }
+            try mirror.take(.tick(update.tick))
+        } catch {
+            throw Self.unreadable(error)
+        }
+        isOurs = true
+        lastTime = mirror.tick?.time ?? lastTime
+        if first == nil { first = mirror.tick }
+        if passing != nil {
+            let shown = snapshot(SnapshotRequest(), named: "")
+            passing?.append(shown)
+        }
+    }
+
+    /// Notes the update after this state: its events may be wanted before it.
+    mutating func expect(_ update: RecordedUpdate) { waiting = .update(update) }
+
+    /// Takes no update that was expected.
+    mutating func expectNothing() { waiting = nil }
 
     private mutating func take(_ frame: InspectionFrame) throws(WireError) {
         switch frame {
@@ -162,6 +213,11 @@ package struct OpenedCapture: Sendable {
                 tail.append(event)
                 instants?.append(event.time)
             }
+        case .peers(let found):
+            peers = Dictionary(found.map { ($0.socket, $0.end) }) { first, _ in first }
+        case .hello(let hello):
+            engine = hello.engine
+            try mirror.take(frame)
         default: try mirror.take(frame)
         }
     }
@@ -174,10 +230,14 @@ package struct OpenedCapture: Sendable {
     // MARK: Time
 
     /// The instant that it begins with, of its own clock; `nil` before there is one.
-    package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map { _ in .zero } }
+    package var start: MonotonicTime? { isOurs ? first?.time : packets.start.map(packets.time) }
 
     /// The latest instant that was taken.
     package var latest: MonotonicTime { isOurs ? lastTime : packets.latest }
+
+    /// The instant of the last update of ours that was taken, and the first update.
+    var lastUpdate: MonotonicTime? { first == nil ? nil : lastTime }
+    var beginning: InspectionTick? { first }
 
     private var startWall: Int64? { isOurs ? first?.wallNanoseconds : packets.start }
 
@@ -207,8 +267,10 @@ package struct OpenedCapture: Sendable {
             var mirror = mirror
             guard let shown = mirror.snapshot(engine: name), let tick = mirror.tick else { return nil }
             snapshot = shown
+            (snapshot.engine, snapshot.peers) = (engine ?? name, peers)
             events = tail
-            if let instant {
+            // What was shown of that very instant had no event more.
+            if let instant, instant > lastTime {
                 for event in waitingEvents where event.time <= instant { events.append(event) }
             }
             snapshot.nextEvent = max(tick.nextEvent, events.next)
@@ -230,8 +292,22 @@ package struct OpenedCapture: Sendable {
 
     /// Events before the next update, which are told with it.
     private var waitingEvents: [SocketEvent] {
-        guard case .update(let frames, _) = waiting else { return [] }
-        return frames.flatMap { frame -> [SocketEvent] in if case .events(let events) = frame { events } else { [] } }
+        guard case .update(let update) = waiting else { return [] }
+        return update.events
+    }
+
+    /// The states that were passed, each with the events that it brought; no more is noted.
+    package mutating func takePassed() -> [EngineSnapshot] {
+        defer { passing = nil }
+        guard var states = passing?.snapshots else { return [] }
+        // The last one is what is shown.
+        if states.last?.time == lastTime { states.removeLast() }
+        var next: UInt64 = 0
+        for index in states.indices {
+            states[index].events = tail.events(from: next).prefix { $0.sequence < states[index].nextEvent }.map { $0 }
+            next = states[index].nextEvent
+        }
+        return states
     }
 
     /// What is kept of a session's traffic.

@@ -53,7 +53,7 @@ package struct PacketParser: Sendable {
     }
 
     /// Moves to the IP header; false where there is none.
-    private static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
+    static func reachIP(_ cursor: inout CaptureCursor, _ link: LinkType) -> Bool {
         switch link {
         case .raw, .ipv4, .ipv6: return true
         case .null, .loop: return cursor.skip(4)
@@ -126,12 +126,15 @@ package struct PacketParser: Sendable {
     }
 
     /// Hop-by-hop, routing, fragment, authentication, destination options.
-    private static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
+    static let extensions: Set<UInt8> = [0, 43, 44, 51, 60]
 
     private mutating func whole(
         _ key: FragmentStore.Key, _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, _ length: Int, _ time: Int64
     ) -> ParsedPacket? {
-        guard bytes.count == length else { return skip() }
+        guard bytes.count == length else {
+            fragments.lose()
+            return nil
+        }
         guard let whole = fragments.add(bytes, at: offset, isLast: isLast, of: key, time) else { return nil }
         return transport(key.number, key.source, key.destination, whole[...], whole.count)
     }
@@ -163,75 +166,5 @@ package struct PacketParser: Sendable {
         packet.payload = bytes.dropFirst(header).prefix(length - header)
         packet.missing = length - header - packet.payload.count
         return packet
-    }
-}
-
-/// Fragments of packets that are not whole yet.
-struct FragmentStore: Sendable {
-    struct Key: Hashable {
-        var source: IPAddress
-        var destination: IPAddress
-        var identification: UInt32
-        var number: UInt8
-
-        init(source: IPAddress, destination: IPAddress, identification: UInt32, _ number: UInt8) {
-            (self.source, self.destination) = (source, destination)
-            (self.identification, self.number) = (identification, number)
-        }
-    }
-
-    private struct Partial {
-        var parts: [(offset: Int, bytes: [UInt8])] = []
-        var length: Int?
-        var began: Int64
-    }
-
-    private var partial: [Key: Partial] = [:]
-    private(set) var lost: UInt64 = 0
-
-    /// Packets under way, fragments of one, and the bytes of a whole one.
-    private static let limit = 256
-    private static let partLimit = 64
-    private static let lengthLimit = 65_535
-    /// How long the rest of a packet is waited for, as Linux does.
-    private static let patience: Int64 = 30_000_000_000
-
-    /// Takes a fragment; the whole packet once nothing is missing.
-    mutating func add(
-        _ bytes: ArraySlice<UInt8>, at offset: Int, isLast: Bool, of key: Key, _ time: Int64
-    ) -> [UInt8]? {
-        var entry = partial.removeValue(forKey: key) ?? Partial(began: time)
-        if time - entry.began > Self.patience {
-            lost += UInt64(entry.parts.count)
-            entry = Partial(began: time)
-        }
-        guard offset + bytes.count <= Self.lengthLimit, entry.parts.count < Self.partLimit else {
-            lost += UInt64(entry.parts.count) + 1
-            return nil
-        }
-        entry.parts.append((offset, Array(bytes)))
-        if isLast { entry.length = offset + bytes.count }
-        if let length = entry.length, let whole = Self.whole(entry.parts, length) { return whole }
-        if partial.count >= Self.limit, let oldest = partial.min(by: { $0.value.began < $1.value.began })?.key {
-            lost += UInt64(partial.removeValue(forKey: oldest)?.parts.count ?? 0)
-        }
-        partial[key] = entry
-        return nil
-    }
-
-    /// The parts put together; where two overlap, the bytes that came first stay.
-    private static func whole(_ parts: [(offset: Int, bytes: [UInt8])], _ length: Int) -> [UInt8]? {
-        var whole = [UInt8](repeating: 0, count: length)
-        var covered = 0
-        for part in parts.sorted(by: { $0.offset < $1.offset }) {
-            guard part.offset <= covered else { return nil }
-            covered = max(covered, part.offset + part.bytes.count)
-        }
-        guard covered >= length else { return nil }
-        for part in parts.reversed() where part.offset < length {
-            let bytes = part.bytes.prefix(length - part.offset)
-            whole.replaceSubrange(part.offset..<(part.offset + bytes.count), with: bytes)
-        }
-        return whole
     }
 }

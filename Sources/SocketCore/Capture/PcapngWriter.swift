@@ -2,19 +2,44 @@
 ///
 /// Every interface has the same link type and snaplen, because libpcap refuses a file whose interfaces differ in either.
 package struct PcapngWriter: Sendable {
-    /// The blocks written since `take()`.
-    package private(set) var bytes: [UInt8] = []
+    /// The end of the blocks written since `take()`, behind `parts`.
+    private var tail: [UInt8] = []
+    /// What comes before it: blocks, and long payload where it lies.
+    private var parts: [ArraySlice<UInt8>] = []
+    private var partsCount = 0
     /// Interfaces described since the last section header.
     package private(set) var interfaces: UInt32 = 0
 
     package static let snapLength = 262_144
+    /// Payload from this length on is not copied.
+    private static let longPayload = 4_096
 
     package init() {}
 
+    /// The blocks written since `take()`.
+    package var bytes: [UInt8] { parts.flatMap { $0 } + tail }
+    /// How many bytes they have.
+    package var count: Int { partsCount + tail.count }
+
     /// Returns the blocks written so far and forgets them.
-    package mutating func take() -> [UInt8] {
-        defer { bytes.removeAll(keepingCapacity: true) }
-        return bytes
+    package mutating func take() -> [UInt8] { Array(takeParts().joined()) }
+
+    /// The same in parts, among which long payload is not copied.
+    package mutating func takeParts() -> [ArraySlice<UInt8>] {
+        endPart()
+        defer { (parts, partsCount) = ([], 0) }
+        return parts
+    }
+
+    private mutating func endPart() {
+        guard !tail.isEmpty else { return }
+        add(tail[...])
+        tail = []
+    }
+
+    private mutating func add(_ part: ArraySlice<UInt8>) {
+        parts.append(part)
+        partsCount += part.count
     }
 
     /// Begins a section, which forgets the interfaces of the one before it.
@@ -31,9 +56,9 @@ package struct PcapngWriter: Sendable {
         }
     }
 
-    /// Describes an interface and returns its number.
+    /// Describes an interface and returns its number; `filter`: what its packets passed, in the language of tcpdump.
     package mutating func interface(
-        name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue
+        name: String, description: String, link: UInt16 = LinkType.ethernet.rawValue, filter: String = ""
     ) -> UInt32 {
         defer { interfaces += 1 }
         block(.interface) { block in
@@ -43,24 +68,52 @@ package struct PcapngWriter: Sendable {
             block.option(2, text: name)
             block.option(3, text: description)
             block.option(9, [9])
+            // Code 0: a text.
+            if !filter.isEmpty { block.option(11, [0] + Array(filter.utf8)) }
             block.endOfOptions()
         }
         return interfaces
     }
 
-    /// Writes a packet; `length` is its length on the wire, of which `frame` may be only the beginning.
+    /// Writes a packet, whose payload may lie apart; `length` is its length on the wire, of which these bytes may be only
+    /// the beginning.
     package mutating func packet(
-        _ frame: [UInt8], length: Int, interface: UInt32, nanoseconds: UInt64, notes: PacketNotes
+        _ frame: [UInt8], _ payload: ArraySlice<UInt8> = [], length: Int, interface: UInt32, nanoseconds: UInt64,
+        notes: PacketNotes
     ) {
-        block(.packet) { block in
+        var ending = [UInt8](repeating: 0, count: -(frame.count + payload.count) & 3)
+        notes.append(to: &ending)
+        let whole = UInt32(32 + frame.count + payload.count + ending.count)
+        tail.append(little: CaptureBlock.Kind.packet.rawValue)
+        tail.append(little: whole)
+        tail.append(little: interface)
+        tail.append(little: UInt32(truncatingIfNeeded: nanoseconds >> 32))
+        tail.append(little: UInt32(truncatingIfNeeded: nanoseconds))
+        tail.append(little: UInt32(frame.count + payload.count))
+        tail.append(little: UInt32(clamping: length))
+        tail += frame
+        if payload.count < Self.longPayload {
+            tail += payload
+        } else {
+            endPart()
+            add(payload)
+        }
+        tail += ending
+        tail.append(little: whole)
+    }
+
+    /// Says how many packets an interface received, and how many of them were lost for want of room.
+    package mutating func statistics(interface: UInt32, nanoseconds: UInt64, _ counts: CaptureCounts) {
+        block(.statistics) { block in
             block.append(little: interface)
             block.append(little: UInt32(truncatingIfNeeded: nanoseconds >> 32))
             block.append(little: UInt32(truncatingIfNeeded: nanoseconds))
-            block.append(little: UInt32(frame.count))
-            block.append(little: UInt32(clamping: length))
-            block += frame
-            block.padToWords()
-            notes.append(to: &block)
+            for (code, count) in [(UInt16(4), counts.received), (5, counts.dropped)] {
+                var number: [UInt8] = []
+                number.append(little: count)
+                block.option(code, number)
+            }
+            block.endOfOptions()
         }
     }
 
@@ -97,14 +150,14 @@ package struct PcapngWriter: Sendable {
     }
 
     private mutating func block(_ kind: CaptureBlock.Kind, _ content: (inout [UInt8]) -> Void) {
-        let start = bytes.count
-        bytes.append(little: kind.rawValue)
-        bytes.append(little: UInt32(0))
-        content(&bytes)
-        while (bytes.count - start) % 4 != 0 { bytes.append(0) }
-        let length = UInt32(bytes.count - start + 4)
-        bytes.append(little: length)
-        for offset in 0..<4 { bytes[start + 4 + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset)) }
+        let start = tail.count
+        tail.append(little: kind.rawValue)
+        tail.append(little: UInt32(0))
+        content(&tail)
+        while (tail.count - start) % 4 != 0 { tail.append(0) }
+        let length = UInt32(tail.count - start + 4)
+        tail.append(little: length)
+        for offset in 0..<4 { tail[start + 4 + offset] = UInt8(truncatingIfNeeded: length >> (8 * offset)) }
     }
 }
 
@@ -116,6 +169,7 @@ package enum CaptureBlock {
         case oldPacket = 2
         case simplePacket = 3
         case names = 4
+        case statistics = 5
         case packet = 6
         case secrets = 10
         case local = 0x8000_0A51
@@ -136,6 +190,16 @@ package enum CaptureBlock {
         }
         return end
     }
+}
+
+/// What a kernel counts of a capture.
+package struct CaptureCounts: Hashable, Sendable {
+    /// Packets that passed the filter.
+    package var received: UInt64 = 0
+    /// Those of them that were lost for want of room.
+    package var dropped: UInt64 = 0
+
+    package init() {}
 }
 
 /// What a packet block says beside the packet.

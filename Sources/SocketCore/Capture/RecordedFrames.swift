@@ -1,7 +1,6 @@
 /// Snapshots as frames of the inspection wire: whole at first and from time to time, and in between what changed.
 struct RecordedFrames: Sendable {
-    private var former: [SocketID: SocketSnapshot] = [:]
-    private var told: [SocketID: ToldTraffic] = [:]
+    private var changes = RecordedChanges()
     private var wholeTime: MonotonicTime?
     private var wholeSize = 0
     private var sizeSince = 0
@@ -20,7 +19,8 @@ struct RecordedFrames: Sendable {
     init(showsPayload: Bool) { self.showsPayload = showsPayload }
 
     mutating func startOver() {
-        (former, told, wholeTime) = ([:], [:], nil)
+        changes.startOver()
+        wholeTime = nil
     }
 
     /// The frames that tell a snapshot, cut into blocks.
@@ -28,23 +28,24 @@ struct RecordedFrames: Sendable {
         var writer = WireWriter()
         let isWhole = wholeTime.map { snapshot.time - $0 > Self.interval || sizeSince > 2 * wholeSize } ?? true
         if isWhole {
-            former = [:]
+            changes.tellAllSockets()
             var hello = InspectionHello()
             (hello.engine, hello.program) = (snapshot.engine, "socktui")
             writer.frame(.hello) { hello.encode(to: &$0) }
             writer.frame(.reset) { _ in }
         }
         writeSockets(snapshot, to: &writer)
+        if let peers = changes.peers(of: snapshot) {
+            var list = InspectionList(values: peers)
+            writer.frame(.peers) { list.encode(to: &$0) }
+        }
         var events = InspectionList(values: snapshot.events)
         for start in stride(from: 0, to: snapshot.events.count, by: 1_024) {
             events.values = Array(snapshot.events[start...].prefix(1_024))
             writer.frame(.events) { events.encode(to: &$0) }
         }
         if showsPayload { writeTraffic(traffic, to: &writer) }
-        var tick = InspectionTick(snapshot)
-        let present = Set(snapshot.sockets.map(\.id))
-        tick.removed = former.keys.filter { !present.contains($0) }
-        for id in tick.removed { (former[id], told[id]) = (nil, nil) }
+        var tick = changes.tick(of: snapshot)
         writer.frame(.tick) { tick.encode(to: &$0) }
         let size = writer.bytes.count
         (wholeTime, wholeSize) = isWhole ? (snapshot.time, max(4_096, size)) : (wholeTime, wholeSize)
@@ -53,8 +54,7 @@ struct RecordedFrames: Sendable {
     }
 
     private mutating func writeSockets(_ snapshot: EngineSnapshot, to writer: inout WireWriter) {
-        var changed = snapshot.sockets.filter { former[$0.id] != $0 }[...]
-        for socket in changed { former[socket.id] = socket }
+        var changed = changes.sockets(of: snapshot)[...]
         while !changed.isEmpty {
             let start = writer.bytes.count
             writer.frame(.sockets) { writer in
@@ -73,15 +73,7 @@ struct RecordedFrames: Sendable {
     private mutating func writeTraffic(_ traffic: [SocketID: TrafficSnapshot], to writer: inout WireWriter) {
         var room = Self.trafficLimit
         for (id, kept) in traffic.sorted(by: { $0.key < $1.key }) {
-            var progress = told[id] ?? ToldTraffic()
-            var isLast = false
-            while !isLast {
-                var change = InspectionTraffic()
-                (change.socket, change.dropped) = (id, kept.dropped)
-                change.first = kept.items.first?.sequence ?? 0
-                let wasDropped = progress.dropped
-                isLast = progress.takeNews(of: kept, into: &change.items, most: Self.chunk)
-                guard !change.items.isEmpty || kept.dropped != wasDropped else { break }
+            while var change = changes.nextTraffic(of: id, kept, most: Self.chunk) {
                 if room <= 0 {
                     for index in change.items.indices { change.items[index].shrink(to: Self.shortEdge) }
                 }
@@ -89,7 +81,6 @@ struct RecordedFrames: Sendable {
                 writer.frame(.traffic) { change.encode(to: &$0) }
                 room -= writer.bytes.count - before
             }
-            told[id] = progress
         }
     }
 }

@@ -6,10 +6,16 @@ package struct RecordedStream: Sendable {
 
     /// One packet of it.
     package struct Packet: Sendable {
-        package var frame: [UInt8]
+        /// Its headers.
+        package var head: [UInt8]
+        /// What is kept of its payload.
+        package var payload: ArraySlice<UInt8>
         package var side: Side
         /// The length on the wire, where payload was cut off.
         package var length: Int
+
+        /// Headers and payload.
+        package var frame: [UInt8] { head + payload }
     }
 
     private struct Half: Sendable {
@@ -45,17 +51,18 @@ package struct RecordedStream: Sendable {
         return [packet(from: first, .syn), packet(from: second, [.syn, .ack]), packet(from: first, .ack)]
     }
 
-    /// What carries these bytes.
-    package mutating func carry(_ bytes: ArraySlice<UInt8>, from side: Side) -> [Packet] {
+    /// What carries these bytes, which may be only the first of `length`.
+    package mutating func carry(_ bytes: ArraySlice<UInt8>, length: Int? = nil, from side: Side) -> [Packet] {
         var packets: [Packet] = []
-        var rest = bytes
-        while !rest.isEmpty {
-            let part = rest.prefix(SyntheticPacket.mostPayload)
-            rest = rest.dropFirst(part.count)
-            if unacknowledged(by: side) + UInt32(part.count) > mostUnacknowledged, unacknowledged(by: side) > 0 {
+        var (rest, left) = (bytes, length ?? bytes.count)
+        while left > 0 {
+            let count = min(left, SyntheticPacket.mostPayload)
+            let part = rest.prefix(count)
+            (rest, left) = (rest.dropFirst(count), left - count)
+            if unacknowledged(by: side) + UInt32(count) > mostUnacknowledged, unacknowledged(by: side) > 0 {
                 packets.append(packet(from: side.other, .ack))
             }
-            packets.append(packet(from: side, [.push, .ack], part))
+            packets.append(packet(from: side, [.push, .ack], part, length: count))
         }
         return packets
     }
@@ -89,20 +96,19 @@ package struct RecordedStream: Sendable {
     private func unacknowledged(by side: Side) -> UInt32 { half(side).next &- half(side).acknowledged }
 
     private mutating func packet(
-        from side: Side, _ flags: SyntheticPacket.Flags, _ payload: ArraySlice<UInt8> = []
+        from side: Side, _ flags: SyntheticPacket.Flags, _ payload: ArraySlice<UInt8> = [], length: Int = 0
     ) -> Packet {
         let ends = side == .local ? (local, peer) : (peer, local)
         let theirs = half(side.other).next
-        var frame = SyntheticPacket(from: ends.0, to: ends.1).tcp(
-            flags, sequence: half(side).next, acknowledges: theirs, payload: payload)
-        let length = frame.count
-        if payload.count > snap { frame.removeLast(payload.count - max(0, snap)) }
+        let kept = payload.prefix(max(0, snap))
+        let head = SyntheticPacket(from: ends.0, to: ends.1).tcpHead(
+            flags, sequence: half(side).next, acknowledges: theirs, payload: kept, length: length)
         if flags.contains(.ack) { change(side.other) { $0.acknowledged = theirs } }
         change(side) { half in
-            half.next &+= UInt32(payload.count) &+ (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)
+            half.next &+= UInt32(length) &+ (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)
             if flags.contains(.fin) { half.hasEnded = true }
         }
-        return Packet(frame: frame, side: side, length: length)
+        return Packet(head: head, payload: kept, side: side, length: head.count + length)
     }
 }
 

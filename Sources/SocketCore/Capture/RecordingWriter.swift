@@ -15,6 +15,8 @@ package struct RecordingWriter: Sendable {
 
     /// Holders of addresses that are remembered after they have closed.
     private static let holderLimit = 1 << 16
+    /// Sessions that are open at a time; another program may claim any number.
+    private static let sessionLimit = 1 << 17
 
     private struct Session: Sendable {
         var facts: RecordedSession
@@ -24,6 +26,11 @@ package struct RecordingWriter: Sendable {
         var isNew: Bool
         /// Whether the peer's FIN came; TLS may still have plaintext from before it.
         var hasPeerEnded = false
+        /// Secrets that open what is on its wire.
+        var secrets: [UInt8] = []
+        /// All that was on its wire, without which the secrets open nothing; `nil`: too much to be repeated.
+        var wire: [RecordedEntry]? = []
+        var wireCount = 0
     }
 
     private var writer = PcapngWriter()
@@ -32,48 +39,82 @@ package struct RecordingWriter: Sendable {
     /// Which session has these addresses in this file.
     private var holders: [Ends: SocketID] = [:]
     private let application: String
+    /// What packets it is of, as they were captured; `nil`: of what an engine did.
+    private let capture: RecordedCapture?
     private let snap: Int
+    /// Bytes of what passed that the next file repeats, and how many of them there are now.
+    private let repeats: Int
+    private var repeated = 0
+    private static let repeatsOfOne = 16 << 10
+    /// The time of the latest entry.
+    private var latest = MonotonicTime.zero
     /// Nanoseconds since 1970 at the zero of the engine's clock.
     private let zero: Int64
     /// Reads and writes that were not recorded.
     package private(set) var dropped: UInt64 = 0
 
-    /// `zero`: what to add to the engine's time for the time of day; `snap`: payload kept of each packet.
-    package init(application: String, zero: Int64, snap: Int = .max) {
-        (self.application, self.zero, self.snap) = (application, zero, snap)
+    /// `zero`: what to add to the engine's time for the time of day; `snap`: payload kept of each packet. `repeats`: where
+    /// little has passed of TLS sessions, a next file repeats up to so many bytes of all of them, without which the
+    /// secrets would open nothing.
+    package init(
+        application: String, zero: Int64, snap: Int = .max, repeats: Int = 1 << 20, of capture: RecordedCapture? = nil
+    ) {
+        (self.application, self.zero, self.snap, self.repeats) = (application, zero, snap, repeats)
+        self.capture = capture
         frames = RecordedFrames(showsPayload: snap > 0)
         begin()
     }
 
-    /// Begins a file that is complete by itself: its sessions are described again, and the next snapshot is whole.
+    /// Begins a file that is complete by itself: its sessions are described again, secrets are repeated, and the next
+    /// snapshot is whole.
     package mutating func begin() {
         writer = PcapngWriter()
-        writer.section(
-            application: application,
-            comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+        if let capture {
+            writer.section(application: application, comment: "packets as they were captured")
+            _ = writer.interface(
+                name: capture.interface, description: "", link: capture.link, filter: capture.filter)
+        } else {
+            writer.section(
+                application: application,
+                comment: "IP and TCP headers are synthesised: \(application) saw bytes, not packets")
+        }
         frames.startOver()
         holders = [:]
+        let (former, time) = (sessions, latest)
+        repeated = 0
         sessions = sessions.mapValues { Session(facts: $0.facts, isNew: false, hasPeerEnded: $0.hasPeerEnded) }
+        for (id, session) in former.sorted(by: { $0.key < $1.key }) where !session.secrets.isEmpty {
+            sessions[id]?.isNew = session.isNew && session.wire != nil
+            add(RecordedEntry(id, at: time, .secrets(session.secrets)))
+            for entry in session.wire ?? [] { add(RecordedEntry(id, at: time, entry.content)) }
+            if session.wire == nil { sessions[id]?.wire = nil }
+        }
     }
 
     /// Bytes of blocks made since the last call of `take()`.
-    package var pending: Int { writer.bytes.count }
+    package var pending: Int { writer.count }
 
     /// Returns the blocks made since the last call.
     package mutating func take() -> [UInt8] { writer.take() }
 
+    /// The same, in parts that share long payload with the entries that brought it.
+    package mutating func takeParts() -> [ArraySlice<UInt8>] { writer.takeParts() }
+
     /// Adds what one entry says.
     package mutating func add(_ entry: RecordedEntry) {
         let id = entry.socket
+        latest = max(latest, entry.time)
         switch entry.content {
         case .session(let facts, let isNew):
+            guard sessions.count < Self.sessionLimit || sessions[id] != nil else { return }
             sessions[id] = Session(facts: facts, isNew: isNew)
             if isNew, facts.role != .datagram { _ = track(of: id, isPlain: false, at: entry.time) }
-        case .bytes(let bytes, let isSent, let isPlain):
+        case .bytes(let bytes, let length, let isSent, let isPlain):
             guard track(of: id, isPlain: isPlain, at: entry.time) else { return }
+            if !isPlain { remember(entry, bytes, length) }
             let side: RecordedStream.Side = isSent ? .local : .peer
-            let comment = "\(isSent ? "write" : "read") \(bytes.count)"
-            change(id, isPlain, entry.time, comment: comment) { $0.carry(bytes[...], from: side) }
+            let comment = "\(isSent ? "write" : "read") \(length)"
+            change(id, isPlain, entry.time, comment: comment) { $0.carry(bytes, length: length, from: side) }
         case .datagram(let bytes, let isSent, let address, let length):
             datagram(bytes, isSent: isSent, address, length, of: id, at: entry.time)
         case .ended(let isLocal, isPlain: true): change(id, true, entry.time) { $0.end(isLocal ? .local : .peer) }
@@ -87,12 +128,40 @@ package struct RecordingWriter: Sendable {
                     isReset && !isPlain ? $0.reset(isLocal ? .local : .peer) : $0.end(.local)
                 }
             }
+            forgetWire(of: id)
             sessions[id] = nil
-        case .secrets(let lines): if snap > 0 { writer.secrets(lines) }
-        case .dropped(let loss): lost(loss, of: id, at: entry.time)
+        case .secrets(let lines):
+            guard snap > 0 else { return }
+            writer.secrets(lines)
+            sessions[id]?.secrets += lines
+        case .dropped(let loss):
+            // What follows a gap cannot be decrypted, whatever is repeated.
+            if !loss.isPlain { forgetWire(of: id) }
+            lost(loss, of: id, at: entry.time)
+        case .packet(let packet, let lost): captured(packet, lost)
+        case .counts(var counts, let nanoseconds):
+            counts.dropped = counts.dropped.saturatingAdd(dropped)
+            writer.statistics(interface: 0, nanoseconds: UInt64(max(0, nanoseconds)), counts)
         case .snapshot(let snapshot, let traffic):
             for block in frames.blocks(snapshot, traffic) { writer.frames(block) }
         }
+    }
+
+    /// Keeps what a next file has to repeat, of sessions that begin with a handshake record of TLS.
+    private mutating func remember(_ entry: RecordedEntry, _ bytes: ArraySlice<UInt8>, _ length: Int) {
+        guard let session = sessions[entry.socket], session.wire != nil else { return }
+        sessions[entry.socket]?.wireCount += length
+        repeated += length
+        guard session.wireCount > 0 || bytes.first == 0x16, bytes.count == length,
+            session.wireCount + length <= Self.repeatsOfOne, repeated <= repeats
+        else { return forgetWire(of: entry.socket) }
+        sessions[entry.socket]?.wire?.append(entry)
+    }
+
+    private mutating func forgetWire(of id: SocketID) {
+        guard let session = sessions[id], session.wire != nil else { return }
+        repeated -= session.wireCount
+        sessions[id]?.wire = nil
     }
 
     // MARK: Packets
@@ -110,8 +179,8 @@ package struct RecordingWriter: Sendable {
         for packet in change(&track.stream) {
             notes.isInbound = packet.side == .peer
             writer.packet(
-                packet.frame, length: packet.length, interface: track.interface, nanoseconds: nanoseconds(time),
-                notes: notes)
+                packet.head, packet.payload, length: packet.length, interface: track.interface,
+                nanoseconds: nanoseconds(time), notes: notes)
             notes.dropped = 0
         }
         if isPlain { sessions[id]?.plain = track } else { sessions[id]?.clear = track }
@@ -185,6 +254,16 @@ package struct RecordingWriter: Sendable {
             notes: PacketNotes(isInbound: !isSent, comment: comment))
     }
 
+    /// A packet as it was, or without its payload's end.
+    private mutating func captured(_ packet: CapturedPacket, _ lost: UInt64) {
+        dropped &+= lost
+        var frame = packet.bytes
+        if snap < .max { frame = frame.prefix(PacketParser.headers(of: packet).saturatingAdd(snap)) }
+        writer.packet(
+            Array(frame), length: packet.length, interface: 0, nanoseconds: UInt64(max(0, packet.nanoseconds)),
+            notes: PacketNotes(isInbound: packet.isInbound, dropped: packet.dropped.saturatingAdd(lost)))
+    }
+
     /// Tells of a loss in its place, by a packet without payload that has the count.
     private mutating func lost(_ loss: RecordedLoss, of id: SocketID, at time: MonotonicTime) {
         dropped &+= loss.operations
@@ -200,7 +279,7 @@ package struct RecordingWriter: Sendable {
 
 extension SyntheticPacket {
     /// The ends of a session: its own, or loopback addresses made from its number where it has none of IP.
-    static func ends(of session: RecordedSession) -> (local: End, peer: End) {
+    package static func ends(of session: RecordedSession) -> (local: End, peer: End) {
         let local = session.local.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
         let peer = session.peer.flatMap { address in address.ip.map { End($0, address.port ?? 0) } }
         switch (local, peer) {
@@ -219,7 +298,8 @@ extension SyntheticPacket {
     static func loopback(
         of session: RecordedSession, ports: (local: End, peer: End), isSecond: Bool = false
     ) -> (local: End, peer: End) {
-        let number = UInt32(truncatingIfNeeded: session.id.number)
+        // Sessions of several programs have the same numbers.
+        let number = UInt32(truncatingIfNeeded: session.id.own.number &+ UInt64(session.id.ordinal) &* 131_071)
         let bits = isSecond ? 0x7F40_0000 | number & 0x3F_FFFF : 0x7F80_0000 | number & 0x7F_FFFF
         let ip = IPAddress.v4(bits.bigEndian)
         return (End(ip, ports.local.port), End(ip, ports.peer.port))

@@ -36,6 +36,10 @@ package struct StreamAssembler: Sendable {
     package private(set) var repeated: UInt64 = 0
     /// Bytes that are not in the file.
     package private(set) var missing: UInt64 = 0
+    /// Bytes from before the first that was seen, in a stream that was joined in its middle. They are left out.
+    package private(set) var early: UInt64 = 0
+    /// Holes that were waited for no longer because a limit was reached.
+    package private(set) var givenUp: UInt64 = 0
 
     package init() {}
 
@@ -46,9 +50,14 @@ package struct StreamAssembler: Sendable {
 
     /// Bytes that it keeps.
     var remembered: Int { latest.count + pendingBytes }
+    /// What waits for bytes before it, with about what each segment takes beside its bytes.
+    package var waiting: Int { pendingBytes + 64 * pending.count }
 
     /// Forgets the bytes that what comes again is compared with.
     mutating func forget() { latest = [] }
+
+    /// Whether a SYN with this number began the stream.
+    func begins(after sequence: UInt32) -> Bool { base.map { $0 == sequence &+ 1 } ?? false }
 
     /// Takes a segment; `missing`: how many bytes of its end are not in the file.
     package mutating func take(
@@ -112,7 +121,9 @@ package struct StreamAssembler: Sendable {
         var (payload, offset) = (payload, offset)
         if offset < next {
             let old = payload.prefix(Int(clamping: next - offset))
-            repeated += UInt64(old.count)
+            let before = min(old.count, Int(clamping: max(0, -offset)))
+            early += UInt64(before)
+            repeated += UInt64(old.count - before)
             compare(old, at: offset, &pieces)
             payload = payload.dropFirst(old.count)
             offset = next
@@ -120,10 +131,21 @@ package struct StreamAssembler: Sendable {
         guard !payload.isEmpty else { return }
         if offset == next, pending.isEmpty { return deliver(Array(payload), &pieces) }
         insert(payload, at: offset, &pieces)
-        while pendingBytes > Self.pendingLimit || pending.count > Self.segmentLimit, let first = pending.first {
-            skip(to: first.offset, &pieces)
-            deliver(&pieces)
-        }
+        while pendingBytes > Self.pendingLimit || pending.count > Self.segmentLimit { giveUpHole(&pieces) }
+    }
+
+    /// Waits for nothing any more: what waits follows, with gaps where bytes are missing.
+    package mutating func giveUp() -> [Piece] {
+        var pieces: [Piece] = []
+        while !pending.isEmpty { giveUpHole(&pieces) }
+        return pieces
+    }
+
+    private mutating func giveUpHole(_ pieces: inout [Piece]) {
+        guard let first = pending.first else { return }
+        givenUp += 1
+        skip(to: first.offset, &pieces)
+        deliver(&pieces)
     }
 
     /// Compares bytes that came again with those that are remembered.
@@ -191,9 +213,10 @@ package struct StreamAssembler: Sendable {
                 count += 1
             }
             pending.removeFirst(count)
-            guard let first = pending.first, first.offset <= acknowledged,
-                pending.count >= Self.acknowledgedLimit
-            else { return }
+            // Who acknowledges a FIN has all that is before it.
+            let isOver = end.map { acknowledged > $0 } ?? false
+            guard let first = pending.first else { return isOver ? skip(to: end ?? next, &pieces) : () }
+            guard isOver || first.offset <= acknowledged && pending.count >= Self.acknowledgedLimit else { return }
             skip(to: first.offset, &pieces)
         }
     }

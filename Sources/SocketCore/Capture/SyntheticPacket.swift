@@ -25,11 +25,14 @@ package struct SyntheticPacket: Sendable {
     /// Payload that one packet carries at most: a frame stays within the snaplen and the length field of IP.
     package static let mostPayload = 65_000
 
-    /// A TCP segment. A SYN offers window scaling, so that one window covers much unacknowledged data.
-    package func tcp(_ flags: Flags, sequence: UInt32, acknowledges: UInt32, payload: ArraySlice<UInt8>) -> [UInt8] {
+    /// The headers of a TCP segment that carries this payload. A SYN offers window scaling, so that one window covers much
+    /// unacknowledged data. Where the payload is not all there (`length` is more) there is no checksum.
+    package func tcpHead(
+        _ flags: Flags, sequence: UInt32, acknowledges: UInt32, payload: ArraySlice<UInt8>, length: Int
+    ) -> [UInt8] {
         let options: [UInt8] = flags.contains(.syn) ? [2, 4, 0xFF, 0xD7, 1, 3, 3, 14] : []
         var segment: [UInt8] = []
-        segment.reserveCapacity(20 + options.count + payload.count)
+        segment.reserveCapacity(20 + options.count)
         segment.append(big: source.port)
         segment.append(big: destination.port)
         segment.append(big: sequence)
@@ -39,9 +42,8 @@ package struct SyntheticPacket: Sendable {
         segment.append(big: UInt16.max)
         segment.append(big: UInt32(0))
         segment += options
-        segment += payload
-        segment.put(big: checksum(of: segment, protocol: 6), at: 16)
-        return frame(segment, protocol: 6)
+        if payload.count == length { segment.put(big: checksum(of: segment, payload, protocol: 6), at: 16) }
+        return frame(segment, with: length, protocol: 6)
     }
 
     /// A UDP datagram.
@@ -51,35 +53,36 @@ package struct SyntheticPacket: Sendable {
         datagram.append(big: destination.port)
         datagram.append(big: UInt16(clamping: 8 + payload.count))
         datagram.append(big: UInt16(0))
-        datagram += payload
-        let sum = checksum(of: datagram, protocol: 17)
+        let sum = checksum(of: datagram, payload, protocol: 17)
         datagram.put(big: sum == 0 ? 0xFFFF : sum, at: 6)
-        return frame(datagram, protocol: 17)
+        return frame(datagram, with: payload.count, protocol: 17) + payload
     }
 
     private var isIPv6: Bool { if case .v6 = source.ip { true } else { false } }
 
-    private func checksum(of segment: [UInt8], protocol number: UInt16) -> UInt16 {
+    private func checksum(of head: [UInt8], _ payload: ArraySlice<UInt8>, protocol number: UInt16) -> UInt16 {
         var sum = InternetChecksum()
         sum.add(source.ip.networkBytes)
         sum.add(destination.ip.networkBytes)
         sum.add(number)
-        sum.add(UInt16(clamping: segment.count))
-        sum.add(segment)
+        sum.add(UInt16(clamping: head.count + payload.count))
+        sum.add(head)
+        sum.add(payload)
         return sum.value
     }
 
-    private func frame(_ segment: [UInt8], protocol number: UInt8) -> [UInt8] {
+    private func frame(_ segment: [UInt8], with payload: Int, protocol number: UInt8) -> [UInt8] {
+        let length = segment.count + payload
         var frame = [UInt8](repeating: 0, count: 12)
         frame.reserveCapacity(54 + segment.count)
         frame.append(big: UInt16(isIPv6 ? 0x86DD : 0x0800))
         if isIPv6 {
             frame.append(big: UInt32(0x6000_0000))
-            frame.append(big: UInt16(clamping: segment.count))
+            frame.append(big: UInt16(clamping: length))
             frame += [number, 64]
         } else {
             frame += [0x45, 0]
-            frame.append(big: UInt16(clamping: 20 + segment.count))
+            frame.append(big: UInt16(clamping: 20 + length))
             frame += [0, 0, 0x40, 0, 64, number, 0, 0]
         }
         frame += source.ip.networkBytes + destination.ip.networkBytes

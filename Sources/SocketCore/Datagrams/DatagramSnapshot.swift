@@ -18,6 +18,10 @@ public struct DatagramSnapshot: Hashable, Sendable, Codable {
     public var peerCount: Int
     /// Peers that were forgotten for room.
     public var peersForgotten: UInt64
+    /// The client whose datagrams it passes on to its peer, if it is an association of a relay.
+    public var client: SocketAddress?
+    /// The associations of the relay whose clients send to this socket; nil: it is not such a socket.
+    public var associations: AssociationCounts?
 
     /// The most peers that a snapshot lists.
     public static let peerLimit = 16

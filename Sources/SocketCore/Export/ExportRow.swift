@@ -9,6 +9,8 @@ package struct ExportRow: Sendable {
     /// Whether that is the plaintext of TLS.
     package var isPlaintext = false
     package var isStream: Bool
+    /// Why it is not one conversation; `nil`: it is.
+    package var obstacle: String?
     /// The end that connected.
     package var client: SyntheticPacket.End
     /// What it connected to, in the form that `socktui connect` takes.
@@ -30,6 +32,8 @@ package struct ExportIndex: Sendable {
         var interface: CaptureInterface?
         /// The end that sent a SYN.
         var client: SyntheticPacket.End?
+        /// The first byte of a stream.
+        var firstByte: UInt8?
     }
 
     private var reader = CaptureReader()
@@ -77,6 +81,9 @@ package struct ExportIndex: Sendable {
             let isKnown = interfaces.indices.contains(packet.interface)
             flows.append(Flow(interface: isKnown ? interfaces[packet.interface] : nil))
         }
+        if flows.indices.contains(taken.session), flows[taken.session].firstByte == nil {
+            flows[taken.session].firstByte = taken.pieces.lazy.compactMap { $0.firstByte }.first
+        }
         guard case .tcp(let segment) = taken.packet.content, segment.flags.contains(.syn),
             flows.indices.contains(taken.session), flows[taken.session].client == nil
         else { return }
@@ -110,9 +117,23 @@ package struct ExportIndex: Sendable {
             // Plaintext begins after what it was encrypted in.
             if row.isPlaintext { former = row }
             former.flows = flows
+            former.obstacle = obstacle(former)
             rows[row.id] = former
         }
         return rows.values.sorted { $0.id < $1.id }
+    }
+
+    /// A record of a TLS handshake begins with it.
+    private static let handshake: UInt8 = 22
+
+    private func obstacle(_ row: ExportRow) -> String? {
+        if !row.isStream { return "its datagrams are of \(row.flows.count) pairs of addresses, and this is of one" }
+        let clear = row.flows.filter { $0 != row.flow }
+        guard row.isPlaintext,
+            let first = clear.lazy.compactMap({ flows[$0].firstByte }).first, first != Self.handshake
+        else { return nil }
+        let bytes = clear.reduce(UInt64(0)) { $0 + packets.sessions[$1].sent + packets.sessions[$1].received }
+        return "it passed \(bytes) bytes in clear before TLS began or as its records, and this is of one conversation"
     }
 
     private func row(of index: Int, _ session: CapturedSession) -> ExportRow {
@@ -140,4 +161,8 @@ package struct ExportIndex: Sendable {
         let name = isServer ? address : snapshot.target
         return "tls://\(name)"
     }
+}
+
+extension StreamAssembler.Piece {
+    fileprivate var firstByte: UInt8? { if case .bytes(let bytes) = self { bytes.first } else { nil } }
 }

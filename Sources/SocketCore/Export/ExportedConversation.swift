@@ -6,11 +6,31 @@ package struct ExportedConversation: Sendable {
     package struct Part: Hashable, Sendable {
         package var side: Side
         package var bytes: [UInt8]
+        /// When, from the first packet on.
+        package var time: MonotonicTime
 
-        package init(side: Side, bytes: [UInt8]) { (self.side, self.bytes) = (side, bytes) }
+        package init(side: Side, bytes: [UInt8], time: MonotonicTime = .zero) {
+            (self.side, self.bytes, self.time) = (side, bytes, time)
+        }
+    }
+
+    /// FIN or RST of one side.
+    package struct End: Hashable, Sendable {
+        package var side: Side
+        package var isReset: Bool
+        package var time: MonotonicTime
+        /// Parts before it.
+        package var parts: Int
+
+        package init(side: Side, isReset: Bool = false, time: MonotonicTime = .zero, parts: Int) {
+            (self.side, self.isReset, self.time, self.parts) = (side, isReset, time, parts)
+        }
     }
 
     package private(set) var parts: [Part] = []
+    package private(set) var ends: [End] = []
+    /// When it began.
+    package private(set) var opened = MonotonicTime.zero
     /// Bytes that are not in the file.
     package private(set) var missing: UInt64 = 0
     /// Whether more passed than is kept here.
@@ -19,7 +39,7 @@ package struct ExportedConversation: Sendable {
     /// Bytes that are kept of one session.
     package static let limit = 256 << 20
 
-    package init(_ parts: [Part]) { self.parts = parts }
+    package init(_ parts: [Part], ends: [End] = []) { (self.parts, self.ends) = (parts, ends) }
 
     /// What one side sent.
     package func bytes(of side: Side) -> [UInt8] { parts.filter { $0.side == side }.flatMap(\.bytes) }
@@ -56,12 +76,20 @@ package struct ExportedConversation: Sendable {
             var conversation = ExportedConversation([])
             for session in packets.sessions {
                 let localIsClient = session.local == row.client
+                let former = conversation.parts.count
+                if former == 0 { conversation.opened = session.connected ?? session.opened }
                 let traffic = session.traffic
                 conversation.isCut = conversation.isCut || traffic.dropped > 0
                 for item in traffic.items {
                     let isClients = (item.direction == .sent) == localIsClient
                     conversation.missing += item.skipped + UInt64(item.missingBytes)
-                    conversation.parts.append(Part(side: isClients ? .client : .server, bytes: item.bytes))
+                    conversation.parts.append(
+                        Part(side: isClients ? .client : .server, bytes: item.bytes, time: item.time))
+                }
+                conversation.ends += session.ends.map { end in
+                    End(
+                        side: end.isSent == localIsClient ? .client : .server, isReset: end.isReset, time: end.time,
+                        parts: former + Int(end.items))
                 }
                 let known = traffic.items.reduce(0) { $0 + $1.skipped }
                 conversation.missing += max(known, session.fromLocal.missing + session.fromPeer.missing) - known

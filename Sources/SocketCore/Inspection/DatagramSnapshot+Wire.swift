@@ -13,6 +13,19 @@ extension DatagramSnapshot: WireMessage {
         try coder.field(7, &peers)
         try coder.field(8, &peerCount)
         try coder.field(9, &peersForgotten)
+        try coder.field(10, &client)
+        try coder.field(11, &associations)
+    }
+}
+
+extension AssociationCounts: WireMessage {
+    package static var blank: AssociationCounts { AssociationCounts() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &open)
+        try coder.field(2, &opened)
+        try coder.field(3, &expired)
+        try coder.field(4, &evicted)
     }
 }
 

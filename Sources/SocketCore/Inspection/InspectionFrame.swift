@@ -17,6 +17,10 @@ package enum InspectionFrame: Equatable, Sendable {
     case notice(String)
     /// What was told of sessions so far is void: all of them follow anew.
     case reset
+    /// The other ends of connections as the viewer found them that records this; those that are not among them are unknown.
+    case peers([InspectionPeer])
+    /// What passed, for a viewer that records it.
+    case passed([InspectionRecord])
     /// What shall be told beyond the list.
     case watch(InspectionWatch)
     /// Something to be done to a connection.
@@ -39,6 +43,8 @@ package enum InspectionFrame: Equatable, Sendable {
         case traffic = 6
         case notice = 7
         case reset = 8
+        case peers = 9
+        case passed = 10
         case watch = 16
         case command = 17
     }
@@ -53,6 +59,8 @@ package enum InspectionFrame: Equatable, Sendable {
         case .traffic(let traffic): (.traffic, traffic.encoded)
         case .notice(let sentence): (.notice, InspectionText(sentence).encoded)
         case .reset: (.reset, [])
+        case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
+        case .passed(let records): (.passed, InspectionList(values: records).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
         case .unknown: nil
@@ -73,19 +81,23 @@ package enum InspectionFrame: Equatable, Sendable {
     }
 
     /// Reads what follows a frame's length.
-    static func read(_ body: ArraySlice<UInt8>) throws(WireError) -> InspectionFrame {
+    static func read(_ body: ArraySlice<UInt8>, shift: Int64 = 0) throws(WireError) -> InspectionFrame {
         guard let first = body.first else { throw .malformed("a frame is empty") }
         guard let kind = Kind(rawValue: first) else { return .unknown(first) }
         let content = body.dropFirst()
         switch kind {
         case .hello: return .hello(try WireReader.message(content))
         case .refusal: return .refusal(try (WireReader.message(content) as InspectionText).text)
-        case .sockets: return .sockets(try (WireReader.message(content) as InspectionList<SocketSnapshot>).values)
-        case .tick: return .tick(try WireReader.message(content))
-        case .events: return .events(try (WireReader.message(content) as InspectionList<SocketEvent>).values)
-        case .traffic: return .traffic(try WireReader.message(content))
+        case .sockets:
+            return .sockets(try (WireReader.message(content, shift: shift) as InspectionList<SocketSnapshot>).values)
+        case .tick: return .tick(try WireReader.message(content, shift: shift))
+        case .events:
+            return .events(try (WireReader.message(content, shift: shift) as InspectionList<SocketEvent>).values)
+        case .traffic: return .traffic(try WireReader.message(content, shift: shift))
         case .notice: return .notice(try (WireReader.message(content) as InspectionText).text)
         case .reset: return .reset
+        case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
+        case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
         }
@@ -96,8 +108,10 @@ package enum InspectionFrame: Equatable, Sendable {
 package struct InspectionFrameDecoder: Sendable {
     private var gathered: [UInt8] = []
     private var head = 0
+    private let shift: Int64
 
-    package init() {}
+    /// `shift`: nanoseconds to add to each instant, so that the times of another clock become those of one's own.
+    package init(shift: Int64 = 0) { self.shift = shift }
 
     /// Takes bytes as they came.
     package mutating func append(_ bytes: some Collection<UInt8>) {
@@ -123,7 +137,7 @@ package struct InspectionFrameDecoder: Sendable {
         let body = gathered[(head + 4)..<(head + 4 + length)]
         head += 4 + length
         do throws(WireError) {
-            return try InspectionFrame.read(body)
+            return try InspectionFrame.read(body, shift: shift)
         } catch {
             guard error == .unknown else { throw error }
             return .unknown(body.first ?? 0)

@@ -139,6 +139,8 @@ package struct InspectionWatch: WireMessage, Sendable {
     /// Whether every session counts as one of `sockets`: listeners and datagram sockets first, then connections, oldest
     /// first, up to `limit` in all.
     package var wantsAll = false
+    /// Whether everything that passes is told, byte by byte, from now on.
+    package var wantsPassing = false
 
     package static let limit = 256
 
@@ -150,6 +152,7 @@ package struct InspectionWatch: WireMessage, Sendable {
         try coder.field(2, &traffic)
         try coder.field(3, &wantsEvents)
         try coder.field(4, &wantsAll)
+        try coder.field(5, &wantsPassing)
     }
 }
 

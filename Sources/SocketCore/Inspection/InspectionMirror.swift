@@ -11,7 +11,7 @@ package struct InspectionMirror: Sendable {
     package static let memoryLimit = 256 << 20
 
     private var listed = MirroredSessions()
-    private var arrived = ArrivedSessions()
+    private var arrived: ArrivedSessions
     private var isVoid = false
     private var events: [SocketEvent] = []
     /// The event that is expected next: what was told before is not told again.
@@ -29,7 +29,8 @@ package struct InspectionMirror: Sendable {
     /// Updates taken whole.
     package private(set) var updates: UInt64 = 0
 
-    package init() {}
+    /// `isRecording`: whether it may tell of sockets of other programs, which a program that is attached to cannot know.
+    package init(isRecording: Bool = false) { arrived = ArrivedSessions(keepsHost: isRecording) }
 
     /// About the memory that its sessions take.
     var cost: Int { listed.memory }
@@ -60,7 +61,7 @@ package struct InspectionMirror: Sendable {
             do throws(WireError) {
                 try arrived.add(blocks)
             } catch {
-                arrived = ArrivedSessions()
+                arrived.clear()
                 throw error
             }
         case .tick(let tick): try finishUpdate(tick, now)
@@ -69,9 +70,9 @@ package struct InspectionMirror: Sendable {
             guard change.socket == trafficOf else { break }
             try traffic.take(change)
         case .reset:
-            arrived = ArrivedSessions()
+            arrived.clear()
             isVoid = true
-        case .hello, .refusal, .notice, .watch, .command, .unknown: break
+        case .hello, .refusal, .notice, .peers, .passed, .watch, .command, .unknown: break
         }
     }
 

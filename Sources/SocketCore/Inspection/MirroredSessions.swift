@@ -4,6 +4,9 @@ struct ArrivedSessions: Sendable {
     /// The memory that the texts and lists of each take.
     fileprivate var weights: [Int] = []
     private var memory = 0
+    private let keepsHost: Bool
+
+    init(keepsHost: Bool) { self.keepsHost = keepsHost }
 
     /// Room for so many sessions in an update is kept.
     private static let usual = 4_096
@@ -23,6 +26,7 @@ struct ArrivedSessions: Sendable {
     fileprivate mutating func settle() throws(WireError) {
         for index in weights.count..<sockets.count {
             sockets[index].makePlausible()
+            if !keepsHost, sockets[index].isFromOutside { sockets[index].host = nil }
             var scale = WireScale()
             sockets[index].weigh(into: &scale)
             weights.append(scale.memory)
@@ -31,7 +35,7 @@ struct ArrivedSessions: Sendable {
         guard memory <= InspectionMirror.memoryLimit else { throw .tooLargeSessions }
     }
 
-    fileprivate mutating func clear() {
+    mutating func clear() {
         sockets.removeAll(keepingCapacity: sockets.count < Self.usual)
         weights.removeAll(keepingCapacity: weights.count < Self.usual)
         memory = 0

@@ -7,7 +7,6 @@ extension SocketSnapshot {
         reading.makePlausible()
         writing.makePlausible()
         prebuffered = max(0, prebuffered)
-        if let start = connected, start < opened { connected = opened }
         if connect != nil { connect?.makePlausible() }
         if datagrams != nil { datagrams?.makePlausible() }
         if closed != nil { closed?.makePlausible() }

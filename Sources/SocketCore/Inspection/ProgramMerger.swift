@@ -71,6 +71,10 @@ package struct ProgramMerger: Sendable {
         var whole = EngineSnapshot(
             engine: latest?.engine ?? "", time: latest?.time ?? .zero, wallNanoseconds: latest?.wallNanoseconds ?? 0)
         whole.shares = []
+        if snapshots.count == 1, let first = snapshots.first {
+            // What was shown before is the history of one source; several have no common one.
+            whole.before = first.snapshot.before?.map { merge([($0, first.ordinal)], request) }
+        }
         for (var snapshot, ordinal) in snapshots.sorted(by: { $0.ordinal < $1.ordinal }) {
             if ordinal > 0 {
                 for index in snapshot.sockets.indices { snapshot.sockets[index].belongs(to: ordinal) }
@@ -82,6 +86,14 @@ package struct ProgramMerger: Sendable {
             whole.shares?.append(EngineShare(snapshot, ordinal: ordinal))
             let numbered = events.number(snapshot.events, of: ordinal, next: snapshot.nextEvent)
             if whole.events.isEmpty { whole.events = numbered } else { whole.events += numbered }
+            if snapshot.changedTraffic != nil { whole.changedTraffic = whole.changedTraffic ?? [:] }
+            for (id, change) in snapshot.changedTraffic ?? [:] {
+                whole.changedTraffic?[SocketID(id.number, of: ordinal)] = change
+            }
+            if snapshot.peers != nil { whole.peers = whole.peers ?? [:] }
+            for (id, end) in snapshot.peers ?? [:] {
+                whole.peers?[SocketID(id.number, of: ordinal)] = end
+            }
             if let id = snapshot.trafficOf, SocketID(id.number, of: ordinal) == request.traffic {
                 whole.trafficOf = request.traffic
                 whole.traffic = snapshot.traffic

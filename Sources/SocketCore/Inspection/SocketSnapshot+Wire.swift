@@ -43,6 +43,7 @@ extension SocketSnapshot: WireMessage {
         try coder.field(33, &datagrams)
         try coder.field(34, &webSocket)
         try coder.field(35, &relay)
+        try coder.field(36, &host)
     }
 }
 
@@ -52,6 +53,7 @@ extension RelaySnapshot: WireMessage {
     package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
         try coder.field(1, &lostBytes)
         try coder.field(2, &isOtherGone)
+        try coder.field(3, &isHeadRewritten)
     }
 }
 
@@ -165,6 +167,7 @@ extension ConnectSnapshot: WireMessage {
         try coder.field(1, &resolvedIn)
         try coder.field(2, &addressCount)
         try coder.field(3, &attempts)
+        try coder.field(4, &deadline)
     }
 }
 

@@ -11,7 +11,9 @@ struct ToldTraffic: Sendable {
     static let edge = 128 << 10
 
     /// Adds the items that are new, or have grown, until they come to `most` bytes; whether there are no more.
-    mutating func takeNews(of traffic: TrafficSnapshot, into news: inout [TrafficItem], most: Int) -> Bool {
+    mutating func takeNews(
+        of traffic: TrafficSnapshot, into news: inout [TrafficItem], most: Int, edge: Int = edge
+    ) -> Bool {
         dropped = traffic.dropped
         let first = min(open.keys.min() ?? next, next)
         var size = 0
@@ -20,7 +22,7 @@ struct ToldTraffic: Sendable {
             guard isNews(item) else { continue }
             guard size == 0 || size + item.keptBytes <= most else { return false }
             var told = item
-            told.shrink(to: Self.edge)
+            told.shrink(to: edge)
             news.append(told)
             size += told.keptBytes + TrafficStore.standardItemCost / 4
             open[item.sequence] = item.state == .inProgress ? item.done : nil

@@ -149,6 +149,8 @@ package struct WireReader: WireCoder {
     private let depth: Int
     /// Memory that the elements of lists may still take.
     private var room: Int
+    /// Nanoseconds to add to each instant.
+    let shift: Int64
 
     /// Messages within messages, at most.
     private static let depthLimit = 16
@@ -157,20 +159,23 @@ package struct WireReader: WireCoder {
     package static let memoryLimit = 32 << 20
 
     /// Reads these bytes.
-    package init(_ bytes: ArraySlice<UInt8>) {
-        self.init(bytes, depth: 0, room: Self.memoryLimit)
+    package init(_ bytes: ArraySlice<UInt8>, shift: Int64 = 0) {
+        self.init(bytes, depth: 0, room: Self.memoryLimit, shift: shift)
     }
 
-    private init(_ bytes: ArraySlice<UInt8>, depth: Int, room: Int) {
+    private init(_ bytes: ArraySlice<UInt8>, depth: Int, room: Int, shift: Int64) {
         self.bytes = bytes
         self.depth = depth
         self.room = room
+        self.shift = shift
         index = bytes.startIndex
     }
 
-    /// Reads a whole message.
-    package static func message<Message: WireMessage>(_ bytes: ArraySlice<UInt8>) throws(WireError) -> Message {
-        var reader = WireReader(bytes)
+    /// Reads a whole message; `shift`: nanoseconds to add to each instant in it.
+    package static func message<Message: WireMessage>(
+        _ bytes: ArraySlice<UInt8>, shift: Int64 = 0
+    ) throws(WireError) -> Message {
+        var reader = WireReader(bytes, shift: shift)
         return try reader.content()
     }
 
@@ -285,7 +290,7 @@ package struct WireReader: WireCoder {
 
     mutating func message<Message: WireMessage>() throws(WireError) -> Message {
         guard depth < Self.depthLimit else { throw .malformed("messages lie too deep within one another") }
-        var inner = WireReader(try delimited(), depth: depth + 1, room: room)
+        var inner = WireReader(try delimited(), depth: depth + 1, room: room, shift: shift)
         defer { room = inner.room }
         return try inner.content()
     }

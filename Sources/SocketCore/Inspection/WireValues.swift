@@ -177,6 +177,11 @@ extension Duration: WireAlias {
 extension MonotonicTime: WireAlias {
     package var written: Int64 { nanoseconds }
     package init(written: Int64) { self.init(nanoseconds: max(0, written)) }
+
+    package static func read(from reader: inout WireReader) throws(WireError) -> MonotonicTime {
+        let time = MonotonicTime(written: try Int64.read(from: &reader)).nanoseconds
+        return MonotonicTime(nanoseconds: max(0, time.addingReportingOverflow(reader.shift).partialValue))
+    }
 }
 
 extension SocketID: WireAlias {

@@ -58,6 +58,12 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
     package var moment: SnapshotMoment?
     /// The number of the request that this answers; see `SnapshotRequest.turn`.
     package var turn: UInt64 = 0
+    /// What was kept of the traffic of the sessions where that changed since the request's versions; `nil`: not asked for.
+    package var changedTraffic: [SocketID: VersionedTraffic]?
+    /// The other ends of connections, as this viewer found them; `nil`: it did not look.
+    package var peers: [SocketID: PeerEnd]?
+    /// What was shown before this, oldest first, where what adds up over snapshots begins again; `nil`: this goes on.
+    package var before: [EngineSnapshot]?
     /// What this has beside the sessions that changed, which `sockets` then holds; `nil`: `sockets` are all there are.
     package var changes: SnapshotChanges?
 
@@ -73,6 +79,14 @@ public struct EngineSnapshot: Hashable, Sendable, Codable {
         eventsLost = 0
         nextEvent = 0
     }
+}
+
+/// What was kept of a session's traffic, and the version of that.
+package struct VersionedTraffic: Hashable, Sendable, Codable {
+    package var version: UInt64
+    package var traffic: TrafficSnapshot
+
+    package init(version: UInt64, traffic: TrafficSnapshot) { (self.version, self.traffic) = (version, traffic) }
 }
 
 /// What a snapshot of the sessions that changed since the one before it has beside them. All but `watched` and `gone` is
@@ -139,6 +153,9 @@ public struct SnapshotRequest: Hashable, Sendable {
     /// Counts how often the viewer went to another instant. The answer has the same number; with a new one, events begin
     /// again.
     package var turn: UInt64 = 0
+
+    /// Of a recording: the versions of the traffic that it has. What was kept of the others is listed; `nil`: of none.
+    package var trafficVersions: [SocketID: UInt64]?
 
     /// A look at what changed, which one reader at a time takes, a piece at a time.
     package struct Changes: Hashable, Sendable {

@@ -56,6 +56,11 @@ extension SocketEvent.Kind {
             EventRow(
                 "injected", .tagged, first: .bytes("bytes"), detail: ["\(.first) B by hand"],
                 sentence: ["injected \(.first) B by hand"])
+        case .headRewritten:
+            EventRow(
+                "head rewritten", first: .bytes("bytes"), second: .bytes("sent_bytes"),
+                detail: ["\(.first) B came, \(.second) B are sent"],
+                sentence: ["head rewritten for the server: \(.detail)"])
         case .writePartial: progress("write partial", mark: .write)
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:
@@ -181,6 +186,11 @@ extension SocketEvent.Kind {
             EventRow(
                 "error", .warning, first: .errno, detail: ["for a datagram sent earlier: \(.first)"], sentence: labelled
             )
+        case .copiesDiffer:
+            EventRow(
+                "copies differ", .warning, first: .bytes("bytes"),
+                detail: ["\(.first) B came again and are not the same; those that came first stay"],
+                sentence: ["\(.detail)"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .dissolved: EventRow("disconnected", word: "disconnected", sentence: labelled)

@@ -61,6 +61,9 @@ package struct HostSnapshot: Hashable, Sendable, Codable {
         package init() {}
     }
 
+    /// One of which nothing is known.
+    init() { (transport, state, cookie, inode, user) = (.tcp, .closed, 0, 0, 0) }
+
     package init(_ socket: HostSocket) {
         (transport, state, cookie) = (socket.transport, socket.state, socket.cookie)
         (inode, user) = (socket.inode, socket.user)

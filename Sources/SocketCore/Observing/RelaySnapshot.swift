@@ -5,10 +5,13 @@ public struct RelaySnapshot: Hashable, Sendable, Codable {
     public var lostBytes: UInt64
     /// Whether the other leg is over.
     public var isOtherGone: Bool
+    /// Whether the server got the client's request with another head, as an HTTP proxy must forward it.
+    public var isHeadRewritten: Bool
 
     /// Describes a leg.
-    public init(lostBytes: UInt64 = 0, isOtherGone: Bool = false) {
+    public init(lostBytes: UInt64 = 0, isOtherGone: Bool = false, isHeadRewritten: Bool = false) {
         self.lostBytes = lostBytes
         self.isOtherGone = isOtherGone
+        self.isHeadRewritten = isHeadRewritten
     }
 }

@@ -34,6 +34,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case writeQueued
         /// A user wrote into a connection that belongs to others; first: bytes. Its `writeQueued` follows.
         case injected
+        /// An HTTP proxy sends a request on with another head; first: bytes of the head that came, second: of that sent.
+        case headRewritten
         /// The write in hand got some bytes out; first: bytes just written, second: bytes so far.
         case writePartial
         /// A write is wholly with the kernel; first: bytes.
@@ -104,6 +106,8 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case datagramsTruncated
         /// The kernel reported an error of a datagram that was sent earlier; first: errno.
         case datagramError
+        /// In a capture, bytes came again and were not the same; first: how many. Those that came first stay.
+        case copiesDiffer
         /// A multicast group was joined.
         case groupJoined
         /// A multicast group was left.

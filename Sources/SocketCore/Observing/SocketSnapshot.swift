@@ -258,8 +258,15 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].host }
     }
 
-    /// Whether it is a socket of another program, looked at from outside. This and the next two copy nothing of `host`.
-    package var isFromOutside: Bool { shared[0].host != nil }
+    /// What this host tells of its two ends, where its packets are captured now; `nil`: they are not.
+    package var ends: CapturedEnds? {
+        get { shared[0].ends }
+        _modify { yield &shared[0].ends }
+    }
+
+    /// Whether it belongs to other programs and is looked at from outside: a socket, or a connection that is captured. This
+    /// and the next two copy nothing of `host`.
+    package var isFromOutside: Bool { shared[0].host != nil || shared[0].ends != nil }
 
     /// The user that has it, where it is looked at from outside and its program is not in sight.
     package var hiddenOwner: UInt32? {
@@ -268,7 +275,9 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
     }
 
     /// Whether anything was found about it from outside.
-    package var hasVerdicts: Bool { shared[0].host?.verdicts.isEmpty == false }
+    package var hasVerdicts: Bool {
+        shared[0].host?.verdicts.isEmpty == false || shared[0].ends?.verdicts.isEmpty == false
+    }
 
     /// Whether nothing happens that could be wrong: it is connected in clear, by itself, a standing read takes whatever
     /// comes, nothing is unread and nothing is to be written. Of thousands of connections most are so, and this is all
@@ -318,6 +327,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         package var tls: TLSSnapshot?
         package var webSocket: WebSocketPicture?
         package var host: HostSnapshot?
+        package var ends: CapturedEnds?
 
         package init(id: SocketID, role: SocketRole, phase: SocketPhase, target: String, opened: MonotonicTime) {
             self.id = id

@@ -3,6 +3,8 @@ package struct TrafficLog: Sendable {
     private var store: TrafficStore
     private var inProgress = 0
     private var nextSequence: UInt64 = 0
+    /// Counts what changed, so that a reader knows whether there is news.
+    package private(set) var version: UInt64 = 0
     /// Writes that a user injected and that have no item yet.
     private var injected: Set<OperationID> = []
     private static let mostInjected = 1_024
@@ -41,6 +43,7 @@ package struct TrafficLog: Sendable {
         total: Int?, state: TrafficItem.State, now: MonotonicTime, address: SocketAddress? = nil,
         webSocket: WebSocketTraffic? = nil, bytes: (Range<Int>) -> [UInt8]
     ) {
+        version &+= 1
         let index = openItem(of: operation, direction) ?? store.items.count
         if index == store.items.count {
             var item = TrafficItem(
@@ -84,6 +87,7 @@ package struct TrafficLog: Sendable {
     /// Drops what goes beyond a limit; all of it where that is too small for one item, unless `keepsLast`.
     package mutating func trim(to limit: Int, keepsLast: Bool = false) {
         guard store.cost > limit else { return }
+        version &+= 1
         store.makeRoom(limit, keepsLast: keepsLast)
         inProgress = store.items.reduce(0) { $0 + ($1.state == .inProgress ? 1 : 0) }
     }
@@ -96,6 +100,7 @@ package struct TrafficLog: Sendable {
 
     /// Counts items as dropped that are not even recorded: as many follow them at once as are kept.
     package mutating func passOver(_ count: Int) {
+        version &+= 1
         nextSequence += UInt64(count)
         store.passOver(count)
     }
@@ -124,12 +129,14 @@ package struct TrafficLog: Sendable {
     package mutating func settle(_ operation: OperationID, error: String?, now: MonotonicTime) {
         guard let index = openItem(of: operation, .sent) else { return }
         inProgress -= 1
+        version &+= 1
         store.change(index) { $0.state = error.map { .failed($0) } ?? .complete(after: now - $0.time) }
     }
 
     /// Adds a frame to the item of that operation, if it is in progress.
     package mutating func add(_ frame: WebSocketFrameRecord, to operation: OperationID) {
         guard let index = openItem(of: operation, .sent) else { return }
+        version &+= 1
         store.change(index) { $0.webSocket?.add(frame) }
     }
 }

@@ -1,11 +1,16 @@
-/// The server's side of HTTP's CONNECT (RFC 9110, 9.3.6; RFC 9112, 3.2.3).
+/// The server's side of an HTTP proxy: CONNECT (RFC 9110, 9.3.6; RFC 9112, 3.2.3), and requests in absolute form.
 struct HTTPConnectHandshake: Equatable, Sendable {
     /// More than any client's request head has; who sends more gets status 431.
     static let limit = 16_384
 
     private var parser = HTTPHeadParser(limit: limit, takesLoneLineFeeds: true)
+    /// What came so far: at most the limit, and what one read brought after it.
+    private var raw: [UInt8] = []
+    /// Whether the server's own answer is the client's.
+    private(set) var isForwarded = false
 
     mutating func receive(_ bytes: [UInt8]) -> ProxyHandshake.Step {
+        raw += bytes
         switch parser.receive(bytes.span.bytes) {
         case .wait: return .wait
         case .failed(let fault):
@@ -15,7 +20,7 @@ struct HTTPConnectHandshake: Equatable, Sendable {
         }
     }
 
-    private func step(_ head: HTTPHead, early: [UInt8]) -> ProxyHandshake.Step {
+    private mutating func step(_ head: HTTPHead, early: [UInt8]) -> ProxyHandshake.Step {
         let words = head.startLine.utf8.split(separator: 0x20).map(PrintableText.visibleASCII)
         guard words.count == 3, let method = words[0], let target = words[1], let version = words[2],
             version.hasPrefix("HTTP/1.")
@@ -24,8 +29,14 @@ struct HTTPConnectHandshake: Equatable, Sendable {
             return .refuse(Self.response("400 Bad Request", words))
         }
         guard method == "CONNECT" else {
-            let words = "only CONNECT is relayed, not \(method); with curl, add --proxytunnel"
-            return .refuse(Self.response("405 Method Not Allowed", words, "Allow: CONNECT\r\n"))
+            do throws(HTTPForwardedRequest.Refusal) {
+                let request = try HTTPForwardedRequest(
+                    method, target, version, head, raw: raw.prefix(raw.count - early.count))
+                isForwarded = true
+                return .forward(request, early: early)
+            } catch {
+                return .refuse(Self.response(error.status, error.words))
+            }
         }
         guard let endpoint = try? Endpoint.parse(target), endpoint.host?.isEmpty == false, !target.contains("/")
         else {
@@ -36,10 +47,10 @@ struct HTTPConnectHandshake: Equatable, Sendable {
     }
 
     /// A whole response of plain text, behind which the connection closes.
-    static func response(_ status: String, _ words: String, _ header: String = "") -> [UInt8] {
+    static func response(_ status: String, _ words: String) -> [UInt8] {
         let body = "socktui relay: \(words)\n"
         return Array(
-            ("HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\(header)"
+            ("HTTP/1.1 \(status)\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n"
                 + "Connection: close\r\n\r\n\(body)").utf8)
     }
 }

@@ -2,7 +2,7 @@
 package enum ProxyKind: String, Hashable, Sendable, CaseIterable {
     /// SOCKS version 5 (RFC 1928), without authentication, for its CONNECT.
     case socks5
-    /// The CONNECT method of HTTP (RFC 9110, 9.3.6).
+    /// The CONNECT method of HTTP (RFC 9110, 9.3.6), and requests for `http://` in absolute form.
     case http
 }
 
@@ -19,6 +19,9 @@ package struct ProxyHandshake: Equatable, Sendable {
         case reply([UInt8])
         /// Connect there. `early` came behind the request already, and belongs to the target.
         case open(Endpoint, early: [UInt8])
+        /// Connect to the server of this request, which gets its head. `early` came after the head: the body of the
+        /// request says how much of that belongs to it.
+        case forward(HTTPForwardedRequest, early: [UInt8])
         /// Send these and close.
         case refuse([UInt8])
     }
@@ -55,10 +58,11 @@ package struct ProxyHandshake: Equatable, Sendable {
         }
     }
 
-    /// What the client is told when the target's connection stands.
+    /// What the client is told when the target's connection stands; empty: the server answers for itself.
     package var connected: [UInt8] {
         switch state {
         case .socks: SOCKS5Handshake.reply(0)
+        case .http(let handshake) where handshake.isForwarded: []
         case .http: Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8)
         }
     }

@@ -41,6 +41,15 @@ package struct WriteContents: Sendable {
         return part
     }
 
+    /// Some of them to be kept, and how many bytes of memory that keeps: a copy where somebody else owns them.
+    package func kept(_ range: Range<Int>) -> (part: ArraySlice<UInt8>, whole: Int) {
+        guard owned == nil else {
+            let copy = part(range)
+            return (copy[...], copy.count)
+        }
+        return (bytes[range.clamped(to: 0..<bytes.count)], bytes.count)
+    }
+
     /// Calls `body` with all of them, where they lie.
     package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         if let owned { owned.withBytes(body) } else { bytes.withUnsafeBytes(body) }

@@ -134,13 +134,18 @@ extension Connection {
         guard let descriptor = socket?.descriptor else { return false }
         let direct = webSocket == nil ? machine.reading.wantedDirectly : 0
         guard direct == 0 else { return receiveDirectly(descriptor, direct) }
+        if let tapes = engine.tapes { return receiveTaped(descriptor, tapes, atMost: wanted) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
         let result = engine.kernel.receive(descriptor, into: room, peek: false)
-        return took(result, of: room.count) {
-            let bytes = UnsafeRawBufferPointer(rebasing: room[..<$0])
-            tape(bytes, isSent: false)
-            gather(lend(bytes))
-        }
+        return took(result, of: room.count) { gather(lend(UnsafeRawBufferPointer(rebasing: room[..<$0]))) }
+    }
+
+    /// The same where somebody records, and keeps the memory of a long read.
+    private func receiveTaped(_ descriptor: Int32, _ tapes: EngineTapes, atMost wanted: Int) -> Bool {
+        let kernel = engine.kernel
+        let (result, room) = tapes.receive(atMost: wanted) { kernel.receive(descriptor, into: $0, peek: false) }
+        defer { tapes.endReceiving() }
+        return took(result, of: room) { tapeReceived($0, tapes) { gather(lend($0)) } }
     }
 
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.

@@ -12,6 +12,8 @@ enum LegCommand: Sendable {
     case reset
     /// So many bytes for the peer of this leg were dropped.
     case lost(Int)
+    /// The server gets the client's request with another head. On the server's leg: how long it was, and is.
+    case headRewritten(was: Int, is: Int)
     /// The write of this name, which follows, is a user's and not the relay's.
     case injects(OperationID)
 }
@@ -43,6 +45,10 @@ extension Connection {
         case .lost(let count):
             lost &+= UInt64(max(0, count))
             noteChange()
+        case .headRewritten(let came, let sent):
+            isHeadRewritten = true
+            if sent > 0 { record(.headRewritten, came, sent) }
+            noteChange()
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }
         }
@@ -60,15 +66,54 @@ extension Connection {
 
     /// Performs a command of a user for a WebSocket that belongs to others, likewise.
     func inject(_ command: WebSocketCommand, as operation: OperationID) {
-        guard let webSocket else { return }
+        guard let webSocket else { return injectFrame(command, as: operation) }
         if command.isPartOfMessage { traffic?.markInjected(operation) }
         let isQueued = webSocket.perform(command, as: operation, on: self)
         if isQueued, command.isPartOfMessage { record(.injected, command.byteCount) }
     }
 
+    /// Queues a message of a user between those of others, on a leg of a relay where frames pass.
+    private func injectFrame(_ command: WebSocketCommand, as operation: OperationID) {
+        guard let watch, case .message(let message) = command else { return }
+        switch watch.place(message, as: operation, after: machine.writing) {
+        case .now(let frame): inject(WriteRequest(frame), as: operation)
+        case .later: break
+        case .never: record(.writeFailed, 0, message.bytes.count)
+        }
+    }
+
+    /// Queues what a relay passes on, and between its messages those of a user that wait.
+    func queueAroundInjected(_ request: WriteRequest, as operation: OperationID) {
+        guard let watch, let count = watch.bytesBeforeInjected(request.bytes) else {
+            enqueue(request, as: operation)
+            return
+        }
+        var (first, rest) = (request, request)
+        first.bytes = Array(request.bytes[..<count])
+        rest.bytes = Array(request.bytes[count...])
+        enqueue(first, as: operation)
+        finishInjecting()
+        if !rest.bytes.isEmpty { enqueue(rest, as: engine.names.nextOperation()) }
+    }
+
+    /// Sends the messages of a user that waited, or says that they never go out.
+    func finishInjecting() {
+        guard let (messages, canGoOut) = watch?.takeInjected() else { return }
+        for message in messages {
+            if canGoOut {
+                inject(WriteRequest(message.frame), as: message.operation)
+            } else {
+                record(.writeFailed, 0, message.frame.count)
+            }
+        }
+    }
+
     /// The leg that this one belongs to is told of, as long as there are two.
     var relayFacts: RelaySnapshot? {
-        linked.map { RelaySnapshot(lostBytes: lost, isOtherGone: engine.connections[$0] == nil) }
+        linked.map {
+            RelaySnapshot(
+                lostBytes: lost, isOtherGone: engine.connections[$0] == nil, isHeadRewritten: isHeadRewritten)
+        }
     }
 
     /// Notes a hang-up; whether it ended the session. A reset does on a leg from which nothing is taken for now, whatever

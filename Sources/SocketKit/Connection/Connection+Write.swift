@@ -10,7 +10,11 @@ extension Connection {
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
     func queue(_ request: WriteRequest, as operation: OperationID) {
-        enqueue(request, as: operation)
+        if watch?.isInjecting == true {
+            queueAroundInjected(request, as: operation)
+        } else {
+            enqueue(request, as: operation)
+        }
         askForFlush()
         finishQueueing()
     }
@@ -71,7 +75,6 @@ extension Connection {
         machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
-            if case .bytes(let count) = result { tape(buffers, count, isSent: true) }
             if let watch, case .bytes(let count) = result {
                 watch.sent(buffers, count, of: machine.writing, in: engine)
             }
@@ -81,6 +84,7 @@ extension Connection {
             sent += UInt64(count)
             lastActivity = engine.now
             engine.counters.sent += UInt64(count)
+            if engine.tapes != nil { tapeSent(count) }
             machine.writing.wrote(count, now: engine.now)
             performWrites()
             if count < offered { writeIsBlocked() }

@@ -69,6 +69,8 @@ final class Connection {
     @exclusivity(unchecked) var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.
     @exclusivity(unchecked) var lost: UInt64 = 0
+    /// Whether it is a leg whose server got the client's request with another head.
+    @exclusivity(unchecked) var isHeadRewritten = false
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
@@ -79,6 +81,8 @@ final class Connection {
     }
     @exclusivity(unchecked) private(set) var peerClosedTime: MonotonicTime?
     @exclusivity(unchecked) var hasToldPeerClosed = false
+    /// Those who record it and know it; see `EngineTapes`.
+    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
     /// More bytes are queued for writing than the high watermark allows.
     @exclusivity(unchecked) var isAboveHighMark = false
     /// When a byte last passed, either way.

@@ -81,6 +81,7 @@ extension DatagramSession {
         picture.local = links.first?.local
         picture.peer = peer
         picture.connected = connected
+        picture.parent = association?.listener
         picture.descriptor = links.first?.socket.descriptor
         picture.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
         if links.contains(where: { !$0.isBlocked }) { picture.flags.insert(.socketCanAcceptBytes) }
@@ -150,6 +151,8 @@ extension DatagramSession {
         facts.peers = peers.busiest(DatagramSnapshot.peerLimit)
         facts.peerCount = peers.count
         facts.peersForgotten = peers.forgotten
+        facts.client = association?.client
+        facts.associations = associations
         return facts
     }
 

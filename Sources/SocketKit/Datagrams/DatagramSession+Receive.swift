@@ -67,7 +67,7 @@ extension DatagramSession {
         }
         countPeers(batch)
         if traffic != nil { log(batch) }
-        if engine.tape != nil {
+        if engine.tapes != nil {
             for datagram in batch {
                 tape(datagram.bytes, isSent: false, datagram.source, length: datagram.length)
             }

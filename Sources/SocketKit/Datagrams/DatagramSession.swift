@@ -82,6 +82,10 @@ final class DatagramSession {
     /// What the kernel had dropped when last asked.
     var kernelDrops: UInt64?
 
+    /// Of a relay: the client that it serves and the session that the client sends to; or, of that one, how many.
+    var association: (client: SocketAddress, listener: SocketID?)?
+    var associations: AssociationCounts?
+
     var received: UInt64 = 0
     var sent: UInt64 = 0
     /// Measured from the first snapshot on; nil: there was none.
@@ -164,9 +168,9 @@ final class DatagramSession {
     /// Carries out an action; `operation` names what it queues. Those that no datagram socket takes have no effect.
     func perform(_ action: SocketCommand.Action, as operation: OperationID) {
         switch action {
-        case .send(let request): queue(request, as: operation)
+        case .send(let request): inject(request, as: operation)
         case .write(let request):
-            queue(DatagramRequest(request.bytes, timeout: request.timeout, tag: request.tag), as: operation)
+            inject(DatagramRequest(request.bytes, timeout: request.timeout, tag: request.tag), as: operation)
         case .read(let request):
             guard case .available = request.kind else { return record(.readFailed, tag: request.tag) }
             receive(request.isStanding ? .continuous : .once)
@@ -175,6 +179,16 @@ final class DatagramSession {
         case .cancel(let target): cancel(target)
         default: return
         }
+    }
+
+    /// Queues a datagram of a user. A relay sends by its handles, so on an association of one it is marked as not the
+    /// client's.
+    private func inject(_ request: DatagramRequest, as operation: OperationID) {
+        if association != nil {
+            traffic?.markInjected(operation)
+            record(.injected, tag: request.tag, request.bytes.count)
+        }
+        queue(request, as: operation)
     }
 
     /// A person at a screen stops receiving, or lets it go on in the mode that it had.

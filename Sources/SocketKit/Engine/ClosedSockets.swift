@@ -45,6 +45,9 @@ struct ClosedSockets {
         traffic[id]?.snapshot
     }
 
+    /// The log of one's traffic.
+    func log(of id: SocketID) -> TrafficLog? { traffic[id] }
+
     /// What is kept of each one's traffic.
     var trafficUses: [TrafficUse] { traffic.compactMap { TrafficUse($1, of: $0) } }
 

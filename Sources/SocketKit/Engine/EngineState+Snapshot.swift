@@ -12,6 +12,7 @@ extension EngineState {
             complete(&snapshot, eventsFrom: request.eventsFrom)
             snapshot.trafficOf = request.traffic
             snapshot.traffic = request.traffic.flatMap(traffic(of:))
+            snapshot.changedTraffic = request.trafficVersions.map { changedTraffic(of: snapshot.sockets, since: $0) }
         }
         return snapshot
     }

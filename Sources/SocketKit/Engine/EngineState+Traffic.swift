@@ -10,6 +10,20 @@ extension EngineState {
         connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
     }
 
+    /// What is kept of the traffic of those where that has another version.
+    func changedTraffic(
+        of sockets: [SocketSnapshot], since versions: [SocketID: UInt64]
+    ) -> [SocketID: VersionedTraffic] {
+        var changed: [SocketID: VersionedTraffic] = [:]
+        for index in sockets.indices {
+            let id = sockets[index].id
+            let log = connections[id]?.traffic ?? datagrams[id]?.traffic ?? closed.log(of: id)
+            guard let log, log.version != versions[id] else { continue }
+            changed[id] = VersionedTraffic(version: log.version, traffic: log.snapshot)
+        }
+        return changed
+    }
+
     /// Counts what a live session keeps more, or less. Nobody else's log may be in use meanwhile.
     func charge(_ bytes: Int) {
         trafficCost += bytes

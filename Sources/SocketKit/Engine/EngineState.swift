@@ -24,8 +24,9 @@ final class EngineState {
     @exclusivity(unchecked) var meter = EngineMeter()
     @exclusivity(unchecked) var ring: EventRing
     @exclusivity(unchecked) var capturesTraffic: Bool
-    /// Where what passes is recorded; `nil`: nowhere.
-    @exclusivity(unchecked) var tape: RecordingTape?
+    /// Who records what passes; `nil`: nobody.
+    @exclusivity(unchecked) var tapes: EngineTapes?
+    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
     /// Who is given events at the end of each turn.
     @exclusivity(unchecked) var observers: [EventObserver] = []
     /// Who waits until there is no session.

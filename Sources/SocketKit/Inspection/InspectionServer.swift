@@ -132,11 +132,13 @@ final class InspectionServer: Sendable {
             for viewer in state.viewers {
                 serve(viewer, &state.input, now: clock.now)
                 tell(viewer, &state)
+                tellPassed(viewer, &state)
             }
             leave(&state)
             ask(&state, now: clock.now)
         }
         for viewer in state.viewers { viewer.close() }
+        leave(&state)
         if let spare = state.spare { kernel.close(spare) }
         engine?.post(.stopPublishing)
     }
@@ -315,12 +317,15 @@ final class InspectionServer: Sendable {
             }
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
-        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .reset:
+        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers, .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
                 return false
             }
-            if case .watch(let watch) = frame { viewer.watches(watch) }
+            if case .watch(let watch) = frame {
+                viewer.watches(watch)
+                tap(viewer)
+            }
             if case .command(let command) = frame { carryOut(command, for: viewer) }
         }
         return true
@@ -339,7 +344,36 @@ final class InspectionServer: Sendable {
             })
     }
 
+    /// Begins to tell a viewer what passes, or ends it. The engine may be busy, and is not waited for.
+    private func tap(_ viewer: InspectionViewer) {
+        let wants = viewer.progress.watch.wantsPassing && rights >= .payload && !viewer.isClosed
+        guard let engine, wants != (viewer.tape != nil) else { return }
+        if let tape = viewer.tape {
+            viewer.tape = nil
+            engine.queue.async { @Sendable [engine] in engine.stopRecording(on: tape) }
+        } else {
+            let tape = RecordingTape { @Sendable [weak self] in self?.ring() }
+            viewer.tape = tape
+            engine.queue.async { @Sendable [engine] in engine.record(on: tape) }
+        }
+    }
+
+    /// Tells a viewer what passed, as much as it has room for. What comes meanwhile waits, within the limit of its tape.
+    private func tellPassed(_ viewer: InspectionViewer, _ state: inout State) {
+        while let tape = viewer.tape, viewer.hasRoom {
+            var entries = tape.take(atMost: InspectionRecord.most).entries
+            guard !entries.isEmpty else { return }
+            for record in entries.flatMap(InspectionRecord.records) {
+                state.writer.clear()
+                state.writer.frame(.passed) { $0.append(1, record) }
+                viewer.send(state.writer.bytes)
+            }
+            tape.reuse(&entries)
+        }
+    }
+
     private func leave(_ state: inout State) {
+        for viewer in state.viewers where viewer.isClosed { tap(viewer) }
         state.viewers.removeAll(where: \.isClosed)
         let count = state.viewers.count { $0.isGreeted }
         shared.withLock { $0.viewers = count }

@@ -19,6 +19,8 @@ final class InspectionViewer {
     private(set) var helloDeadline: MonotonicTime?
     /// It said who it is, and was told nothing yet.
     var isUntold = false
+    /// What passes, where it records that.
+    var tape: RecordingTape?
     /// There is something that it was not told.
     var isBehind = false
 

@@ -60,6 +60,12 @@ package enum StandardStream: Int32, Sendable {
         write(Array((PrintableText.escaped(sentence) + "\n").utf8)[...], nil)
     }
 
+    /// Writes a line over the last one, where the stream is a terminal, and nothing elsewhere. An empty one clears it.
+    package func rewriteLine(_ sentence: String) {
+        guard isTerminal else { return }
+        _ = write(Array(("\r" + PrintableText.escaped(sentence) + "\u{1B}[K").utf8)[...], nil)
+    }
+
     /// Writes a peer's bytes as they are, or escaped where a terminal would act on them.
     package func write(bytes: [UInt8], until interruption: Interruption? = nil) -> Outcome {
         guard isTerminal else { return write(bytes[...], interruption) }

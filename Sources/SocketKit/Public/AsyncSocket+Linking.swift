@@ -10,6 +10,13 @@ extension AsyncSocket {
         engine.post(.leg(theirs, .link(mine)))
     }
 
+    /// Notes on both legs that the server gets the client's request with another head: `came` bytes long it was, `sent`
+    /// it is. This one is the client's leg. No effect without a session.
+    package func markHeadRewritten(to server: AsyncSocket, came: Int, sent: Int) {
+        command(.headRewritten(was: came, is: 0))
+        server.command(.headRewritten(was: came, is: sent))
+    }
+
     /// Looks from now on, for snapshots and for the traffic that is kept, at what passes in clear, and shows a WebSocket
     /// where an upgrade is the first request: what comes and goes is not changed, held or answered by that. `role` is the
     /// part that this end plays; `early` was read before. No effect without a session.

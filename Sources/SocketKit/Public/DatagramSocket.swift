@@ -318,6 +318,16 @@ public final class DatagramSocket: Sendable {
         engine.enter { self.session(in: $0)?.target = target }
     }
 
+    /// Shows the session as the association of a client of a relay, whose datagrams come by `listener`.
+    package func relay(for client: SocketAddress, of listener: DatagramSocket) {
+        engine.enter { self.session(in: $0)?.association = (client, listener.session) }
+    }
+
+    /// Shows how many associations the relay has whose clients send to this socket.
+    package func show(_ counts: AssociationCounts) {
+        engine.enter { self.session(in: $0)?.associations = counts }
+    }
+
     /// Runs `body` with the session, which begins here where there is none.
     private func enter<R>(_ body: (DatagramSession) throws(SocketError) -> R) throws(SocketError) -> R {
         try engine.enter { state in

@@ -8,10 +8,14 @@ package struct RecordingFile: Sendable {
     private let isRegular: Bool
     private var descriptor: Int32
     private(set) var written = 0
+    /// The most that was written at once to this file.
+    private var largest = 0
     /// Bytes written over all files.
     private(set) var total: UInt64 = 0
 
     private static let pipeBuffer = 4_096
+    /// Parts of one system call, each of which takes a frame of the stack.
+    private static let gatherLimit = 64
 
     /// Opens it. Mode 0600; a file that exists is kept unless `replaces`, and no symbolic link is followed.
     package init(_ path: String, limit: Int?, replaces: Bool) throws(SocketError) {
@@ -51,8 +55,8 @@ package struct RecordingFile: Sendable {
         return descriptor
     }
 
-    /// Whether it is time for the next file.
-    var isFull: Bool { limit.map { written >= $0 / 2 } ?? false }
+    /// Whether it is time for the next file: what comes next may have no room in this one.
+    var isFull: Bool { limit.map { written + largest > $0 / 2 } ?? false }
 
     /// Renames the file to FILE.1, in place of the one before, and begins again.
     mutating func rotate() throws(SocketError) {
@@ -60,36 +64,85 @@ package struct RecordingFile: Sendable {
         guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
         let next = try Self.open(path, replaces: false)
         close()
-        (descriptor, written) = (next, 0)
+        (descriptor, written, largest) = (next, 0, 0)
     }
 
-    /// Writes whole blocks; gives up once `isOver` says so and the reader takes nothing. Of a file that has no more room,
-    /// what is not a whole block goes.
+    /// Writes whole blocks.
     package mutating func write(_ bytes: [UInt8], isOver: () -> Bool) throws(SocketError) {
-        var done = 0
-        while done < bytes.count {
-            if !isRegular {
-                var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                guard poll(&polled, 1, 100) > 0 else {
-                    if isOver() { throw Self.refused("standard output", "nobody reads it") }
-                    continue
-                }
+        try write([bytes[...]], isOver: isOver)
+    }
+
+    /// Writes whole blocks, which lie in parts; gives up once `isOver` says so and the reader takes nothing. Of a file that
+    /// has no more room, what is not a whole block goes.
+    mutating func write(_ parts: [ArraySlice<UInt8>], isOver: () -> Bool) throws(SocketError) {
+        var (rest, done) = (parts[...], 0)
+        largest = max(largest, parts.reduce(0) { $0 + $1.count })
+        while let first = rest.first {
+            guard !first.isEmpty else {
+                rest.removeFirst()
+                continue
             }
-            // A pipe that has room at all has room for this much.
-            let most = isRegular ? bytes.count - done : min(Self.pipeBuffer, bytes.count - done)
-            let count = bytes[done..<(done + most)].withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            if !isRegular, !waitForReader() {
+                if isOver() { throw Self.refused("standard output", "nobody reads it") }
+                continue
             }
+            let count = writeOnce(rest)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count > 0 else {
                 let why = SocketError.words(errno)
-                let whole = written - done + CaptureBlock.whole(bytes, upTo: done)
+                let whole = written - done + CaptureBlock.whole(Array(parts.joined()), upTo: done)
                 if isRegular { _ = ftruncate(descriptor, off_t(whole)) }
                 throw Self.refused(path ?? "standard output", why)
             }
             done += count
             written += count
             total += UInt64(count)
+            Self.drop(count, from: &rest)
+        }
+    }
+
+    /// Whether the reader takes something soon.
+    private func waitForReader() -> Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&polled, 1, 100) > 0
+    }
+
+    /// One system call: what it returns.
+    private func writeOnce(_ parts: ArraySlice<ArraySlice<UInt8>>) -> Int {
+        guard isRegular else {
+            // A pipe that has room at all has room for this much.
+            return (parts.first ?? []).prefix(Self.pipeBuffer).withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+        }
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: min(parts.count, Self.gatherLimit)) {
+            gather(parts, $0, filled: 0)
+        }
+    }
+
+    /// Pins the first part while it goes on to the next.
+    private func gather(
+        _ parts: ArraySlice<ArraySlice<UInt8>>, _ list: UnsafeMutableBufferPointer<iovec>, filled: Int
+    ) -> Int {
+        guard filled < list.count, let first = parts.first else {
+            return pwritev(descriptor, list.baseAddress, Int32(filled), off_t(written))
+        }
+        return first.withUnsafeBytes {
+            let start = UnsafeMutableRawPointer(mutating: $0.baseAddress)
+            list.initializeElement(at: filled, to: iovec(iov_base: start, iov_len: $0.count))
+            return gather(parts.dropFirst(), list, filled: filled + 1)
+        }
+    }
+
+    private static func drop(_ count: Int, from parts: inout ArraySlice<ArraySlice<UInt8>>) {
+        var left = count
+        while let first = parts.popFirst() {
+            guard first.count > left else {
+                left -= first.count
+                continue
+            }
+            parts = [first.dropFirst(left)] + parts
+            return
         }
     }
 }

@@ -1,9 +1,7 @@
-import Dispatch
-import Glibc
 import SocketCore
 
-/// What an engine did that a recording has not written yet, within a limit. Adding to it never waits: what does not fit
-/// is counted, and told in its place as soon as there is room again.
+/// What an engine did that somebody who records it has not taken yet, within a limit. Adding to it never waits: what does
+/// not fit is counted, and told in its place as soon as there is room again.
 final class RecordingTape: Sendable {
     fileprivate struct Stream: Hashable {
         var id: SocketID
@@ -16,17 +14,32 @@ final class RecordingTape: Sendable {
         var known: Set<SocketID> = []
         /// What was lost of each stream since its last entry: plaintext, and what was on the wire.
         var losses: [Stream: RecordedLoss] = [:]
+        /// Captured packets that were lost since the last one that fitted, and those that the kernel lost before them.
+        var lostPackets: (own: UInt64, kernel: UInt64) = (0, 0)
         var isClosed = false
+        /// Room for entries that come, and for reads.
+        var spare: [RecordedEntry] = []
+        var rooms: [[UInt8]] = []
     }
 
     /// Bytes that wait to be written.
     static let limit = 8 << 20
     /// Payload that one entry has at most.
     private static let most = 256 << 10
+    /// A read has room for so many bytes.
+    static let roomSize = 65_536
+    private static let roomLimit = 64
+    private static let mostSpare = 1 << 14
 
+    /// Whether payload is kept, or only counted.
+    let keepsBytes: Bool
     private let state = Lock(State())
-    /// Rung when the first entry comes: one ring for all that are taken together.
-    private let bell = DispatchSemaphore(value: 0)
+    /// Called when the first entry comes: once for all that are taken together. On the engine's queue.
+    private let ring: @Sendable () -> Void
+
+    init(keepsBytes: Bool = true, ring: @escaping @Sendable () -> Void) {
+        (self.keepsBytes, self.ring) = (keepsBytes, ring)
+    }
 
     private func change(_ body: (inout State) -> Void) {
         let isFirst = state.withLock { state in
@@ -35,41 +48,46 @@ final class RecordingTape: Sendable {
             body(&state)
             return wasEmpty && !state.entries.isEmpty
         }
-        if isFirst { bell.signal() }
+        if isFirst { ring() }
     }
 
     // MARK: From the engine
 
-    func established(_ session: RecordedSession, at time: MonotonicTime) {
+    /// A session came into sight: it has just been established, or something of it follows.
+    func introduce(_ session: RecordedSession, isNew: Bool, at time: MonotonicTime) {
         change { state in
-            state.known.insert(session.id)
-            state.append(RecordedEntry(session.id, at: time, .session(session, isNew: true)))
+            guard state.known.insert(session.id).inserted || isNew else { return }
+            state.append(RecordedEntry(session.id, at: time, .session(session, isNew: isNew)))
         }
     }
 
+    /// Bytes of a session that was introduced; they may be only the first of `length`.
     func bytes(
-        _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, isSent: Bool, isPlain: Bool,
-        of session: RecordedSession, at time: MonotonicTime
+        _ bytes: ArraySlice<UInt8>, length: Int, isSent: Bool, isPlain: Bool, of id: SocketID, at time: MonotonicTime
     ) {
-        var left = count
-        for buffer in buffers {
-            var rest = UnsafeRawBufferPointer(rebasing: buffer[..<min(left, buffer.count)])
-            left -= rest.count
-            while !rest.isEmpty {
-                let part = UnsafeRawBufferPointer(rebasing: rest[..<min(rest.count, Self.most)])
-                rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
-                add(part.count, isSent: isSent, isPlain: isPlain, session, time) {
-                    .bytes(Array(part), isSent: isSent, isPlain: isPlain)
-                }
+        add(length, isSent: isSent, isPlain: isPlain, id, time) {
+            .bytes(keepsBytes ? bytes : [], length: length, isSent: isSent, isPlain: isPlain)
+        }
+    }
+
+    /// Bytes that lie in memory of somebody else's: they are copied.
+    func bytes(
+        _ bytes: UnsafeRawBufferPointer, isSent: Bool, isPlain: Bool, of id: SocketID, at time: MonotonicTime
+    ) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest[..<min(rest.count, Self.most)])
+            rest = UnsafeRawBufferPointer(rebasing: rest[part.count...])
+            add(part.count, isSent: isSent, isPlain: isPlain, id, time) {
+                .bytes(keepsBytes ? Array(part)[...] : [], length: part.count, isSent: isSent, isPlain: isPlain)
             }
         }
     }
 
     func datagram(
-        _ bytes: [UInt8], isSent: Bool, _ address: SocketAddress?, length: Int, of session: RecordedSession,
-        at time: MonotonicTime
+        _ bytes: [UInt8], isSent: Bool, _ address: SocketAddress?, length: Int, of id: SocketID, at time: MonotonicTime
     ) {
-        add(bytes.count, isSent: isSent, isPlain: false, session, time) {
+        add(bytes.count, isSent: isSent, isPlain: false, id, time) {
             .datagram(bytes, isSent: isSent, address, length: length)
         }
     }
@@ -89,40 +107,105 @@ final class RecordingTape: Sendable {
     }
 
     func snapshot(_ snapshot: EngineSnapshot, _ traffic: [SocketID: TrafficSnapshot]) {
-        let entry = RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic))
+        add(RecordedEntry(SocketID(0), at: snapshot.time, .snapshot(snapshot, traffic)))
+    }
+
+    /// Adds what another program told. Of reads and writes that do not fit the count stays; beginnings and ends of sessions
+    /// have as much room again.
+    func add(_ entry: RecordedEntry) {
         change { state in
-            guard state.weight + entry.weight <= Self.limit else { return }
+            let excess = state.weight + entry.weight - Self.limit
+            switch entry.content {
+            case .bytes(_, let length, let isSent, let isPlain) where excess > 0:
+                return state.lose(length, isSent: isSent, Stream(id: entry.socket, isPlain: isPlain))
+            case .datagram(_, let isSent, _, let length) where excess > 0:
+                return state.lose(length, isSent: isSent, Stream(id: entry.socket, isPlain: false))
+            case .snapshot where excess > 0: return
+            default: break
+            }
+            guard excess <= Self.limit else { return }
+            state.settle(entry.socket, entry.time)
             state.append(entry)
         }
     }
 
-    private func add(
-        _ count: Int, isSent: Bool, isPlain: Bool, _ session: RecordedSession, _ time: MonotonicTime,
-        _ content: () -> RecordedEntry.Content
-    ) {
+    /// A packet as it was captured.
+    func packet(_ packet: CapturedPacket) {
         change { state in
-            if state.known.insert(session.id).inserted {
-                state.append(RecordedEntry(session.id, at: time, .session(session, isNew: false)))
-            }
-            guard state.weight + count <= Self.limit else {
-                let stream = Stream(id: session.id, isPlain: isPlain)
-                state.losses[stream, default: RecordedLoss()].isPlain = isPlain
-                state.losses[stream]?.add(count, isSent: isSent)
+            guard state.weight + packet.bytes.count <= Self.limit else {
+                state.lostPackets.own += 1
+                state.lostPackets.kernel.saturate(adding: packet.dropped)
                 return
             }
-            state.settle(session.id, time)
-            state.append(RecordedEntry(session.id, at: time, content()))
+            var packet = packet
+            let lost = state.lostPackets
+            packet.dropped.saturate(adding: lost.kernel)
+            state.lostPackets = (0, 0)
+            state.append(RecordedEntry(SocketID(0), at: .zero, .packet(packet, lost: lost.own)))
         }
     }
 
-    // MARK: From the recording's thread
+    /// What the kernel has counted of the capture.
+    func counts(_ counts: CaptureCounts, nanoseconds: Int64) {
+        change { state in
+            var counts = counts
+            counts.dropped.saturate(adding: state.lostPackets.own)
+            state.append(RecordedEntry(SocketID(0), at: .zero, .counts(counts, nanoseconds: nanoseconds)))
+        }
+    }
 
-    /// Waits for entries, until a deadline at most.
-    func take(until deadline: DispatchTime) -> (entries: [RecordedEntry], isClosed: Bool) {
-        _ = bell.wait(timeout: deadline)
-        return state.withLock { state in
-            defer { (state.entries, state.weight) = ([], 0) }
-            return (state.entries, state.isClosed)
+    private func add(
+        _ count: Int, isSent: Bool, isPlain: Bool, _ id: SocketID, _ time: MonotonicTime,
+        _ content: () -> RecordedEntry.Content
+    ) {
+        change { state in
+            guard state.weight + (keepsBytes ? count : 0) <= Self.limit else {
+                return state.lose(count, isSent: isSent, Stream(id: id, isPlain: isPlain))
+            }
+            state.settle(id, time)
+            state.append(RecordedEntry(id, at: time, content()))
+        }
+    }
+
+    /// Room for one read, all of it to be written over.
+    func takeRoom() -> [UInt8] {
+        state.withLock { $0.rooms.popLast() } ?? [UInt8](repeating: 0, count: Self.roomSize)
+    }
+
+    // MARK: From whoever records
+
+    /// Takes what there is, about so many bytes of it.
+    func take(atMost most: Int = .max) -> (entries: [RecordedEntry], isClosed: Bool) {
+        state.withLock { state in
+            guard state.weight > most else {
+                var taken: [RecordedEntry] = []
+                swap(&taken, &state.entries)
+                swap(&state.entries, &state.spare)
+                state.weight = 0
+                return (taken, state.isClosed)
+            }
+            var (weight, count) = (0, 0)
+            while weight < most {
+                weight += state.entries[count].weight
+                count += 1
+            }
+            defer { state.entries.removeFirst(count) }
+            state.weight -= weight
+            return (Array(state.entries[..<count]), false)
+        }
+    }
+
+    /// Keeps the room of entries that nobody needs any more, which are gone then.
+    func reuse(_ entries: inout [RecordedEntry]) {
+        var rooms: [[UInt8]] = []
+        for index in entries.indices {
+            guard rooms.count < Self.roomLimit, let room = entries[index].takeArray(of: Self.roomSize) else { continue }
+            rooms.append(room)
+        }
+        entries.removeAll(keepingCapacity: entries.capacity < Self.mostSpare)
+        state.withLock { state in
+            if state.spare.capacity < entries.capacity { swap(&state.spare, &entries) }
+            state.rooms += rooms.prefix(max(0, Self.roomLimit - state.rooms.count))
         }
     }
 
@@ -133,17 +216,24 @@ final class RecordingTape: Sendable {
             for id in Set(state.losses.keys.map(\.id)).sorted() { state.settle(id, time) }
             state.isClosed = true
         }
-        bell.signal()
+        ring()
     }
 
     /// Operations that did not fit and have not been told yet.
-    var lost: UInt64 { state.withLock { $0.losses.values.reduce(0) { $0 &+ $1.operations } } }
+    var lost: UInt64 {
+        state.withLock { state in state.losses.values.reduce(state.lostPackets.own) { $0 &+ $1.operations } }
+    }
 }
 
 extension RecordingTape.State {
-    fileprivate mutating func append(_ entry: RecordedEntry) {
-        entries.append(entry)
+    fileprivate mutating func append(_ entry: consuming RecordedEntry) {
         weight += entry.weight
+        entries.append(entry)
+    }
+
+    fileprivate mutating func lose(_ count: Int, isSent: Bool, _ stream: RecordingTape.Stream) {
+        losses[stream, default: RecordedLoss()].isPlain = stream.isPlain
+        losses[stream]?.add(count, isSent: isSent)
     }
 
     /// Tells what was lost of a session before what follows.
@@ -154,62 +244,5 @@ extension RecordingTape.State {
             guard let loss = losses.removeValue(forKey: stream) else { continue }
             append(RecordedEntry(id, at: time, .dropped(loss)))
         }
-    }
-}
-
-extension Connection {
-    /// What a recording must know of it.
-    private var recorded: RecordedSession {
-        RecordedSession(
-            id: id, local: local, peer: peer, isClient: role == .client, role: role, target: target)
-    }
-
-    func tapeEstablished() { engine.tape?.established(recorded, at: engine.now) }
-
-    func tape(_ bytes: UnsafeRawBufferPointer, isSent: Bool, isPlain: Bool = false) {
-        guard engine.tape != nil else { return }
-        withUnsafePointer(to: bytes) {
-            tape(UnsafeBufferPointer(start: $0, count: 1), bytes.count, isSent: isSent, isPlain: isPlain)
-        }
-    }
-
-    func tape(
-        _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, _ count: Int, isSent: Bool, isPlain: Bool = false
-    ) {
-        guard let tape = engine.tape, count > 0 else { return }
-        tape.bytes(buffers, count, isSent: isSent, isPlain: isPlain, of: recorded, at: engine.now)
-    }
-
-    /// What went over the wire under TLS, where the user asked for the secrets that open it.
-    func tapeWire(_ lent: LentBytes, _ count: Int? = nil, isSent: Bool) {
-        guard engine.tape != nil, lent.count > 0, tls?.session?.logsSecrets == true else { return }
-        tape(UnsafeRawBufferPointer(rebasing: lent.bytes[..<(count ?? lent.count)]), isSent: isSent)
-    }
-
-    /// The secrets that open what follows.
-    func tapeSecrets(_ session: TLSSession) {
-        let lines = session.takeSecrets()
-        guard let tape = engine.tape, !lines.isEmpty else { return }
-        tape.secrets(lines.map { $0 + "\n" }.joined(), of: id, at: engine.now)
-    }
-
-    func tapeEnd(isLocal: Bool, isPlain: Bool = false) {
-        engine.tape?.ended(id, .ended(isLocal: isLocal, isPlain: isPlain), at: engine.now)
-    }
-
-    func tapeClose(_ error: SocketError?) {
-        guard let tape = engine.tape, connected != nil else { return }
-        let isPeers =
-            if case .system(let errno)? = error?.reason { [ECONNRESET, EPIPE].contains(errno) } else { false }
-        tape.ended(id, .closed(isReset: isPeers || closeMode == .reset, isLocal: !isPeers), at: engine.now)
-    }
-}
-
-extension DatagramSession {
-    func tape(_ bytes: [UInt8], isSent: Bool, _ address: SocketAddress?, length: Int) {
-        guard let tape = engine.tape else { return }
-        let session = RecordedSession(
-            id: id, local: links.first?.local, peer: peer, isClient: peer != nil, role: .datagram, target: target)
-        tape.datagram(bytes, isSent: isSent, address, length: length, of: session, at: engine.now)
     }
 }

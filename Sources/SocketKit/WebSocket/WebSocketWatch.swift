@@ -15,6 +15,18 @@ final class WebSocketWatch {
     private var injected: Set<OperationID> = []
     private var seen: [(item: ObservedItem, isInjected: Bool)] = []
     private static let mostInjected = 1_024
+    /// Messages of a user that wait for a place between those of others, and how far that is known. `nil`: none waits.
+    private var seam: FrameSeam?
+    private var waiting: [Injected] = []
+    /// Messages and bytes that wait at most.
+    private static let mostWaiting = (count: 64, bytes: 1 << 20)
+
+    /// A message of a user, as a frame.
+    struct Injected {
+        var frame: [UInt8]
+        var operation: OperationID
+    }
+
     /// Which end said first that nothing more comes from it.
     private var firstEnd: WebSocketCloseReport.Origin?
 
@@ -85,6 +97,61 @@ final class WebSocketWatch {
     /// Whether frames pass.
     var isOpen: Bool { observer.isOpen }
 
+    // MARK: What a user sends
+
+    /// What becomes of a message of a user.
+    enum Place {
+        /// It goes out after all that is queued.
+        case now([UInt8])
+        /// It waits for the end of a message of others, within which all that is queued ends.
+        case later
+        /// It cannot go out: a Close did, what passes is not frames, or too many wait.
+        case never
+    }
+
+    /// Whether messages of a user wait for their place.
+    var isInjecting: Bool { seam != nil }
+
+    /// Finds a place for a message of a user, as a frame that is masked as this end's are.
+    func place(_ message: WebSocketMessage, as operation: OperationID, after queue: borrowing WriteQueue) -> Place {
+        guard let seam = seam ?? seamAfter(queue), !seam.isOver else { return .never }
+        let frame = message.frame(maskKey: observer.role == .client ? .random(in: 0...(.max)) : nil)
+        if seam.isOpen { return .now(frame) }
+        let bytes = waiting.reduce(frame.count) { $0 + $1.frame.count }
+        guard waiting.count < Self.mostWaiting.count, bytes <= Self.mostWaiting.bytes else { return .never }
+        self.seam = seam
+        waiting.append(Injected(frame: frame, operation: operation))
+        return .later
+    }
+
+    /// The place after all that is queued and has not gone out.
+    private func seamAfter(_ queue: borrowing WriteQueue) -> FrameSeam? {
+        guard var seam = observer.sentSeam else { return nil }
+        var skipped = unseen
+        queue.withUnsent(buffers: .max) { buffers in
+            for buffer in buffers {
+                let head = min(skipped, buffer.count)
+                skipped -= head
+                seam.takeAll(UnsafeRawBufferPointer(rebasing: buffer.dropFirst(head)))
+            }
+        }
+        return seam
+    }
+
+    /// How many of these bytes of others go out before what waits; `nil`: all of them, and it waits on.
+    func bytesBeforeInjected(_ bytes: [UInt8]) -> Int? {
+        guard var seam else { return nil }
+        let count = bytes.withUnsafeBytes { seam.take($0) }
+        self.seam = seam
+        return seam.isOpen || seam.isOver ? count : nil
+    }
+
+    /// Ends the wait: what goes out now, or never if a Close went out.
+    func takeInjected() -> (messages: [Injected], canGoOut: Bool) {
+        defer { (seam, waiting) = (nil, []) }
+        return (waiting, seam?.isOpen ?? false)
+    }
+
     // MARK: Shown
 
     /// Puts what passed whole among the traffic; once there is nothing to be seen here, it goes.
@@ -123,6 +190,7 @@ final class WebSocketWatch {
 
     /// The connection closes.
     func closes(_ error: SocketError?, on connection: Connection) {
+        connection.finishInjecting()
         ended(by: error == nil ? .local : .peer)
         observer.end(by: firstEnd ?? .local, now: connection.engine.now)
         show(on: connection)

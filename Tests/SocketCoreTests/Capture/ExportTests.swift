@@ -71,6 +71,39 @@ struct ExportTests {
         #expect(try packets(.nanoseconds(1) ... .seconds(1)) == 5)
     }
 
+    @Test("what is not one conversation says why: clear text before TLS, datagrams of several peers")
+    func obstacles() throws {
+        func row(_ entries: [RecordedEntry.Content], _ role: SocketRole) throws -> ExportRow {
+            var writer = RecordingWriter(application: "socktui", zero: 0)
+            let address = SocketAddress.v4(host: "127.0.0.1", port: 25)
+            let facts = RecordedSession(
+                id: SocketID(7), local: .v4(host: "127.0.0.1", port: 40_000), peer: role == .datagram ? nil : address,
+                isClient: true, role: role, target: "localhost:25")
+            writer.add(RecordedEntry(SocketID(7), at: .zero, .session(facts, isNew: true)))
+            for content in entries { writer.add(RecordedEntry(SocketID(7), at: .zero, content)) }
+            let snapshot = EngineSnapshot(engine: "x", time: .zero, wallNanoseconds: 0)
+            writer.add(RecordedEntry(SocketID(7), at: .zero, .snapshot(snapshot, [:])))
+            var index = ExportIndex()
+            try index.take(writer.take())
+            return try #require(index.rows.first)
+        }
+        func bytes(_ bytes: [UInt8], isPlain: Bool) -> RecordedEntry.Content {
+            .bytes(bytes[...], length: bytes.count, isSent: true, isPlain: isPlain)
+        }
+        let plain = bytes(Array("secret".utf8), isPlain: true)
+        #expect(try row([bytes([22, 3, 1], isPlain: false), plain], .client).obstacle == nil)
+        #expect(try row([plain], .client).obstacle == nil)
+        let upgraded = try row([bytes(Array("STARTTLS\r\n".utf8), isPlain: false), plain], .client)
+        #expect(upgraded.obstacle?.contains("passed 10 bytes in clear before TLS began") == true, "\(upgraded)")
+        func datagram(_ port: UInt16) -> RecordedEntry.Content {
+            .datagram([1], isSent: true, .v4(host: "127.0.0.1", port: port), length: 1)
+        }
+        #expect(try row([datagram(53), datagram(53)], .datagram).obstacle == nil)
+        #expect(
+            try row([datagram(53), datagram(54)], .datagram).obstacle
+                == "its datagrams are of 2 pairs of addresses, and this is of one")
+    }
+
     @Test("missing bytes are counted")
     func missing() throws {
         #expect(try Self.conversation(CaptureFileTests.recording(snap: 2)).0.missing == 9)

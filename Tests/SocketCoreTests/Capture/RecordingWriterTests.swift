@@ -17,7 +17,8 @@ struct RecordingWriterTests {
 
     private static func bytes(_ number: UInt64, _ text: String, isSent: Bool, isPlain: Bool = false) -> RecordedEntry {
         RecordedEntry(
-            SocketID(number), at: .zero, .bytes(Array(text.utf8), isSent: isSent, isPlain: isPlain))
+            SocketID(number), at: .zero,
+            .bytes(Array(text.utf8)[...], length: text.utf8.count, isSent: isSent, isPlain: isPlain))
     }
 
     /// The names and descriptions of interfaces, and each packet's number of interface and ends.

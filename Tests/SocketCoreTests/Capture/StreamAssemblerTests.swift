@@ -108,4 +108,49 @@ struct StreamAssemblerTests {
         }
         #expect(assembler.missing == 10)
     }
+
+    @Test("what waits in all streams together is limited, and holes that are given up are counted")
+    func limitedTogether() {
+        var sessions = CapturedSessions()
+        let block = [UInt8](repeating: 7, count: 8_000)
+        let peer = SyntheticPacket.End(IPAddress("10.0.0.2")!, 80)
+        for part in 0..<20 {
+            for port in 0..<200 as Range<UInt16> {
+                // One byte is missing before all of it, which nobody acknowledges.
+                let own = SyntheticPacket.End(IPAddress("10.0.0.1")!, 1_000 + port)
+                let isFirst = part == 0
+                let sequence: UInt32 = isFirst ? 1 : 3 + UInt32(part - 1) * 8_000
+                let payload: ArraySlice<UInt8> = isFirst ? [] : block[...]
+                let head = SyntheticPacket(from: own, to: peer).tcpHead(
+                    isFirst ? .syn : .ack, sequence: sequence, acknowledges: 0, payload: payload,
+                    length: payload.count)
+                let frame = head + payload
+                var packet = CapturedPacket(interface: 0, link: LinkType.ethernet.rawValue)
+                (packet.bytes, packet.length) = (frame[...], frame.count)
+                sessions.take(packet)
+                #expect(sessions.waiting <= CapturedSessions.waitingLimit)
+            }
+        }
+        let missing = sessions.sessions.reduce(0) { $0 + $1.fromLocal.missing }
+        #expect(sessions.givenUp > 0 && missing == sessions.givenUp)
+        sessions.finish()
+        #expect(sessions.sessions.allSatisfy { $0.fromLocal.missing == 1 && $0.sent == 19 * 8_000 })
+    }
+
+    @Test("bytes from before the first that was seen are counted, not taken for ones that came again")
+    func early() {
+        var assembler = StreamAssembler()
+        #expect(Self.take(&assembler, 1_000, "later") == [.bytes(Array("later".utf8))])
+        #expect(Self.take(&assembler, 990, "before it later!") == [.bytes([33])])
+        #expect(assembler.early == 10 && assembler.repeated == 5)
+    }
+
+    @Test("an acknowledged FIN ends a stream, whatever is missing before it")
+    func lostEnd() {
+        var assembler = StreamAssembler()
+        _ = Self.take(&assembler, 9, "", .syn)
+        #expect(Self.take(&assembler, 14, "", [.ack, .fin]) == [] && !assembler.hasEnded)
+        #expect(assembler.otherSide(acknowledges: 15) == [.gap(4)])
+        #expect(assembler.hasEnded && assembler.missing == 4)
+    }
 }

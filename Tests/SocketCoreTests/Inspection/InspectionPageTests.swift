@@ -20,12 +20,16 @@ struct InspectionPageTests {
         "ConnectSnapshot.Attempt": "Attempt", "SocketEvent": "Event", "TrafficItem": "Item",
         "WebSocketTraffic": "Message", "WebSocketFrameRecord": "Frame", "TLSSnapshot": "TLS",
         "TLSCertificate": "Certificate", "TLSTrust": "Question", "DatagramSnapshot": "Datagrams",
-        "DatagramCounters": "DatagramCounters", "DatagramPeer": "Peer", "WebSocketPicture": "WebSocket",
+        "DatagramCounters": "DatagramCounters",
+        "AssociationCounts": "Associations", "DatagramPeer": "Peer", "WebSocketPicture": "WebSocket",
         "HTTPHead": "Head", "HTTPField": "HeaderField", "WebSocketCloseReport": "Report",
         "WebSocketCloseFrame": "CloseFrame", "WebSocketObservation": "Observation", "WebSocketSnapshot": "Frames",
         "WebSocketMessageProgress": "Incoming", "WebSocketSendProgress": "Outgoing",
         "WebSocketCounters": "FrameCounters", "PerMessageDeflateParameters": "Compression",
-        "EngineCounters": "Counters", "EngineTimes": "Times",
+        "EngineCounters": "Counters", "EngineTimes": "Times", "HostSnapshot": "Host",
+        "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
+        "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
+        "PeerEnd.Waiting": "Waiting",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -33,7 +37,8 @@ struct InspectionPageTests {
         var messages = FieldRecorder.Messages()
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
-            InspectionCommand.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
+            InspectionCommand.self, InspectionRecord.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
+            InspectionPeer.self,
         ] { messages.visit(root) }
         let written = Self.written()
         let identifiers = Self.identifiers()
@@ -101,9 +106,10 @@ struct InspectionPageTests {
     /// The names of all fields in the source, by message and number.
     private static func identifiers() -> [String: [UInt32: String]] {
         let files = [
-            "SocketSnapshot+Wire", "InspectionMessages", "InspectionCommand", "DatagramSnapshot+Wire",
+            "SocketSnapshot+Wire", "InspectionMessages", "InspectionRecord", "InspectionCommand",
+            "DatagramSnapshot+Wire",
             "TLSSnapshot+Wire", "WebSocketCommand+Wire", "WebSocketPicture+Wire", "WebSocketTraffic+Wire",
-            "WireVariants",
+            "WireVariants", "HostSnapshot+Wire",
         ]
         var names: [String: [UInt32: String]] = [:]
         for file in files {

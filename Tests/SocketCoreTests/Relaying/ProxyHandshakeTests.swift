@@ -67,9 +67,9 @@ struct ProxyHandshakeTests {
     }
 
     @Test(
-        "HTTP: anything but CONNECT host:port is answered with its status",
+        "HTTP: what is neither CONNECT host:port nor a request for a server is answered with its status",
         arguments: [
-            ("GET http://h/ HTTP/1.1\r\n\r\n", "405"), ("CONNECT h HTTP/1.1\r\n\r\n", "400"),
+            ("GET / HTTP/1.1\r\n\r\n", "400"), ("CONNECT h HTTP/1.1\r\n\r\n", "400"),
             ("CONNECT :80 HTTP/1.1\r\n\r\n", "400"), ("CONNECT unix:/s HTTP/1.1\r\n\r\n", "400"),
             ("nonsense\r\n\r\n", "400"), ("X\(String(repeating: "x", count: 20_000))", "431"),
         ])

@@ -1,5 +1,12 @@
 import SocketKit
 
+/// Sees each snapshot of a run's engines, beside the rules.
+package protocol SimulationViewer: AnyObject {
+    /// What the next snapshot of an engine shall hold.
+    func request(of station: Int) -> SnapshotRequest
+    func take(_ snapshot: EngineSnapshot, of station: Int)
+}
+
 /// One run: an engine on a simulated machine, with clients, a listener and peers, all of which do what the seed says.
 ///
 /// Everything happens on the calling thread, so the same seed always gives the same run. First comes the play, in which
@@ -39,10 +46,14 @@ package final class Simulation {
 
     /// Of how many seeds one has tasks that await.
     private let rarity: Int
+    /// Who else looks at the engines.
+    private let viewer: (any SimulationViewer)?
 
     private init(
-        seed: UInt64, awaitsOneIn rarity: Int, mutant: Mutant?, coverage: Coverage, tell: (@Sendable (String) -> Void)?
+        seed: UInt64, awaitsOneIn rarity: Int, mutant: Mutant?, coverage: Coverage, viewer: (any SimulationViewer)?,
+        tell: (@Sendable (String) -> Void)?
     ) {
+        self.viewer = viewer
         self.seed = seed
         self.rarity = rarity
         stage = Stage(seed: seed, mutant: mutant, coverage: coverage, tell: tell)
@@ -59,9 +70,10 @@ package final class Simulation {
     /// another rarity a seed is another run.
     package static func run(
         seed: UInt64, awaitsOneIn rarity: Int = usualRarity, mutant: Mutant? = nil, coverage: Coverage = Coverage(),
-        tell: (@Sendable (String) -> Void)? = nil
+        viewer: (any SimulationViewer)? = nil, tell: (@Sendable (String) -> Void)? = nil
     ) -> Outcome {
-        let run = Simulation(seed: seed, awaitsOneIn: rarity, mutant: mutant, coverage: coverage, tell: tell)
+        let run = Simulation(
+            seed: seed, awaitsOneIn: rarity, mutant: mutant, coverage: coverage, viewer: viewer, tell: tell)
         run.begin()
         while run.isPlaying { run.step() }
         run.end()
@@ -209,10 +221,12 @@ package final class Simulation {
     /// Takes a picture of each engine, and holds it against the rules.
     func look() {
         var all: [SocketSnapshot] = []
-        for station in stage.stations {
-            guard let snapshot = station.engine?.snapshot() else { continue }
+        for (number, station) in stage.stations.enumerated() {
+            let request = viewer?.request(of: number) ?? SnapshotRequest()
+            guard let snapshot = station.engine?.snapshot(request) else { continue }
             all += snapshot.sockets
             stage.snapshotRules.check(snapshot, isFresh: true)
+            viewer?.take(snapshot, of: number)
         }
         stage.coverage.update(all)
     }

@@ -21,7 +21,8 @@ extension ComposerState {
             bytes, to: socket.peer == nil ? composer.destination : nil, timeout: composer.pace.timeout,
             tag: composer.nextTag)
         return Outcome(
-            effects: [.send(.send(socket.id, request))] + remember(composer.line, sentTo: socket.id, in: shared))
+            effects: [.send(.send(socket.id, request))] + remember(composer.line, sentTo: socket.id, in: shared),
+            notice: recipient.injection.map { Self.injected(bytes, $0) })
     }
 
     /// A datagram holds what was typed and nothing else, unless a line ending is asked for.

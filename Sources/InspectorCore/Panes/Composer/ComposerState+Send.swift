@@ -37,6 +37,9 @@ extension ComposerState {
             return sendDatagram(message, transmission, composer, to: recipient, in: shared)
         }
         let isTransmitted = transmission.isLong || !message.allSatisfy(\.isKnown)
+        if isTransmitted, composer.sendsMessages, recipient.injection != nil {
+            return .hint("a message is injected whole and at once: no file, no pace, no pause")
+        }
         if isTransmitted, let refusal = shared.refusal(of: .transmit(transmission)) { return .error(refusal) }
         let reading = composer.readAfter.map { Effect.send(.read(id, ReadRequest($0, tag: composer.nextTag + 1))) }
         let following = [reading].compactMap { $0 } + remember(composer.line, sentTo: id, in: shared)

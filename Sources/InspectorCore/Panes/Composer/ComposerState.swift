@@ -21,7 +21,7 @@ package struct ComposerState: Sendable {
     /// The composer of a session, or the one that it would get.
     func composer(of id: SocketID, in shared: Shared) -> Composer {
         var composer = composers[id] ?? freshComposer(Self.historyKey(id, in: shared))
-        let sendsMessages = shared.shown?.socket(id)?.ownWebSocket != nil
+        let sendsMessages = shared.shown?.socket(id)?.takesMessages ?? false
         if composer.sendsMessages != sendsMessages { composer.sendsMessages = sendsMessages }
         return composer
     }

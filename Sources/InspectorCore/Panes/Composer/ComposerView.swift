@@ -73,6 +73,7 @@ package enum ComposerView {
     /// What the keys do: they write, they inject, they are typed for nothing, or they are commands.
     private static func mode(_ model: Model) -> Line {
         guard model.isComposing else { return Line("keys", Style(.dim)) }
+        if model.shared.pastRefusal != nil { return Line(" PAST ", Style(.closed, [.reverse])) }
         if model.whyNoSending != nil { return Line(" CLOSED ", Style(.closed, [.reverse])) }
         return model.injection == nil ? Line(" WRITE ", Style(.chip)) : Line(" INJECT ", Style(.error))
     }

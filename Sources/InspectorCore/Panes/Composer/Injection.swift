@@ -31,6 +31,9 @@ extension ComposerState {
     /// Where a line goes that is typed here, or `nil` if the connection is this user's own. On either row of a relayed
     /// pair it goes to the server, unless the other direction is chosen.
     func injection(into selected: SocketSnapshot, in shared: Shared) -> Injection? {
+        if selected.datagrams?.client != nil {
+            return Injection(id: selected.id, socket: selected, receiver: "the server", hasDirections: false)
+        }
         guard let linked = selected.linked else {
             guard !shared.isOurs(selected.id) else { return nil }
             return Injection(id: selected.id, socket: selected, receiver: "the peer", hasDirections: false)

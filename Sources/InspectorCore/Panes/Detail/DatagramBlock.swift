@@ -42,6 +42,12 @@ extension QueueLines {
 
     private func holding(_ facts: DatagramSnapshot) -> Row {
         var row = bytes
+        if let counts = facts.associations, row.right.width == 0 {
+            let evicted = counts.evicted > 0 ? ", \(Format.number(counts.evicted)) dropped for room" : ""
+            row.right = Line(
+                Format.count(counts.open, "association") + evicted, Style(counts.evicted > 0 ? .warn : .dim))
+            return row
+        }
         guard let peer = facts.peers.first else { return row }
         guard row.right.width == 0 else { return row }
         row.right = Line(Format.count(facts.peerCount, "peer"), Style(.dim))
@@ -63,6 +69,11 @@ extension DetailBuilder {
                 facts.locals.map { safe($0.description) } + facts.groups.map { safe("group \($0)", .lit) },
                 separator: "  ")
         }
+        if let client = facts.client {
+            rows += wrapped(
+                [safe("passes on for \(client)"), safe("and what \(socket.peerText) answers")], separator: " ")
+        }
+        if let counts = facts.associations { rows += wrapped(DatagramWords.associations(counts), separator: "  ") }
         rows += wrapped(counters(facts), separator: "  ")
         return rows + peers(facts)
     }

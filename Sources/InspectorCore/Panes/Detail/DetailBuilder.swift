@@ -78,6 +78,7 @@ struct DetailBuilder {
             let other = model.shown?.socket(linked)?.peerText
             words.append(safe("relayed to \(linked)\(other.map { " " + $0 } ?? "")"))
             if socket.relay?.isOtherGone == true, socket.isLive { words.append(Line("which is gone", Style(.warn))) }
+            if socket.relay?.isHeadRewritten == true { words.append(Line("head rewritten", Style(.warn))) }
             if let lost = socket.lossWords, socket.isLive { words.append(Line(lost, Style(.warn))) }
         }
         if let program = model.shared.peers[socket.id]?.program {

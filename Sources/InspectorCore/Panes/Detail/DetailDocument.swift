@@ -22,6 +22,10 @@ package struct DetailDocument {
             rows = builder.host(host)
             return
         }
+        if let ends = socket.ends {
+            rows = builder.identity + builder.captured(ends) + builder.warnings + builder.datagrams + builder.totals
+            return
+        }
         let queues = socket.isLive || socket.role == .listener ? builder.queues : []
         let flags = socket.isLive ? builder.flags : []
         let facts = builder.identity + builder.kernel + builder.warnings + builder.datagrams + builder.webSocketBlock

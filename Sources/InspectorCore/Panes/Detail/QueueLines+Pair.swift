@@ -29,11 +29,15 @@ extension QueueLines {
         line.append("client \(rate(pair.client.receiveRate))", Style(.sent))
         line.append("  ")
         line.append("server \(rate(pair.client.sendRate))", Style(.received))
-        var notes: [String] = []
+        var notes = pair.client.relay?.isHeadRewritten == true ? ["head rewritten"] : []
         if pair.client.isHeldBack { notes.append("client held back") }
         if pair.server.isHeldBack { notes.append("server held back") }
         let cause = ": the \(pair.client.isHeldBack ? "server" : "client") can't keep up"
-        if notes.count == 1, notes[0].count + cause.count <= width - 2 - line.width { notes[0] += cause }
+        if notes.count == 1, pair.client.isHeldBack || pair.server.isHeldBack,
+            notes[0].count + cause.count <= width - 2 - line.width
+        {
+            notes[0] += cause
+        }
         for leg in pair.legs where leg.isReadingPaused {
             notes.append(model.naming("\(leg.id == pair.client.id ? "client" : "server") paused ({pause})"))
         }

@@ -27,6 +27,7 @@ package struct QueueLines {
     package var rows: [Row] {
         if let pair = model.list.pair(of: socket, in: model.shared) { return pairRows(pair) }
         if let host = socket.host { return hostRows(host) }
+        if let ends = socket.ends, socket.isLive { return capturedRows(ends) }
         switch socket.phase {
         case .closed: return closed
         case .listening: return listening

@@ -75,10 +75,12 @@ extension DialogsState {
     }
 
     /// Asks before so many live sockets are closed.
-    mutating func openQuit(live: Int) {
+    mutating func openQuit(live: Int, running: String?) {
+        let ends = live > 0 ? ["\(Format.count(live, "live socket")) will close"] : []
+        let all = ends + (running.map { ["\($0) will get TERM"] } ?? [])
         open = .menu(
             Menu(
-                title: "quit? \(Format.count(live, "live socket")) will close",
+                title: "quit? \(all.joined(separator: ", "))",
                 items: [
                     Menu.Item(key: "y", label: "quit", choice: .quit),
                     Menu.Item(key: "n", label: "stay", choice: .stay),

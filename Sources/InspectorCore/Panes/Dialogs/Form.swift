@@ -210,7 +210,7 @@ package struct Form: Hashable, Sendable {
         case .character(let letter):
             return options.firstIndex { $0.first == letter }
         case .control, .alt, .altEnter, .enter, .tab, .backTab, .escape, .backspace, .delete, .insert, .up, .down,
-            .shiftLeft, .shiftRight, .home, .end, .pageUp, .pageDown, .function:
+            .shiftLeft, .shiftRight, .altLeft, .altRight, .home, .end, .pageUp, .pageDown, .function:
             return nil
         }
     }

@@ -18,6 +18,8 @@ package struct RelayRequest: Hashable, Sendable {
     package var listenTLS: TLSSettings?
     /// TLS with the target; nil: none.
     package var targetTLS: TLSSettings?
+    /// Whether datagrams are relayed, and not streams.
+    package var isDatagrams = false
 
     package init(listen: Endpoint, target: Target, timeout: Duration? = nil) {
         self.listen = listen
@@ -43,12 +45,16 @@ package struct RelayRequest: Hashable, Sendable {
     }
 
     private var listenAddress: String {
-        OpenTarget.stream(listen, isSecure: listenTLS != nil).description
+        isDatagrams
+            ? OpenTarget.datagrams(listen).description
+            : OpenTarget.stream(listen, isSecure: listenTLS != nil).description
     }
 
     private var targetAddress: String {
         guard case .endpoint(let endpoint) = target else { return "" }
-        return OpenTarget.stream(endpoint, isSecure: targetTLS != nil).description
+        return isDatagrams
+            ? OpenTarget.datagrams(endpoint).description
+            : OpenTarget.stream(endpoint, isSecure: targetTLS != nil).description
     }
 }
 
@@ -57,8 +63,31 @@ extension RelayRequest {
     package static func parse(
         _ listen: String, to target: String, _ choices: TLSChoices
     ) throws(EndpointError) -> RelayRequest {
+        if OpenTarget.Scheme(of: listen) == .udp { return try parseDatagrams(listen, to: target, choices) }
+        if OpenTarget.Scheme(of: target) == .udp {
+            throw EndpointError(text: target, problem: "datagrams come from udp:// too, as in udp://:5353 \(target)")
+        }
         let target = try OpenTarget.parseStream(target, listens: false)
         return try parse(listen, .endpoint(target.endpoint), choices, securesTarget: target.isSecure)
+    }
+
+    /// Reads where to receive datagrams and where to pass them on, with `udp://` before that or without.
+    private static func parseDatagrams(
+        _ listen: String, to target: String, _ choices: TLSChoices
+    ) throws(EndpointError) -> RelayRequest {
+        let hasScheme = OpenTarget.Scheme(of: target) != nil
+        let parsed = try OpenTarget.parse(hasScheme ? target : OpenTarget.Scheme.udp.rawValue + target)
+        guard case .datagrams(let listener, nil) = try OpenTarget.parse(listen, listens: true), !listener.isMulticast
+        else { throw EndpointError(text: listen, problem: "a relay receives at a port of this host, as udp://:5353") }
+        guard case .datagrams(let endpoint, nil) = parsed, endpoint.host != nil, !endpoint.isMulticast else {
+            throw EndpointError(text: target, problem: "datagrams go on to host:port, as in udp://:5353 127.0.0.1:53")
+        }
+        guard choices.isEmpty else {
+            throw EndpointError(text: listen, problem: "options of TLS go with tls://, and not with datagrams")
+        }
+        var request = RelayRequest(listen: listener, target: .endpoint(endpoint.toSend))
+        request.isDatagrams = true
+        return request
     }
 
     /// Reads where a proxy listens, which may begin with `tls://` too.

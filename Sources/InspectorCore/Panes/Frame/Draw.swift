@@ -10,7 +10,7 @@ package func draw(_ model: Model, _ size: Size) -> Canvas {
     }
     switch model.tab {
     case .start: StartView.draw(model, layout, on: &canvas)
-    case .list, .talk, .detail, .events: drawPanes(model, layout, on: &canvas)
+    case .list, .talk, .detail, .events, .output: drawPanes(model, layout, on: &canvas)
     }
     Footer.draw(model, layout, on: &canvas)
     PaletteView.draw(model, layout, on: &canvas)
@@ -30,6 +30,7 @@ private func drawPanes(_ model: Model, _ layout: ScreenLayout, on canvas: inout 
     }
     if layout.detail.height > 0 { DetailView.draw(model, layout.detail, on: &canvas) }
     if model.tab == .events { EventsView.draw(model, layout.body, on: &canvas) }
+    if model.tab == .output { OutputView.draw(model, layout.body, on: &canvas) }
     guard layout.isComposite else { return }
     var title = Line()
     if let socket = model.selected {

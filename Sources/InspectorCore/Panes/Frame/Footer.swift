@@ -112,13 +112,13 @@ package enum Footer {
             let rules = model.selected.map { model.replies(for: $0) } ?? []
             guard let rule = rules.first else { return "" }
             return "auto-reply: " + rule.words + (rules.count > 1 ? ", +\(rules.count - 1) more" : "")
-        case .start, .detail: return ""
+        case .start, .detail, .output: return ""
         }
     }
 
     /// What of the host is not seen.
     private static func hidden(_ model: Model) -> String? {
-        guard model.shared.showsHost else { return nil }
+        guard model.shared.showsHost || model.shared.showsCapture else { return nil }
         let summary = model.shared.summary
         let owners = HiddenOwners.text(summary.hiddenOwners, names: summary.hiddenNames).map { "owners hidden: \($0)" }
         let missing = model.shared.programs.compactMap(\.missing).first.map { "not seen: \($0)" }

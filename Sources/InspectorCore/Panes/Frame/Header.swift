@@ -27,7 +27,7 @@ package enum Header {
         if without < 5 || moment?.shown == nil { append(model.shared.programs, to: &line, model) }
         line.pad(to: isNarrow ? 10 : 20)
         if let moment, let shown = moment.shown {
-            appendRewound(shown, of: moment, withEnd: without < 6, to: &line, model)
+            appendRewound(shown, of: moment, without: without, to: &line, model)
         } else if let frozen = model.shared.frozen {
             line.append("FROZEN +\(model.log.next - min(frozen.nextEvent, model.log.next))", Style(.warn))
         } else if model.shared.latest == nil {
@@ -40,10 +40,21 @@ package enum Header {
         } else {
             line.append("LIVE", Style(.lit))
             if without < 1, let rate = model.shared.cadence.perSecond { line.append(" \(rate)Hz", Style(.dim)) }
+            if without < 2, let moment, moment.isLive {
+                let reach = Format.duration(.nanoseconds(moment.last - moment.first))
+                line.append(" back \(reach)", moment.dropped > 0 ? Style(.warn) : Style(.dim))
+            }
         }
+        let lost = model.shared.droppedPackets
+        if lost > 0 { line.append("  \(lost) packets lost", Style(.bad, [.bold])) }
         if let recording = model.shared.recording {
             line.append("  ")
             line.append(recording.chip, Style(recording.dropped > 0 ? .warn : .lit, [.bold]))
+        }
+        if let child = model.shared.child {
+            line.append("  ")
+            let role: Role = child.ending == nil ? .lit : child.ending == .exit(0) ? .dim : .warn
+            model.sanitizer.append(child.chip, Style(role), to: &line)
         }
         if model.shared.showsHost { return host(model, line) }
         guard without < 4 else { return line }
@@ -57,14 +68,17 @@ package enum Header {
         return line
     }
 
-    /// `REWIND 00:12.480 / 03:00.000 x1`
+    /// `REWIND 00:12.480 / 03:00.000 x1`, and of a live run from where on it is kept, if not from its beginning.
     private static func appendRewound(
-        _ shown: Int64, of moment: SnapshotMoment, withEnd: Bool, to line: inout Line, _ model: Model
+        _ shown: Int64, of moment: SnapshotMoment, without: Int, to line: inout Line, _ model: Model
     ) {
-        line.append("REWIND \(InstantText.text(shown - moment.first))", Style(.warn, [.bold]))
-        if withEnd { line.append(" / \(InstantText.text(moment.last - moment.first))", Style(.warn)) }
+        line.append("REWIND \(InstantText.text(shown - moment.origin))", Style(.warn, [.bold]))
+        if without < 6 { line.append(" / \(InstantText.text(moment.last - moment.origin))", Style(.warn)) }
         let isPlaying = model.isPlaying
         line.append(" \(model.shared.rewind?.pace ?? "x1")", isPlaying ? Style(.lit) : Style(.dim))
+        guard moment.first > moment.origin, without < 4 else { return }
+        let isShort = moment.dropped > 0
+        line.append(" from \(InstantText.text(moment.first - moment.origin))", isShort ? Style(.warn) : Style(.dim))
     }
 
     /// How many sockets there are, and what of them is hidden.
@@ -116,6 +130,9 @@ package enum Header {
                 model.naming(model.events.cursor == nil ? "following ({follow})" : "not following ({follow})"),
                 Style(.dim))
             return line
+        case .output:
+            let isFollowing = model.output.top == nil
+            return Line(model.naming(isFollowing ? "following ({follow})" : "not following ({follow})"), Style(.dim))
         }
     }
 

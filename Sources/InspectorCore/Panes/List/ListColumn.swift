@@ -91,11 +91,13 @@ package struct ListColumn: Sendable {
         fixed("state", "STATE", "TCP's state") { socket, _, _ in .text(socket.stateWord) },
         fixed("peer", "PEER", "the other end") { socket, _, _ in .text(socket.peerText) },
         fixed("reading", "READING", "the current read") { socket, _, _ in
+            if let ends = socket.ends { return CapturedWords.program(ends.local).map { .text($0) } }
             let done = socket.reading.current.map { Double($0.done) }
             return number(done ?? (socket.unreadBytes > 0 ? Double(socket.unreadBytes) : nil))
         },
         fixed("writing", "WRITING", "the current write") { socket, _, _ in
-            number(socket.writing.pendingBytes > 0 ? Double(socket.writing.pendingBytes) : nil)
+            if let ends = socket.ends { return CapturedWords.program(ends.peer).map { .text($0) } }
+            return number(socket.writing.pendingBytes > 0 ? Double(socket.writing.pendingBytes) : nil)
         },
         fixed("rx", "RX/s", "bytes received a second", right: true) { socket, _, _ in number(socket.receiveRate) },
         fixed("tx", "TX/s", "bytes sent a second", right: true) { socket, _, _ in number(socket.sendRate) },

@@ -29,41 +29,59 @@ struct ListRow {
         put(columns.state, safe((pair?.worst ?? socket).stateWord, base))
         let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
         if let pair, isLive {
-            put(columns.pair, PairWords(model: model, pair: pair, style: peer).ends(width: columns.pair.width))
+            let words = PairWords(model: model, pair: pair, style: peer)
+            put(columns.pair, words.live(width: columns.pair.width))
             put(columns.writing, queued(pair))
+        } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
+            put(columns.pair, words.ends(width: columns.pair.width))
+            put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
         } else if let pair {
             put(closedPair.ends, PairWords(model: model, pair: pair, style: peer).ends(width: closedPair.ends.width))
         } else {
             put(columns.peer, Shorten.address(socket.peerText, to: columns.peer.width, peer, model))
         }
-        if !isLive, let ending = ending {
+        if let ends = socket.ends, isLive || ends != CapturedEnds() {
+            put(columns.reading, program(ends.local, columns.reading.width))
+            put(columns.writing, program(ends.peer, columns.writing?.width ?? 0))
+            right(columns.receiveRate, isLive ? Format.rate(socket.receiveRate) : total(socket.received), .received)
+            right(columns.sendRate, isLive ? Format.rate(socket.sendRate) : total(socket.sent), .sent)
+        } else if !isLive, let ending = ending {
             let place = pair == nil ? columns.reason : closedPair.reason
             let line = safe(Self.fitted(ending, to: place.width), .closed)
             put(place, line.clippedAfterWord(to: place.width, model.glyphs))
-            let sigma = String(model.glyphs.sigma)
-            right(columns.receiveRate, sigma + Format.bytes(socket.received), .closed)
-            right(columns.sendRate, sigma + Format.bytes(socket.sent), .closed)
+            let isClient = socket.datagrams?.client != nil
+            right(columns.receiveRate, total(isClient ? socket.sent : socket.received), .closed)
+            right(columns.sendRate, total(isClient ? socket.received : socket.sent), .closed)
         } else {
-            if pair == nil {
+            if pair == nil, socket.datagrams?.client == nil {
                 put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
                 put(
                     columns.writing,
                     ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
             }
-            right(columns.receiveRate, Format.rate(socket.receiveRate), .received)
-            right(columns.sendRate, Format.rate(socket.sendRate), .sent)
+            right(columns.receiveRate, Format.rate(socket.inRate), .received)
+            right(columns.sendRate, Format.rate(socket.outRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
+        if let mark = warningMark { put(columns.warnings, mark) }
+        guard isSelected else { return }
+        canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+    }
+
+    private var warningMark: Line? {
         let findings = legs.flatMap { model.shared.findings[$0] }
+        if findings.contains(where: { $0.severity == .critical }) { return Line("!!", Style(.bad, [.bold])) }
         let found = findings.count { $0.severity > .note }
-        if findings.contains(where: { $0.severity == .critical }) {
-            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
-        } else if found > 0 {
-            put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
-        }
-        if isSelected {
-            canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
-        }
+        return found > 0 ? Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])) : nil
+    }
+
+    private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }
+
+    /// The program at an end of a connection that is captured.
+    private func program(_ end: CapturedEnds.End?, _ width: Int) -> Line {
+        guard let program = CapturedWords.program(end) else { return safe("-", .dim) }
+        // Its name is worth more than half of its number.
+        return safe(Shorten.fitting([program, String(program.prefix { $0 != "[" })], in: width), base)
     }
 
     private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }

@@ -26,11 +26,14 @@ package enum ListView {
         let text =
             model.shown == nil
             ? "  waiting for the first snapshot"
-            : model.naming("  no sockets yet: {connect} connects, {listen} listens")
+            : model.shared.showsCapture
+                ? "  nothing has passed yet" : model.naming("  no sockets yet: {connect} connects, {listen} listens")
         canvas.draw(Line(text, Style(.dim)), row: 1, in: rect, model.glyphs)
     }
 
     private static func heading(_ model: Model, _ columns: ListColumns, _ rect: Rect, on canvas: inout Canvas) {
+        // Of reads and writes of others nothing is known: who they are stands there.
+        let captured = model.shared.showsCapture ? ["peer": "ADDRESS", "reading": "CLIENT", "writing": "SERVER"] : [:]
         func put(_ place: ListColumns.Column?, _ name: String) {
             guard let place, let column = ListColumn.named(name) else { return }
             let isSorted = name == model.list.sorting.name
@@ -38,7 +41,7 @@ package enum ListView {
                 name == "warnings"
                 ? column.title
                 : Format.padded(
-                    column.title, to: place.width, right: column.alignsRight)
+                    captured[name] ?? column.title, to: place.width, right: column.alignsRight)
             let line = Line(title, Style(.heading, isSorted ? [.bold, .underline] : []))
             canvas.draw(line, x: rect.x + place.x, y: rect.y, width: place.width, model.glyphs)
         }

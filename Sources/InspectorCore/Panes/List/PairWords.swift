@@ -7,6 +7,19 @@ struct PairWords {
     let pair: RelayPair
     let style: Style
 
+    init(model: Model, pair: RelayPair, style: Style) { (self.model, self.pair, self.style) = (model, pair, style) }
+
+    /// The client of a relay of datagrams and the server, between which one socket is; `nil`: it is not such a socket.
+    init?(association socket: SocketSnapshot, model: Model, style: Style) {
+        guard let client = socket.datagrams?.client else { return nil }
+        var leg = SocketSnapshot(
+            id: SocketID(.max), role: .accepted, phase: socket.phase, target: "", opened: socket.opened)
+        leg.peer = client
+        var socket = socket
+        socket.target = socket.peer?.description ?? socket.target
+        self.init(model: model, pair: RelayPair(client: leg, server: socket), style: style)
+    }
+
     private struct End {
         var address: String
         /// Empty: not on this host, or not known.
@@ -25,6 +38,17 @@ struct PairWords {
             return program.isEmpty ? address : name + port
         }
         var least: String { program.isEmpty ? address : name }
+    }
+
+    /// Both ends, and whether the server gets another head than the client sent, which is said before addresses are.
+    func live(width: Int) -> Line {
+        guard pair.client.relay?.isHeadRewritten == true else { return ends(width: width) }
+        let mark = Line("  head rewritten", Style(.warn))
+        let room = width - mark.width
+        guard room >= 10 else { return ends(width: width) }
+        var line = ends(width: room)
+        line.append(mark)
+        return line
     }
 
     func ends(width: Int) -> Line {

@@ -27,7 +27,7 @@ package struct ByteRows {
     /// The first `limit` rows, and how many bytes they show.
     package func rows(_ bytes: [UInt8], limit: Int) -> (rows: [Line], shown: Int) {
         switch mode {
-        case .text, .auto: text(bytes, limit: limit)
+        case .text, .auto, .dissected: text(bytes, limit: limit)
         case .hexText: hex(bytes, limit: limit)
         case .escaped: escaped(bytes, limit: limit)
         }

@@ -7,11 +7,13 @@ package enum ViewMode: String, Hashable, Sendable, CaseIterable {
     case text
     case hexText = "hex+text"
     case escaped
+    /// What another program makes of it.
+    case dissected
 
     /// The next one for somebody who sees bytes as `automatic` shows them: first the other one of text and hex.
-    func next(after automatic: ViewMode) -> ViewMode {
+    func next(after automatic: ViewMode, dissects: Bool) -> ViewMode {
         let other = automatic == .hexText ? ViewMode.text : .hexText
-        let ring = [ViewMode.auto, other, .escaped, automatic]
+        let ring = [ViewMode.auto, other, .escaped, automatic] + (dissects ? [.dissected] : [])
         return ring[((ring.firstIndex(of: self) ?? 0) + 1) % ring.count]
     }
 
@@ -65,6 +67,8 @@ package enum BlockKey: Hashable, Sendable {
     case closed
     /// A line that stands there while nothing has passed.
     case waiting(Int)
+    /// A line about the dissecting.
+    case remark(Int)
 }
 
 /// A line of the traffic pane.

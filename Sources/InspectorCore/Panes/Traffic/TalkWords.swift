@@ -32,6 +32,9 @@ package enum TalkWords {
         if let webSocket = socket.ownWebSocket, [.closing, .refused, .closed].contains(webSocket.stage) {
             return "closing: nothing is sent after a Close"
         }
+        if let passing = socket.passingWebSocket?.traffic, socket.linked != nil, passing.closeSent != nil {
+            return "a Close went out: no message can follow it"
+        }
         if socket.isWriteShut { return "we sent FIN; nothing can be written any more" }
         if socket.phase == .lingering { return "closing: waiting for the peer's FIN" }
         if socket.flags.contains(.forbidReadsWrites) { return "closing when its queues are empty" }

@@ -5,7 +5,7 @@ extension TrafficDocument {
     /// that is what somebody who follows wants to see.
     func folding(_ piece: Piece) -> (head: Int, tail: Int, whole: Int) {
         switch piece.mode {
-        case .auto, .text, .escaped: (20, 20, 60)
+        case .auto, .text, .escaped, .dissected: (20, 20, 60)
         case .hexText: mode == .auto ? (8, 2, 16) : (2, 0, 4)
         }
     }
@@ -25,7 +25,8 @@ extension TrafficDocument {
 
     private func layOut(_ block: Block) -> [Line] {
         switch block.content {
-        case .item(let item, let gap): itemLines(item, gap)
+        case .item(let item, let gap):
+            dissection.map { dissectedLines(item, gap, $0) } ?? itemLines(item, gap)
         case .note(let event): rows(noteLine(event))
         case .lost(let count): mark("! \(count) events lost (buffer full)", Style(.warn))
         case .hidden(let count):
@@ -129,6 +130,7 @@ extension TrafficDocument {
 
     /// `! 2990 items with 187M received here were not kept`
     private static func skipped(_ item: TrafficItem, _ count: UInt64) -> String {
+        if count == 0 { return "! \(Format.size(item.skipped)) missing here" }
         let noun = count == 1 ? "item" : "items"
         let amount = item.skipped > 0 ? " with \(Format.size(item.skipped))" : ""
         return "! \(count) \(noun)\(amount) not kept here"
@@ -185,7 +187,8 @@ extension TrafficDocument {
 
     /// `write 18 B, done in 0.2ms`, `length 4096, 1024 so far`, `any, 312 B`.
     private static func words(_ item: TrafficItem) -> String {
-        switch (item.direction, item.state) {
+        if item.done == 0, item.skipped > 0 { return "nothing after it" }
+        return switch (item.direction, item.state) {
         case (.sent, .complete(let after)):
             "write \(item.done) B, done" + (after > .zero ? " in \(Format.duration(after))" : "")
         case (.sent, .inProgress):

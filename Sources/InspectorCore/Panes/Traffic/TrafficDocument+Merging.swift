@@ -23,6 +23,8 @@ extension TrafficDocument {
                 if let next, item.sequence > next {
                     let count = item.sequence - next
                     blocks.append(Block(key: .skipped(item.sequence), content: .skipped(item, count)))
+                } else if item.skipped > 0, next != nil || item.sequence == 0 {
+                    blocks.append(Block(key: .skipped(item.sequence), content: .skipped(item, 0)))
                 }
                 next = item.sequence &+ 1
                 if let address = item.address, askers[address] == nil { askers[address] = item.direction }

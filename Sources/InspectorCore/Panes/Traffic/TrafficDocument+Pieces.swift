@@ -21,7 +21,7 @@ extension TrafficDocument {
 
     /// Whether an item is shown in parts, so that a screen of it costs no more than that of a short one.
     func isInParts(_ item: TrafficItem) -> Bool {
-        expanded.contains(item.sequence) && item.keptBytes > 2 * Self.partLength
+        dissection == nil && expanded.contains(item.sequence) && item.keptBytes > 2 * Self.partLength
     }
 
     /// The beginning of a message and, where the middle is not kept, its end. Apart, the head of an HTTP message is shown
@@ -108,7 +108,7 @@ extension TrafficDocument {
     /// another block.
     func line(of offset: Int, in block: Block) -> Int? {
         switch block.content {
-        case .item(let item, _) where !isInParts(item):
+        case .item(let item, _) where dissection == nil && !isInParts(item):
             var line = headLines(item).count
             for piece in pieces(of: item) {
                 if piece.beginsAtGap { line += 1 }
@@ -136,7 +136,7 @@ extension TrafficDocument {
 
     /// Whether an item must be shown whole so that all of its bytes are in sight.
     func isFolded(_ item: TrafficItem) -> Bool {
-        !expanded.contains(item.sequence)
+        dissection == nil && !expanded.contains(item.sequence)
             && pieces(of: item).contains { piece in
                 let whole = folding(piece).whole
                 return layout(piece, item).rows(piece.bytes, limit: whole + 1).rows.count > whole

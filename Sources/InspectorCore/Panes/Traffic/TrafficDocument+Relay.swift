@@ -13,7 +13,9 @@ extension TrafficDocument {
     /// Whether an item of a relayed connection goes to the server. The client's leg receives from the client, the
     /// server's leg sends for it.
     func goesToServer(_ item: TrafficItem) -> Bool? {
-        guard let socket, let linked = socket.linked else { return nil }
+        guard let socket else { return nil }
+        if socket.datagrams?.client != nil { return item.direction == .sent }
+        guard let linked = socket.linked else { return nil }
         return (item.direction == .received) == (socket.id < linked)
     }
 

@@ -8,7 +8,7 @@ package struct TrafficDocument {
         case item(TrafficItem, Gap?)
         /// A part of a long item that is shown whole.
         case part(TrafficItem, Piece)
-        /// Items before this one that were dropped for room, so many.
+        /// Items before this one that were dropped for room, so many; 0: bytes before it are not in the capture.
         case skipped(TrafficItem, UInt64)
         /// Bytes that passed before traffic was kept.
         case unseen(UInt64)
@@ -37,6 +37,8 @@ package struct TrafficDocument {
 
     package private(set) var blocks: [Block]
     let laidOut = LaidOut()
+    /// What another program makes of the items, where they are shown so.
+    let dissection: Dissection?
     package let mode: ViewMode
     package let width: Int
     package let clock: WallClock
@@ -54,7 +56,8 @@ package struct TrafficDocument {
 
     /// The traffic of the selected connection as the model knows it.
     package init(_ model: Model, width: Int) {
-        mode = model.traffic.viewMode
+        mode = model.traffic.viewMode == .dissected ? .auto : model.traffic.viewMode
+        dissection = model.showsDissection && model.whyNotDissected == nil ? model.dissection : nil
         self.width = width
         clock = model.shownClock
         sanitizer = model.sanitizer
@@ -82,6 +85,10 @@ package struct TrafficDocument {
             for (index, text) in TalkWords.empty(model).enumerated() {
                 blocks.append(Block(key: .waiting(index), content: .waiting(text)))
             }
+        }
+        let remarks = model.showsDissection ? Self.remarks(model) : []
+        for (index, text) in remarks.enumerated() {
+            blocks.append(Block(key: .remark(index), content: .waiting(text)))
         }
         if let closed = model.selected?.closed { blocks.append(Block(key: .closed, content: .closed(closed))) }
         self.blocks = blocks

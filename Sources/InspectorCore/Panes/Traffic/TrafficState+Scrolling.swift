@@ -24,7 +24,7 @@ extension TrafficState {
 
     /// Shows bytes the next way, beginning with what the item at the cursor is not shown as.
     mutating func cycleView(in document: TrafficDocument) {
-        viewMode = viewMode.next(after: automaticView(in: document))
+        viewMode = viewMode.next(after: automaticView(in: document), dissects: true)
     }
 
     /// What the item at the cursor, or the last one, is shown as where nothing else is asked for.

@@ -246,6 +246,12 @@ struct FrameObserver: ~Copyable {
     var awaiting: WebSocketParserState { failure == nil && close == nil ? decoder.awaiting : .nothing }
 
     /// The message that is half there.
+    /// Where a message of another could go out, from the last byte on that was looked at; `nil`: nowhere any more.
+    var seam: FrameSeam? {
+        guard failure == nil, close == nil else { return nil }
+        return FrameSeam(decoder, frame: frame, isMessageOpen: receiving != nil)
+    }
+
     var receiving: WebSocketMessageProgress? { failure == nil ? assembler.progress : nil }
 
     /// The frame at hand, header included.

@@ -20,7 +20,7 @@ package struct WebSocketObserver: ~Copyable {
     /// What a client may say behind its request, before the answer is there.
     private static let earlyLimit = 65_536
 
-    let role: WebSocketRole
+    package let role: WebSocketRole
     private let keepsTraffic: Bool
     private let inflatedLimit: Int
     private let accept: @Sendable (String) -> String
@@ -71,6 +71,9 @@ package struct WebSocketObserver: ~Copyable {
 
     /// Whether there is nothing to be seen here, and never will be.
     package var isBlind: Bool { if case .over = stage { request == nil } else { false } }
+
+    /// Where a message of another could go out, from the last byte on that went out; `nil`: nowhere.
+    package var sentSeam: FrameSeam? { isOpen ? sent.seam : nil }
 
     /// Whether what passes is frames.
     package var isOpen: Bool { if case .open = stage { true } else { false } }

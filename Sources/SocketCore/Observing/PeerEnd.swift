@@ -1,7 +1,5 @@
-import SocketCore
-
 /// The other end of a connection, where it is on this host.
-package struct PeerEnd: Hashable, Sendable {
+package struct PeerEnd: Hashable, Sendable, Codable {
     /// The program that has it open; nil: the kernel does not say.
     package var program: Program?
     /// Bytes that it has not read; nil: the kernel does not say.
@@ -18,7 +16,7 @@ package struct PeerEnd: Hashable, Sendable {
     package var waiting: [Waiting] = []
 
     /// A connection that waits to be accepted.
-    package struct Waiting: Hashable, Sendable {
+    package struct Waiting: Hashable, Sendable, Codable {
         /// Where it comes from.
         package var peer: String
         /// The program there, where it is on this host.
@@ -34,7 +32,7 @@ package struct PeerEnd: Hashable, Sendable {
     }
 
     /// Who has a socket open, and as what.
-    package struct Program: Hashable, Sendable {
+    package struct Program: Hashable, Sendable, Codable {
         package var process: Int
         package var name: String
         package var descriptor: Int32

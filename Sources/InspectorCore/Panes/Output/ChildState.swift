@@ -1,0 +1,118 @@
+import SocketCore
+
+/// How a program ended.
+package enum ChildEnding: Hashable, Sendable {
+    case exit(Int32)
+    case signal(Int32)
+    /// It was not started: why, as a sentence, and the status that a shell would have.
+    case notStarted(String, status: Int32)
+
+    package var wasStarted: Bool { if case .notStarted = self { false } else { true } }
+
+    /// What this program ends with: what a shell says of that program.
+    package var status: Int32 {
+        switch self {
+        case .exit(let status): status
+        case .signal(let number): 128 + number
+        case .notStarted(_, let status): status
+        }
+    }
+}
+
+/// The program that runs through the relay.
+package struct ChildState: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
+        case starting
+        case running(process: Int)
+        /// `connections`: how many it made through the relay.
+        case ended(ChildEnding, process: Int?, connections: Int)
+    }
+
+    package var name: String
+    /// Which proxies it was offered.
+    package var via: RunRequest.Via
+    package var phase = Phase.starting
+
+    package init(name: String, via: RunRequest.Via, phase: Phase = .starting) {
+        (self.name, self.via, self.phase) = (name, via, phase)
+    }
+
+    package var isRunning: Bool { if case .running = phase { true } else { false } }
+
+    package var ending: ChildEnding? { if case .ended(let ending, _, _) = phase { ending } else { nil } }
+
+    package var process: Int? {
+        switch phase {
+        case .starting: nil
+        case .running(let process): process
+        case .ended(_, let process, _): process
+        }
+    }
+
+    /// `curl[77]`
+    package var title: String { process.map { "\(name)[\($0)]" } ?? name }
+
+    /// `curl[77] runs`, `curl exit 3`, `curl killed by TERM`
+    package var chip: String {
+        switch phase {
+        case .starting: "\(name) starts"
+        case .running: "\(title) runs"
+        case .ended(.exit(let status), _, _): "\(name) exit \(status)"
+        case .ended(.signal(let number), _, _): "\(name) killed by \(SignalWords.name(number))"
+        case .ended(.notStarted, _, _): "\(name) not started"
+        }
+    }
+
+    /// How it ended, as a sentence; `nil` while it has not.
+    package var farewell: String? {
+        guard case .ended(let ending, _, let connections) = phase else { return nil }
+        let how: String
+        switch ending {
+        case .exit(let status): how = "\(title) ended with status \(status)"
+        case .signal(let number): how = "\(title) was killed by \(SignalWords.name(number))"
+        case .notStarted(let sentence, _): return sentence
+        }
+        guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
+        return "\(how) without a connection: it made none, or heeds no proxy variable"
+            + (via == .socks ? "; try --via http" : "")
+    }
+
+    /// Whether it ended and this program saw nothing of what it did.
+    package var wasUnseen: Bool {
+        switch phase {
+        case .ended(.notStarted, _, _): false
+        case .ended(_, _, let connections): connections == 0
+        case .starting, .running: false
+        }
+    }
+}
+
+/// The names of signals.
+package enum SignalWords {
+    /// Those that a user sends to a program from here.
+    package static let sent: [(name: String, number: Int32)] = [
+        ("INT", 2), ("TERM", 15), ("KILL", 9), ("HUP", 1), ("USR1", 10), ("USR2", 12), ("STOP", 19), ("CONT", 18),
+    ]
+
+    private static let others: [(name: String, number: Int32)] = [
+        ("QUIT", 3), ("ILL", 4), ("TRAP", 5), ("ABRT", 6), ("BUS", 7), ("FPE", 8), ("SEGV", 11), ("PIPE", 13),
+        ("ALRM", 14), ("XCPU", 24), ("XFSZ", 25), ("SYS", 31),
+    ]
+
+    /// `TERM`, or `signal 40` if it has no name here. The numbers are those of Linux on x86 and Arm.
+    package static func name(_ number: Int32) -> String {
+        (sent + others).first { $0.number == number }?.name ?? "signal \(number)"
+    }
+}
+
+/// What is new of the program that runs.
+package struct ChildNews: Hashable, Sendable {
+    package var state: ChildState
+    /// What it wrote since the last news, and how many bytes before that were dropped.
+    package var output: [UInt8]
+    package var dropped: Int
+
+    package init(_ state: ChildState, output: [UInt8] = [], dropped: Int = 0) {
+        (self.state, self.output, self.dropped) = (state, output, dropped)
+    }
+}

@@ -1,0 +1,39 @@
+import SocketCore
+
+/// The words for a connection whose packets are captured. Its client is `local`, its server is `peer`.
+package enum CapturedWords {
+    /// `api.py[4711]+3`; `nil`: not known.
+    static func program(_ end: CapturedEnds.End?) -> String? {
+        end.flatMap { $0.host.program == nil ? nil : $0.host.programText }
+    }
+
+    /// How it ended: an end that sends FIN first closes it.
+    package static func ending(_ record: CloseRecord) -> String {
+        switch record.error?.reason {
+        case nil: "client closed first (FIN)"
+        case .closedByPeer: "server closed first (FIN)"
+        default: "reset (RST)"
+        }
+    }
+
+    /// `unread 125K  unsent 0  asks send 48M for 7s`
+    static func queues(_ end: CapturedEnds.End?) -> [(text: String, role: Role)] {
+        guard let host = end?.host else { return [("unread -", .dim), ("unsent -", .dim)] }
+        var words: [(text: String, role: Role)] = [
+            ("unread \(host.unreadText ?? "-")", host.unread ?? 0 > 0 ? .warn : .dim),
+            ("unsent \(host.unsentText ?? "-")", host.unsent ?? 0 > 0 ? .sent : .dim),
+        ]
+        if let asks = host.asks {
+            words.append(("asks \(asks)" + (host.asksFor.map { " for \(Format.duration($0))" } ?? ""), .plain))
+        }
+        return words
+    }
+}
+
+extension Shared {
+    /// Whether all that is listed passes on an interface and is captured.
+    package var showsCapture: Bool { !programs.isEmpty && programs.allSatisfy(\.isCapture) }
+
+    /// Packets that the kernel lost.
+    var droppedPackets: UInt64 { programs.reduce(0) { $0.saturatingAdd($1.dropped ?? 0) } }
+}

@@ -1,0 +1,20 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    static let captureCommand = Printer(
+        name: "capture", operands: "[FILTER]", help: "packets of an interface, live, as tcpdump filters"
+    ) { (words, request) throws(UsageError) in
+        request.invocation.capture.filter = words.joined(separator: " ")
+        request.invocation.opening = [.capture]
+        (request.invocation.report.span, request.invocation.host.span) = (request.invocation.host.span, nil)
+        return nil
+    }
+
+    static let captureOptions: [Option] = [
+        Option(name: "-i", value: "IFACE", commands: ["capture"], help: "the interface; lo by default, any: all") {
+            (name, request) throws(UsageError) in
+            request.invocation.capture.interface = name
+        }
+    ]
+}

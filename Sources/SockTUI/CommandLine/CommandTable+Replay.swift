@@ -1,0 +1,143 @@
+import InspectorCore
+import SocketKit
+
+/// A recorded session, the server that is to get it again, and how.
+struct ReplayRequest: Equatable {
+    var file = ""
+    var filter = Filter()
+    /// As the user wrote it.
+    var address = ""
+    var endpoint = Endpoint.tcp(host: "", port: 0)
+    var tls: TLSSettings?
+    var pace = ReplayPace.times(1)
+    var match: ReplayMatch?
+    var holes: [HoleRule] = []
+    /// How the holes were written, for what is wrong with them.
+    var holeTexts: [String] = []
+    /// How long a byte that is expected may take beyond what it took in the recording.
+    var patience = Duration.seconds(10)
+    var isJSON = false
+    /// Of a sweep: the pause in a cut, the connections at once, and which exchange, counted from 1.
+    var pause = Duration.milliseconds(20)
+    var parallel = 16
+    var exchange = 1
+}
+
+extension CommandTable {
+    static let replayCommands: [Printer] = [
+        Printer(
+            name: "replay", operands: "FILE [FILTER]", help: "play a recorded client; compare the answers"
+        ) { (words, request) throws(UsageError) in
+            try request.notePlayed("replay", words)
+            return .replay(request.replay)
+        },
+        Printer(
+            name: "sweep", operands: "FILE [FILTER]", help: "cut a recorded request everywhere; compare"
+        ) { (words, request) throws(UsageError) in
+            try request.notePlayed("sweep", words)
+            return .sweep(request.replay)
+        },
+    ]
+
+    private static let both: Set<String> = ["replay", "sweep"]
+    private static let playing: Set<String> = ["replay"]
+    private static let sweeping: Set<String> = ["sweep"]
+
+    static let replayOptions: [Option] = [
+        Option(name: "--connect", value: "ADDRESS", commands: both, help: "the server, as for socktui connect") {
+            (text, request) throws(UsageError) in request.replay.address = text
+        },
+        Option(name: "--pace", value: "PACE", commands: playing, help: "recorded, x10 for ten times as fast, or asap") {
+            (text, request) throws(UsageError) in
+            guard let pace = ReplayPace.parse(text) else {
+                throw UsageError("--pace", "\(text) is not a pace; write recorded, x10 or asap")
+            }
+            request.replay.pace = pace
+        },
+        Option(name: "--match", value: "HOW", commands: playing, help: "what must be equal: exact, length or pattern") {
+            (text, request) throws(UsageError) in
+            guard let match = ReplayMatch(rawValue: text) else {
+                let words = Spelling.alternatives(ReplayMatch.allCases.map(\.rawValue))
+                throw UsageError("--match", "\(text) is not one of them; write \(words)")
+            }
+            request.replay.match = match
+        },
+        Option(name: "--hole", value: "HOLE", commands: playing, help: "may differ: offsets 17-23, or 'Date: *\\r\\n'")
+        {
+            (text, request) throws(UsageError) in
+            do throws(HoleRule.Problem) {
+                request.replay.holes.append(try HoleRule.parse(text))
+                request.replay.holeTexts.append(text)
+            } catch {
+                throw UsageError("--hole", "\(text) \(error.sentence)")
+            }
+        },
+        Option(name: "--within", value: "TIME", commands: both, help: "how late an answer may be; 10s") {
+            (text, request) throws(UsageError) in request.replay.patience = try duration(text, "--within")
+        },
+        Option(name: "--pause", value: "TIME", commands: sweeping, help: "between the parts of a request; 20ms") {
+            (text, request) throws(UsageError) in request.replay.pause = try duration(text, "--pause")
+        },
+        Option(name: "--parallel", value: "N", commands: sweeping, help: "connections at once; 16") {
+            (text, request) throws(UsageError) in
+            guard let number = Int(text), (1...1_024).contains(number) else {
+                throw UsageError("--parallel", "\(text) is not a number of connections; write 1 to 1024")
+            }
+            request.replay.parallel = number
+        },
+        Option(name: "--exchange", value: "N", commands: sweeping, help: "which request of the session; 1") {
+            (text, request) throws(UsageError) in
+            guard let number = Int(text), number >= 1 else {
+                throw UsageError("--exchange", "\(text) is not the number of an exchange; the first is 1")
+            }
+            request.replay.exchange = number
+        },
+    ]
+}
+
+extension CommandTable.Request {
+    fileprivate mutating func notePlayed(_ name: String, _ words: [String]) throws(UsageError) {
+        guard let file = words.first, !replay.address.isEmpty else {
+            throw UsageError(
+                name,
+                words.isEmpty
+                    ? "needs a file, as in socktui \(name) session.pcapng --connect localhost:6379"
+                    : "needs a server, as in --connect localhost:6379")
+        }
+        replay.file = file
+        let text = words.dropFirst().joined(separator: " ")
+        switch Filter.parse(text) {
+        case .success(let filter): replay.filter = filter
+        case .failure(let failure): throw UsageError(text, failure.message)
+        }
+        if replay.match == nil { replay.match = replay.holes.isEmpty ? .exact : .pattern }
+        if replay.match == .pattern, replay.holes.isEmpty {
+            throw UsageError("--match pattern", "needs --hole with what may differ")
+        }
+        if replay.match != .pattern, !replay.holes.isEmpty {
+            throw UsageError("--hole", "goes with --match pattern only")
+        }
+        for (isThere, option) in [(isOnce, "--once"), (script != nil, "--script")] where isThere {
+            throw UsageError(option, "does not go with \(name)")
+        }
+        replay.isJSON = isJSON
+        try noteServer()
+    }
+
+    private mutating func noteServer() throws(UsageError) {
+        let text = replay.address
+        let target: OpenTarget
+        do throws(EndpointError) {
+            target = try OpenTarget.parse(text)
+            replay.tls = try settings(for: target, text, listens: false)
+        } catch {
+            throw UsageError("--connect", "\(error.text): \(error.problem)")
+        }
+        guard case .stream(let endpoint, _) = target else {
+            throw UsageError("--connect", "\(text): streams only; write host:port, unix:/path or tls://host:port")
+        }
+        replay.endpoint = endpoint
+        // No user is there to ask.
+        replay.tls?.judge = .library
+    }
+}

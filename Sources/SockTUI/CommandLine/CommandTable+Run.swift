@@ -1,0 +1,27 @@
+import InspectorCore
+import SocketCore
+
+extension CommandTable {
+    static let runCommand = Command(
+        name: "run", operands: "[--] CMD ARG...", help: "run CMD, its connections through a relay",
+        takesProgram: true, example: "-- curl http://localhost:8080/"
+    ) {
+        (words, request) throws(EndpointError) in
+        var run = request.run
+        (run.arguments, run.timeout) = (words, request.timeout)
+        return .run(run)
+    }
+
+    static let runOptions: [Option] = [
+        Option(name: "--via", value: "PROXY", commands: ["run"], help: "offer CMD a proxy: http, socks or both") {
+            (text, request) throws(UsageError) in
+            guard let via = RunRequest.Via(rawValue: text) else {
+                throw UsageError("--via", "\(text) is not a kind of proxy; write http, socks or both")
+            }
+            request.run.via = via
+        },
+        Option(name: "--stdin", value: "FILE", commands: ["run"], help: "CMD's standard input; /dev/null by default") {
+            (path, request) throws(UsageError) in request.run.input = path
+        },
+    ]
+}

@@ -1,0 +1,81 @@
+import Glibc
+import InspectorCore
+import SocketKit
+
+/// Why a command with a file cannot be carried out, and its exit status.
+struct Refusal: Error {
+    var sentence: String
+    var status: Int32 = 1
+}
+
+/// A recording or capture of which some sessions are chosen.
+struct CaptureFile {
+    var path: String
+    var filter: Filter
+
+    private static let chunk = 1 << 20
+
+    /// The sessions that the filter lists, one at least, and when the file begins.
+    func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?) {
+        var index = ExportIndex()
+        try read { bytes throws(CaptureError) in try index.take(bytes) }
+        let rows = chosen(index.rows)
+        guard !rows.isEmpty else {
+            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter"))
+        }
+        return (rows, index.start)
+    }
+
+    /// The only one of these; several are listed for the user to choose from.
+    func one(of rows: [ExportRow]) throws(Refusal) -> ExportRow {
+        guard rows.count == 1, let row = rows.first else {
+            let list = rows.prefix(50).map { "\n  " + $0.words }.joined()
+            let more = rows.count > 50 ? "\n  and \(rows.count - 50) more" : ""
+            throw Refusal(
+                sentence: "\(path): \(rows.count) sessions match, and this is of one; name it as in id:1" + list + more,
+                status: 2)
+        }
+        return row
+    }
+
+    /// What was said in a session; `whenCut`: what to do where that is too much.
+    func conversation(
+        of row: ExportRow, _ selection: PacketSelection, whenCut: String
+    ) throws(Refusal) -> ExportedConversation {
+        var reader = ExportedConversation.Reader(selection)
+        try read { bytes throws(CaptureError) in try reader.take(bytes) }
+        let conversation = reader.finish(row)
+        guard !conversation.isCut else {
+            throw Refusal(sentence: "\(row.id): more than \(ExportedConversation.limit >> 20) MiB; \(whenCut)")
+        }
+        return conversation
+    }
+
+    private func chosen(_ rows: [ExportRow]) -> [ExportRow] {
+        let now = rows.map { max($0.snapshot.opened, $0.snapshot.closed?.time ?? .zero) }.max() ?? .zero
+        let matching = filter.matching(rows.map(\.snapshot), now, Findings(LintSettings()))
+        let ids = Set(matching.map(\.id))
+        return rows.filter { ids.contains($0.id) }
+    }
+
+    /// Reads the file through.
+    func read(_ take: (ArraySlice<UInt8>) throws(CaptureError) -> Void) throws(Refusal) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Refusal(sentence: "\(path): must be a file, a recording or a capture")
+        }
+        var buffer = [UInt8](repeating: 0, count: Self.chunk)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Refusal(sentence: "\(path): \(SocketError.words(errno))") }
+            if count == 0 { return }
+            do throws(CaptureError) { try take(buffer[..<count]) } catch {
+                throw Refusal(sentence: "\(path): \(error.sentence)")
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Dispatch
+import InspectorCore
+import SocketKit
+
+/// A port that passes the datagrams of every client on to a target, and the target's answers back. Each client has a socket
+/// of its own towards the target, its association. Runs on the engine's queue.
+///
+/// Releasing it ends it and every association.
+final class DatagramRelay: DatagramSocketDelegate {
+    private struct State {
+        var table: AssociationTable
+        var sockets: [SocketAddress: DatagramSocket] = [:]
+        var clients: [ObjectIdentifier: SocketAddress] = [:]
+        var isWaiting = false
+    }
+
+    private let engine: SocketEngine
+    private let request: RelayRequest
+    private let listener: DatagramSocket
+    private let state: Lock<State>
+
+    init(engine: SocketEngine, request: RelayRequest, table: AssociationTable = AssociationTable()) {
+        (self.engine, self.request) = (engine, request)
+        var configuration = DatagramConfiguration()
+        configuration.name = request.name
+        listener = DatagramSocket(engine: engine, configuration: configuration)
+        state = Lock(State(table: table))
+    }
+
+    /// Begins to listen. Throws what binding throws.
+    func start() throws(SocketError) {
+        listener.delegate = self
+        try listener.bind(to: request.listen)
+        listener.show(as: OpenTarget.datagrams(request.listen).description)
+        listener.show(state.withLock { $0.table.counts })
+        try listener.beginReceiving()
+    }
+
+    /// The session that clients send to; nil: there is none.
+    var session: SocketID? { listener.session }
+
+    /// Ends it: without its port no answer can be passed on.
+    func stop() { listener.close() }
+
+    // MARK: What the sockets tell
+
+    func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
+        guard socket === listener else { return answer(batch, by: socket) }
+        for datagram in batch { association(of: datagram.source)?.send(datagram.bytes) }
+        show()
+    }
+
+    private func answer(_ batch: DatagramBatch, by socket: DatagramSocket) {
+        let now = SystemClock().now
+        let client = state.withLock { state -> SocketAddress? in
+            guard let client = state.clients[ObjectIdentifier(socket)] else { return nil }
+            state.table.answered(client, now: now)
+            return client
+        }
+        guard let client, let there = Endpoint(client) else { return }
+        for datagram in batch { listener.send(datagram.bytes, to: there) }
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
+        // Nothing of this client can be passed on; its row says why.
+        socket.close(because: error)
+    }
+
+    func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {
+        if socket === listener { return endAll() }
+        state.withLock { state in
+            guard let client = state.clients.removeValue(forKey: ObjectIdentifier(socket)) else { return }
+            // There may be another one for the same client already.
+            guard state.sockets[client] === socket else { return }
+            state.sockets[client] = nil
+            state.table.remove(client)
+        }
+        show()
+    }
+
+    // MARK: Associations
+
+    /// The socket that passes on what this client sends; nil: it cannot be opened, which its row says.
+    private func association(of client: SocketAddress) -> DatagramSocket? {
+        let now = SystemClock().now
+        let (known, evicted) = state.withLock { state -> (DatagramSocket?, DatagramSocket?) in
+            switch state.table.heard(from: client, now: now) {
+            case .known: return (state.sockets[client], nil)
+            case .new(let oldest): return (nil, oldest.flatMap { state.sockets.removeValue(forKey: $0) })
+            }
+        }
+        evicted?.close(because: ended("quiet for longest when one client too many came"))
+        return known ?? open(for: client)
+    }
+
+    private func open(for client: SocketAddress) -> DatagramSocket? {
+        guard case .endpoint(let target) = request.target else { return nil }
+        let socket = DatagramSocket(engine: engine, delegate: self)
+        state.withLock { state in
+            state.sockets[client] = socket
+            state.clients[ObjectIdentifier(socket)] = client
+        }
+        do throws(SocketError) {
+            try socket.connect(to: target)
+        } catch {
+            state.withLock { state in
+                (state.sockets[client], state.clients[ObjectIdentifier(socket)]) = (nil, nil)
+                state.table.remove(client)
+            }
+            return nil
+        }
+        socket.relay(for: client, of: listener)
+        if let id = socket.session { engine.post(.read(id, .standing)) }
+        expireLater()
+        return socket
+    }
+
+    private func ended(_ why: String) -> SocketError {
+        SocketError(.idleTimeout, operation: "relay", detail: why)
+    }
+
+    /// Ends what is quiet for too long, when it is.
+    private func expireLater() {
+        let deadline = state.withLock { state -> MonotonicTime? in
+            guard !state.isWaiting, let deadline = state.table.deadline else { return nil }
+            state.isWaiting = true
+            return deadline
+        }
+        guard let deadline else { return }
+        let left = max(.zero, deadline - SystemClock().now).wholeNanoseconds
+        engine.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(left))) { @Sendable [weak self] in self?.expire() }
+    }
+
+    private func expire() {
+        let now = SystemClock().now
+        let (late, patience) = state.withLock { state in
+            state.isWaiting = false
+            let late = state.table.expire(now: now).compactMap { state.sockets.removeValue(forKey: $0) }
+            return (late, state.table.patience)
+        }
+        for socket in late { socket.close(because: ended("no datagram for \(Format.duration(patience))")) }
+        show()
+        expireLater()
+    }
+
+    private func endAll() {
+        let sockets = state.withLock { state in
+            let sockets = Array(state.sockets.values)
+            (state.sockets, state.clients) = ([:], [:])
+            return sockets
+        }
+        for socket in sockets { socket.close() }
+    }
+
+    private func show() { listener.show(state.withLock { $0.table.counts }) }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+import InspectorCore
+import SocketKit
+
+/// A connection to the server that a recording is played to. Writes are queued and not waited for; whoever plays waits for
+/// bytes only, so that neither side can hold the other up.
+struct PlayedConnection {
+    /// What came of waiting for bytes.
+    enum Reading {
+        case bytes([UInt8])
+        /// Nothing came in time.
+        case nothing
+        case ended(AnswerEnding)
+    }
+
+    private let socket: AsyncSocket
+
+    /// Connects; the time for it is that of an answer. `receiveBuffer`: SO_RCVBUF, where it matters.
+    init(
+        _ request: ReplayRequest, on engine: SocketEngine, receiveBuffer: Int? = nil
+    ) async throws(SocketError) {
+        var configuration = SocketConfiguration()
+        configuration.allowsHalfOpen = true
+        configuration.timeoutVerdict = .failOperation
+        configuration.options.noDelay = true
+        configuration.options.receiveBuffer = receiveBuffer
+        socket =
+            if let tls = request.tls {
+                try await AsyncSocket.connect(
+                    to: request.endpoint, on: engine, timeout: request.patience, configuration: configuration, tls: tls)
+            } else {
+                try await AsyncSocket.connect(
+                    to: request.endpoint, on: engine, timeout: request.patience, configuration: configuration)
+            }
+    }
+
+    func write(_ bytes: some Sequence<UInt8>) { socket.write(Array(bytes)) }
+
+    /// Sends FIN after all that was written.
+    func finish() { socket.closeWrite() }
+
+    func close() { socket.disconnect(.now) }
+
+    func reset() { socket.disconnect(.reset) }
+
+    /// Bytes that the kernel has not taken yet.
+    var pending: Int { socket.pendingWriteBytes }
+
+    /// Waits for the next bytes, `limit` at most.
+    ///
+    /// Never inlined: the optimizer of Swift 6.3.1 crashes on loops with such a call in them.
+    @inline(never)
+    func read(limit: Int = 1 << 16, for time: Duration) async -> Reading {
+        let kind = ReadRequest.Kind.available(limit: limit)
+        do throws(SocketError) {
+            return .bytes(try await socket.bytes(ReadRequest(kind, timeout: max(time, .milliseconds(1)))))
+        } catch {
+            return reading(after: error)
+        }
+    }
+
+    /// Waits for so many bytes.
+    @inline(never)
+    func skip(_ count: Int, within time: Duration) async -> Bool {
+        guard count > 0 else { return true }
+        do throws(SocketError) {
+            _ = try await socket.bytes(ReadRequest(.length(count), timeout: time))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func reading(after error: SocketError) -> Reading {
+        switch error.reason {
+        case .readTimeout: return .nothing
+        case .closedByPeer: return .ended(.closed)
+        case .tls(.closedAbort): return .ended(.cut)
+        case .notConnected:
+            switch socket.closeRecord?.error?.reason {
+            case .closedByPeer?: return .ended(.closed)
+            case .tls(.closedAbort)?: return .ended(.cut)
+            default: return .ended(.reset)
+            }
+        default: return .ended(.reset)
+        }
+    }
+}
+
+/// Runs a task and waits for it, on a thread that has nothing else to do.
+enum Awaited {
+    static func result<Value: Sendable>(of body: @escaping @Sendable () async -> Value) -> Value {
+        let value = Lock<Value?>(nil)
+        let isThere = DispatchSemaphore(value: 0)
+        Task {
+            let result = await body()
+            value.withLock { $0 = result }
+            isThere.signal()
+        }
+        isThere.wait()
+        guard let value = value.withLock({ $0 }) else { preconditionFailure("signalled once it is there") }
+        return value
+    }
+}
+
+extension ReplayRequest {
+    /// The session that the filter names, and what was said in it.
+    func session() throws(Refusal) -> (row: ExportRow, conversation: ExportedConversation) {
+        let capture = CaptureFile(path: file, filter: filter)
+        let (rows, start) = try capture.rows()
+        let row = try capture.one(of: rows)
+        guard row.isStream else { throw Refusal(sentence: "\(row.id): datagrams cannot be played, only streams") }
+        let conversation = try capture.conversation(
+            of: row, PacketSelection(flows: [row.flow], span: .zero ... .seconds(Int64.max / 2), start: start),
+            whenCut: "export a part of it first")
+        guard conversation.missing == 0 else {
+            throw Refusal(sentence: "\(row.id): \(conversation.missing) of its bytes are not in the file")
+        }
+        let first = conversation.parts.first { $0.side == .client }?.bytes ?? []
+        // A record of a handshake, whatever the version.
+        if !row.isPlaintext, first.starts(with: [0x16, 0x03]) {
+            throw Refusal(sentence: "\(row.id): it is encrypted by TLS; only recordings of socktui have what was said")
+        }
+        if row.isPlaintext, tls == nil {
+            StandardStream.error.writeLine("socktui: \(row.id) was TLS; --connect tls://\(address) uses it again")
+        }
+        return (row, conversation)
+    }
+}

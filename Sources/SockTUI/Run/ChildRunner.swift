@@ -1,0 +1,180 @@
+import Dispatch
+import Glibc
+import InspectorCore
+import SocketKit
+
+/// The program of a `run`: the relays that it is offered, the program itself, and its end, with which they end.
+final class ChildRunner: Sendable {
+    private struct State {
+        var child: ChildState?
+        /// Whether there is news that was not taken.
+        var isNews = false
+        var listeners: [SocketID] = []
+        /// The process, while it may be sent signals: it is not reaped before this is `nil`.
+        var process: pid_t?
+        /// How it ended, which is told once its last connections are counted.
+        var ending: ChildEnding?
+    }
+
+    private let sources: SourceList
+    private let state = Lock(State())
+    private let output = ChildOutput()
+    /// Whether what it writes is shown on a screen; otherwise it writes to this program's standard error.
+    private let showsOutput: Bool
+    private let queue = DispatchQueue(label: "socktui.child")
+    private let gone = DispatchSemaphore(value: 0)
+
+    /// How long it has to end after SIGTERM.
+    private static let patience = DispatchTimeInterval.seconds(1)
+    /// How long a connection that it made just before its end may take to be accepted.
+    private static let lastMoment = DispatchTimeInterval.milliseconds(100)
+
+    init(_ sources: SourceList, showsOutput: Bool) {
+        (self.sources, self.showsOutput) = (sources, showsOutput)
+    }
+
+    // MARK: Starting
+
+    /// Opens the relays and starts the program; what comes of that is news.
+    func start(_ request: RunRequest) {
+        state.withLock { state in
+            (state.child, state.isNews) = (ChildState(name: request.name, via: request.via), true)
+        }
+        open(request.via.kinds[...], request, [:])
+    }
+
+    private func open(_ kinds: ArraySlice<ProxyKind>, _ request: RunRequest, _ proxies: [ProxyKind: String]) {
+        guard let kind = kinds.first else { return queue.async { @Sendable [self] in spawn(request, proxies) } }
+        sources.relay(request.relay(kind)) { @Sendable [self] result in
+            switch result {
+            case .failure(let error): end(.notStarted("run: the relay: \(error.detail)", status: 1))
+            case .success(let id):
+                state.withLock { $0.listeners.append(id) }
+                look { @Sendable [self] snapshot in
+                    guard let local = snapshot?.socket(id.own)?.local else {
+                        return end(.notStarted("run: the relay ended at once", status: 1))
+                    }
+                    var proxies = proxies
+                    proxies[kind] = local.description
+                    open(kinds.dropFirst(), request, proxies)
+                }
+            }
+        }
+    }
+
+    /// A snapshot of the program's own engine, without its events, which are the screen's.
+    private func look(then: @escaping @Sendable (EngineSnapshot?) -> Void) {
+        sources.own.source.requestSnapshot(SnapshotRequest(), then: then)
+    }
+
+    private func spawn(_ request: RunRequest, _ proxies: [ProxyKind: String]) {
+        var ends: [Int32] = [-1, -1]
+        let input = Glibc.open(request.input ?? "/dev/null", O_RDONLY | O_CLOEXEC)
+        guard input >= 0 else {
+            return end(.notStarted("--stdin: \(request.input ?? ""): \(POSIXErrno(errno).words)", status: 1))
+        }
+        defer { close(input) }
+        if showsOutput {
+            guard pipe(&ends) == 0 else {
+                return end(.notStarted("run: pipe: \(POSIXErrno(errno).words)", status: 1))
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        }
+        let written = showsOutput ? ends[1] : StandardStream.error.rawValue
+        // Swift's own variable is set by this program for itself.
+        let own = Spawn.ownEnvironment.filter { $0 != "SWIFT_BACKTRACE=\(TerminalRun.quietBacktrace)" }
+        do throws(CommandPath.Problem) {
+            let path = try CommandPath.find(request.arguments[0])
+            let spawn = Spawn(
+                path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
+                streams: [input, written, written], hasOwnSession: true)
+            let process: pid_t
+            switch spawn.start() {
+            case .success(let child): process = child
+            case .failure(let error): throw CommandPath.Problem(error.number, request.arguments[0])
+            }
+            if showsOutput {
+                close(ends[1])
+                output.read(from: ends[0])
+            }
+            Program.raiseDescriptorLimit()
+            began(process)
+        } catch {
+            if showsOutput { ends.forEach { close($0) } }
+            end(.notStarted("run: \(error.sentence)", status: error.status))
+        }
+    }
+
+    private func began(_ process: pid_t) {
+        state.withLock { state in
+            (state.process, state.isNews) = (process, true)
+            state.child?.phase = .running(process: Int(process))
+        }
+        DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
+    }
+
+    // MARK: Ending
+
+    private func wait(for process: pid_t) {
+        var facts = siginfo_t()
+        while waitid(P_PID, id_t(process), &facts, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let ending = state.withLock { state in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            state.process = nil
+            let ending = status & 0x7F == 0 ? ChildEnding.exit(status >> 8 & 0xFF) : .signal(status & 0x7F)
+            state.ending = ending
+            return ending
+        }
+        gone.signal()
+        queue.asyncAfter(deadline: .now() + Self.lastMoment) { @Sendable [self] in end(ending) }
+    }
+
+    /// Counts its connections, and ends the relays with it.
+    private func end(_ ending: ChildEnding) {
+        look { @Sendable [self] snapshot in
+            let listeners = state.withLock { $0.listeners }
+            let accepted = listeners.reduce(0) { $0 + (snapshot?.socket($1.own)?.accepted ?? 0) }
+            for listener in listeners { sources.perform(.close(listener, .now)) }
+            // Once that is done, so that a snapshot after the news has it.
+            look { @Sendable [self] _ in
+                state.withLock { state in
+                    let process = state.child?.process
+                    state.child?.phase = .ended(ending, process: process, connections: Int(accepted))
+                    (state.isNews, state.ending) = (true, ending)
+                }
+            }
+        }
+    }
+
+    /// Sends a signal to the program and its children; whether it runs.
+    @discardableResult
+    func signal(_ number: Int32) -> Bool {
+        state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
+    }
+
+    /// Ends the program, if it runs: by SIGTERM, and after a second by SIGKILL.
+    func stop() {
+        guard signal(SIGTERM) else { return }
+        // A program that was stopped takes no signal before it goes on.
+        signal(SIGCONT)
+        guard gone.wait(timeout: .now() + Self.patience) == .timedOut else { return }
+        signal(SIGKILL)
+        _ = gone.wait(timeout: .now() + Self.patience)
+    }
+
+    // MARK: Asking
+
+    /// The status that this program ends with for it; `nil`: none was started, or it has not ended.
+    var status: Int32? { state.withLock { $0.ending?.status } }
+
+    /// What is new since the last time; `nil`: nothing.
+    func news() -> ChildNews? {
+        let written = output.take()
+        return state.withLock { state in
+            defer { state.isNews = false }
+            guard let child = state.child, state.isNews || !written.bytes.isEmpty else { return nil }
+            return ChildNews(child, output: written.bytes, dropped: written.dropped)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// Starts a program.
+struct Spawn {
+    var path: String
+    /// The first is the name that the program sees as its own.
+    var arguments: [String]
+    /// `NAME=VALUE`; `nil`: this program's own.
+    var environment: [String]?
+    /// Its standard input, output and error.
+    var streams: [Int32]
+    /// Whether it has a session, and so a process group, of its own, and no terminal.
+    var hasOwnSession = false
+
+    /// POSIX_SPAWN_SETSID, which glibc declares for GNU sources only.
+    private static let setsid: Int32 = 0x80
+
+    /// The process, or the errno that says why there is none.
+    func start() -> Result<pid_t, POSIXErrno> {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (to, from) in streams.enumerated() { posix_spawn_file_actions_adddup2(&actions, from, Int32(to)) }
+        // What this program ignores or blocks, its child would too.
+        var signals = sigset_t()
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigemptyset(&signals)
+        for number in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | (hasOwnSession ? Self.setsid : 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var words = arguments.map { strdup($0) } + [nil]
+        var variables = (environment ?? []).map { strdup($0) } + [nil]
+        defer { (words + variables).forEach { free($0) } }
+        var child: pid_t = 0
+        let error =
+            environment == nil
+            ? posix_spawn(&child, path, &actions, &attributes, &words, environ)
+            : posix_spawn(&child, path, &actions, &attributes, &words, &variables)
+        return error == 0 ? .success(child) : .failure(POSIXErrno(error))
+    }
+
+    /// This program's environment, as `NAME=VALUE`.
+    static var ownEnvironment: [String] {
+        var variables: [String] = []
+        var next = environ
+        while let text = next.pointee {
+            variables.append(String(cString: text))
+            next += 1
+        }
+        return variables
+    }
+}
+
+/// An errno as an error.
+struct POSIXErrno: Error {
+    let number: Int32
+    init(_ number: Int32) { self.number = number }
+    var words: String { String(cString: strerror(number)) }
+}
+
+/// Finds programs as a shell does.
+enum CommandPath {
+    /// Why a program cannot be started: a sentence, and the status of a shell for it.
+    struct Problem: Error {
+        var sentence: String
+        var status: Int32
+    }
+
+    /// The file that a command names: one with a slash is a path, others are searched in PATH.
+    static func find(_ command: String) throws(Problem) -> String {
+        guard !command.contains("/") else {
+            try check(command, as: command)
+            return command
+        }
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        var refusal: Problem?
+        for folder in folders.split(separator: ":", omittingEmptySubsequences: false) where !command.isEmpty {
+            let path = (folder.isEmpty ? "." : folder) + "/" + command
+            do throws(Problem) {
+                try check(path, as: command)
+                return path
+            } catch {
+                if error.status == 126 { refusal = refusal ?? error }
+            }
+        }
+        throw refusal ?? Problem(sentence: "\(command): no such command in PATH", status: 127)
+    }
+
+    private static func check(_ path: String, as command: String) throws(Problem) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { throw Problem(errno, command) }
+        guard facts.st_mode & S_IFMT != S_IFDIR else { throw Problem(EISDIR, command) }
+        guard access(path, X_OK) == 0 else { throw Problem(errno, command) }
+    }
+}
+
+extension CommandPath.Problem {
+    init(_ number: Int32, _ command: String) {
+        sentence = "\(command): \(String(cString: strerror(number)))"
+        status = number == ENOENT || number == ENOTDIR ? 127 : 126
+    }
+}

@@ -1,0 +1,37 @@
+/// What this host tells of the two ends of a connection whose packets are captured. An end that is not on this host, or was
+/// not seen, is `nil`.
+package struct CapturedEnds: Hashable, Sendable, Codable {
+    /// The socket of one end. Once it is gone, its queues are not known any more, and who had it stays.
+    package struct End: Hashable, Sendable, Codable {
+        package var host: HostSnapshot
+        package var kernel: KernelSnapshot?
+        package var descriptor: Int32?
+
+        /// `nil`: the row is not of a socket of another program.
+        package init?(_ row: SocketSnapshot) {
+            guard let host = row.host else { return nil }
+            (self.host, kernel, descriptor) = (host, row.kernel, row.descriptor)
+        }
+
+        /// The same when the kernel does not list it any more.
+        package var gone: End {
+            var end = self
+            (end.host.unread, end.host.unsent, end.host.tcp, end.kernel) = (nil, nil, nil, nil)
+            (end.host.asks, end.host.asksFor, end.host.asksWords) = (nil, nil, nil)
+            end.host.verdicts = []
+            return end
+        }
+    }
+
+    package var local: End?
+    package var peer: End?
+
+    package init(local: End? = nil, peer: End? = nil) { (self.local, self.peer) = (local, peer) }
+
+    /// What was found about either, each matter once.
+    package var verdicts: [HostFinding] {
+        let here = local?.host.verdicts ?? []
+        let there = peer?.host.verdicts ?? []
+        return here + there.filter { found in !here.contains { $0.lint == found.lint } }
+    }
+}

@@ -1,0 +1,165 @@
+/// What came of one connection of a sweep.
+package struct SweepOutcome: Hashable, Sendable {
+    package var answer: [UInt8]
+    /// How the server ended it by itself.
+    package var ending: AnswerEnding
+    /// Whether it was given up while bytes were expected.
+    package var isStalled = false
+
+    package init(answer: [UInt8], ending: AnswerEnding, isStalled: Bool = false) {
+        (self.answer, self.ending, self.isStalled) = (answer, ending, isStalled)
+    }
+}
+
+/// What a test found.
+package struct SweepFinding: Hashable, Sendable {
+    /// Where the answer first differs, and how.
+    package struct Answer: Hashable, Sendable {
+        package var offset: Int
+        package var difference: AnswerDifference
+    }
+
+    /// Where the ending first differs, and what it was.
+    package struct Ending: Hashable, Sendable {
+        package var offset: Int
+        package var ending: AnswerEnding
+    }
+
+    package var test: SweepTest
+    /// Trials that were made; 0: the test does not apply.
+    package var trials = 0
+    /// The offsets whose answer differs from that of the controls, and whose ending does.
+    package var answers: [Int] = []
+    package var endings: [Int] = []
+    package var firstAnswer: Answer?
+    package var firstEnding: Ending?
+
+    package var isFinding: Bool { !answers.isEmpty || !endings.isEmpty }
+}
+
+/// Judges the trials of a sweep against its controls.
+///
+/// An answer that differs is kept until the last control: what differs between controls is no finding. Answers that are
+/// equal are kept once, and the memory for them has a bound; those beyond it are judged by what is known when they come.
+package struct SweepTally: Sendable {
+    package private(set) var control: ControlPattern
+    /// How the controls ended; where that differs, endings are not judged.
+    package private(set) var endings: Set<AnswerEnding>
+    /// Controls that were made.
+    package private(set) var controls = 1
+    private var outcomes: [SweepTrial: SweepOutcome] = [:]
+    /// Answers that differ, and how often each is kept.
+    private var kept: [[UInt8]: Int] = [:]
+    private var keptBytes = 0
+    /// Differences whose answers are not kept.
+    private var judged: [SweepTrial: AnswerDifference] = [:]
+    private var trials: Set<SweepTrial> = []
+
+    private static let keptLimit = 16 << 20
+
+    package init(_ first: SweepOutcome) { (control, endings) = (ControlPattern(first.answer), [first.ending]) }
+
+    package var pattern: AnswerPattern { control.pattern }
+
+    /// Whether the server answers no second request in a connection, since it ends it.
+    package var closes: Bool { !endings.contains(.open) }
+
+    /// Takes another control.
+    package mutating func takeControl(_ outcome: SweepOutcome) {
+        controls += 1
+        endings.insert(outcome.ending)
+        control.take(outcome.answer)
+    }
+
+    /// What a trial's answer must be.
+    package func expected(_ test: SweepTest) -> AnswerPattern {
+        test == .pipelined ? pattern.repeated(2) : pattern
+    }
+
+    /// Takes what came of a trial, in place of what came of the same one before.
+    package mutating func take(_ outcome: SweepOutcome, of trial: SweepTrial) {
+        if let former = outcomes.removeValue(forKey: trial) { drop(former.answer) }
+        trials.insert(trial)
+        judged[trial] = nil
+        let difference = difference(of: outcome.answer, trial.test)
+        guard difference != nil || isEndingOther(outcome.ending, trial.test) else { return }
+        // An answer that is as it should be need not be kept.
+        var outcome = outcome
+        if difference == nil {
+            outcome.answer = pattern.answer
+            if trial.test == .pipelined { outcome.answer += pattern.answer }
+        }
+        if let answer = keep(outcome.answer) {
+            outcome.answer = answer
+        } else {
+            outcome.answer = []
+            judged[trial] = difference
+        }
+        outcomes[trial] = outcome
+    }
+
+    /// Trials that were given up while bytes were expected.
+    package var stalled: [SweepTrial] {
+        outcomes.filter { $0.value.isStalled }.keys.sorted { $0.offset < $1.offset }
+    }
+
+    /// Whether a trial's answer differs, as far as is known.
+    package func differs(_ trial: SweepTrial) -> Bool {
+        guard let outcome = outcomes[trial] else { return false }
+        return judged[trial] != nil || difference(of: outcome.answer, trial.test) != nil
+    }
+
+    /// What was found, in the order of the tests.
+    package var findings: [SweepFinding] { SweepTest.allCases.map(finding) }
+
+    private func finding(_ test: SweepTest) -> SweepFinding {
+        var finding = SweepFinding(test: test, trials: trials.count { $0.test == test })
+        for trial in outcomes.keys.filter({ $0.test == test }).sorted(by: { $0.offset < $1.offset }) {
+            guard let outcome = outcomes[trial] else { continue }
+            if let difference = judged[trial] ?? difference(of: outcome.answer, test) {
+                finding.answers.append(trial.offset)
+                if finding.firstAnswer == nil {
+                    finding.firstAnswer = .init(offset: trial.offset, difference: difference)
+                }
+            }
+            if isEndingOther(outcome.ending, test) {
+                finding.endings.append(trial.offset)
+                if finding.firstEnding == nil {
+                    finding.firstEnding = .init(offset: trial.offset, ending: outcome.ending)
+                }
+            }
+        }
+        return finding
+    }
+
+    private func difference(of answer: [UInt8], _ test: SweepTest) -> AnswerDifference? {
+        var matcher = AnswerMatcher(expected(test))
+        matcher.take(answer)
+        matcher.finish()
+        return matcher.difference
+    }
+
+    /// After our FIN every end is right, and none is wrong. Elsewhere it must be that of the controls.
+    private func isEndingOther(_ ending: AnswerEnding, _ test: SweepTest) -> Bool {
+        if test == .halfClose { return ending == .open || ending == .refused }
+        return endings.count == 1 && !endings.contains(ending)
+    }
+
+    /// The answer in memory that equal ones share; `nil`: there is no room for it.
+    private mutating func keep(_ answer: [UInt8]) -> [UInt8]? {
+        if let index = kept.index(forKey: answer) {
+            kept.values[index] += 1
+            return kept.keys[index]
+        }
+        guard keptBytes + answer.count <= Self.keptLimit else { return nil }
+        keptBytes += answer.count
+        kept[answer] = 1
+        return answer
+    }
+
+    private mutating func drop(_ answer: [UInt8]) {
+        guard let count = kept[answer] else { return }
+        kept[answer] = count == 1 ? nil : count - 1
+        if count == 1 { keptBytes -= answer.count }
+    }
+}
