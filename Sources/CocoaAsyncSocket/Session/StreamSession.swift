@@ -60,8 +60,8 @@ final class StreamSession: AsyncSocketDelegate {
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
         let buffer = state.withLock { $0.buffers.isEmpty ? nil : $0.buffers.removeValue(forKey: operation) }
-        let data = buffer.map { $0.fill(bytes) } ?? Data(handingOver: bytes)
-        tell { $0.socket($1, didRead: data, withTag: tag) }
+        buffer?.fill(bytes)
+        tell { $0.socket($1, didRead: Data(handingOver: bytes), withTag: tag) }
     }
 
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {

@@ -31,17 +31,16 @@ struct ReadBuffer: Sendable {
         length = buffer.length
     }
 
-    /// Puts the bytes into the buffer, which grows if it has to, and gives them where they lie there.
-    func fill(_ bytes: [UInt8]) -> Data {
+    /// Puts the bytes into the buffer, which grows if it has to.
+    func fill(_ bytes: [UInt8]) {
         let data = buffer.value
         let end = offset + bytes.count
         if data.length < end { data.length = max(length, end) }
         bytes.withUnsafeBytes { memory in
             guard let start = memory.baseAddress else { return }
-            data.replaceBytes(in: NSRange(location: offset, length: memory.count), withBytes: start)
+            // Without the last argument, Foundation on Linux reads as many bytes as the whole buffer has.
+            data.replaceBytes(
+                in: NSRange(location: offset, length: memory.count), withBytes: start, length: memory.count)
         }
-        return Data(
-            bytesNoCopy: data.mutableBytes + offset, count: bytes.count,
-            deallocator: .custom { [buffer] _, _ in withExtendedLifetime(buffer) {} })
     }
 }

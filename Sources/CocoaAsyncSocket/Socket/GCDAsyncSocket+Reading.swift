@@ -5,7 +5,8 @@ import SocketKit
 /// disconnect after something, and where an argument makes no sense.
 ///
 /// Where a buffer is given, the bytes go into it from the offset on, before the delegate is called; it grows where it has
-/// to, and the data that the delegate gets is that part of it. Nobody may change it meanwhile.
+/// to. Nobody may change it until then. The data that the delegate gets has the same bytes in memory of its own, so that it
+/// stays when the buffer changes.
 extension GCDAsyncSocket {
     /// Reads the first bytes that come.
     public func readData(withTimeout timeout: TimeInterval, tag: Int) {

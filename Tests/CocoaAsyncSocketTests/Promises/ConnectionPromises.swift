@@ -70,8 +70,9 @@ import Testing
     @Test("a name with both families is reached by IPv4 unless told otherwise") func preference() throws {
         let listener = socket()
         try listener.accept(onInterface: "localhost", port: 0)
-        try socket().connect(toHost: "localhost", onPort: listener.localPort)
-        #expect(eventually { log.has("connected 127.0.0.1") })
+        let client = socket()
+        try client.connect(toHost: "localhost", onPort: listener.localPort)
+        #expect(eventually { log.has("connected 127.0.0.1") && client.isConnected })
     }
 
     @Test("localhost as interface admits local clients only") func loopback() throws {
@@ -214,8 +215,9 @@ import Testing
         let careless = Careless()
         listener.delegate = careless
         try listener.accept(onInterface: "127.0.0.1", port: 0)
-        try socket().connect(toHost: "127.0.0.1", onPort: listener.localPort)
-        #expect(eventually { log.has(StreamLog.ended(.closedError)) })
+        let client = socket()
+        try client.connect(toHost: "127.0.0.1", onPort: listener.localPort)
+        #expect(eventually { log.has(StreamLog.ended(.closedError)) && client.isDisconnected })
     }
 
     @Test("connections outlive the socket that accepted them") func listenerGoes() throws {
