@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a `GCDAsyncUdpSocket` tells, on its delegate queue. All methods are optional.
-public protocol GCDAsyncUdpSocketDelegate: NSObjectProtocol {
+public protocol GCDAsyncUdpSocketDelegate: AnyObject {
     /// The socket sends to this one peer from now on, and hears of no other.
     func udpSocket(_ sock: GCDAsyncUdpSocket, didConnectToAddress address: Data)
     /// It could not be connected, such as for a name that there is not.

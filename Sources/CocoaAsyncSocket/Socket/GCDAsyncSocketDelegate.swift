@@ -1,7 +1,8 @@
 import Foundation
 
-/// What a `GCDAsyncSocket` tells, on its delegate queue. All methods are optional.
-public protocol GCDAsyncSocketDelegate: NSObjectProtocol {
+/// What a `GCDAsyncSocket` tells, on its delegate queue. All methods are optional, and any class will do: it need not be an
+/// `NSObject`, which `XCTestCase` is not on Linux.
+public protocol GCDAsyncSocketDelegate: AnyObject {
     /// Comes immediately before `socket(_:didAcceptNewSocket:)`: the serial queue that the new socket shall have as its
     /// socket queue; nil: it has none of its own.
     func newSocketQueueForConnection(fromAddress address: Data, on sock: GCDAsyncSocket) -> DispatchQueue?

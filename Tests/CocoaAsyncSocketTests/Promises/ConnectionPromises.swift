@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test("a new socket that nobody keeps is closed") func notKept() throws {
-        final class Careless: NSObject, GCDAsyncSocketDelegate {}
+        final class Careless: GCDAsyncSocketDelegate {}
         let listener = GCDAsyncSocket(delegate: nil, delegateQueue: queue)
         let careless = Careless()
         listener.delegate = careless
