@@ -16,6 +16,9 @@ final class StreamSession: AsyncSocketDelegate {
         /// Nobody is called without a queue.
         var isMute = true
         var buffers: [OperationID: ReadBuffer] = [:]
+
+        /// Who calls whom.
+        var target: (GCDAsyncSocket?, (any GCDAsyncSocketDelegate)?) { (owner, isMute ? nil : delegate.object) }
     }
 
     init(_ socket: AsyncSocket, owner: GCDAsyncSocket) {
@@ -43,8 +46,8 @@ final class StreamSession: AsyncSocketDelegate {
 
     /// Calls the delegate, if there is one, and a queue to call it on.
     private func tell(_ call: (any GCDAsyncSocketDelegate, GCDAsyncSocket) -> Void) {
-        let target = state.withLock { Unchecked(($0.owner, $0.isMute ? nil : $0.delegate.object)) }
-        guard let owner = target.value.0, let delegate = target.value.1 else { return }
+        let (owner, delegate) = state.withLock { Unchecked($0.target) }.value
+        guard let owner, let delegate else { return }
         call(delegate, owner)
     }
 
@@ -59,9 +62,11 @@ final class StreamSession: AsyncSocketDelegate {
     }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
-        let buffer = state.withLock { $0.buffers.isEmpty ? nil : $0.buffers.removeValue(forKey: operation) }
+        let (buffer, (owner, delegate)) = state.withLock { state in
+            Unchecked((state.buffers.isEmpty ? nil : state.buffers.removeValue(forKey: operation), state.target))
+        }.value
         buffer?.fill(bytes)
-        tell { $0.socket($1, didRead: Data(handingOver: bytes), withTag: tag) }
+        if let owner, let delegate { delegate.socket(owner, didRead: Data(handingOver: bytes), withTag: tag) }
     }
 
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {

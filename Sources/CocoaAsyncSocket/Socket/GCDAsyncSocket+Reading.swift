@@ -122,7 +122,7 @@ extension GCDAsyncSocket {
         guard let data, !data.isEmpty, let stream else { return }
         let limit = Duration(timeout: timeout)
         if data.count < WrittenData.leastCount {
-            stream.write([UInt8](data), timeout: limit, tag: tag)
+            stream.write(data.withUnsafeBytes { [UInt8]($0) }, timeout: limit, tag: tag)
         } else {
             stream.write(contentsOf: WrittenData(data), timeout: limit, tag: tag)
         }

@@ -254,6 +254,6 @@ import Testing
         // Whoever held the port for TCP has none for UDP, so the kernel says that nobody is there.
         try? pair.client.beginReceiving()
         #expect(eventually { pair.log.has("closed by error") })
-        #expect(pair.log.error?.code == Int(ECONNREFUSED))
+        #expect(pair.log.closeError?.code == Int(ECONNREFUSED))
     }
 }

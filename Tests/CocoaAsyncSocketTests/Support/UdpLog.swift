@@ -9,6 +9,7 @@ final class UdpLog: NSObject, GCDAsyncUdpSocketDelegate {
     private struct State {
         var lines: [String] = []
         var error: NSError?
+        var closeError: NSError?
         var sources: [Data] = []
     }
 
@@ -18,6 +19,8 @@ final class UdpLog: NSObject, GCDAsyncUdpSocketDelegate {
     var lines: [String] { state.withLock { $0.lines } }
     /// The last error.
     var error: NSError? { state.withLock { $0.error } }
+    /// The error of the last end.
+    var closeError: NSError? { state.withLock { $0.closeError } }
     /// Who sent what was received.
     var sources: [Data] { state.withLock { $0.sources } }
     func has(_ line: String) -> Bool { lines.contains(line) }
@@ -52,6 +55,7 @@ final class UdpLog: NSObject, GCDAsyncUdpSocketDelegate {
     }
 
     func udpSocketDidClose(_ sock: GCDAsyncUdpSocket, withError error: (any Error)?) {
+        state.withLock { $0.closeError = error as NSError? }
         note(error == nil ? "closed" : "closed by error", error)
     }
 }
