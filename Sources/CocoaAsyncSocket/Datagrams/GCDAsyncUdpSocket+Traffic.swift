@@ -125,7 +125,8 @@ extension GCDAsyncUdpSocket {
 
     private func send(_ data: Data, to endpoint: Endpoint?, _ timeout: TimeInterval, _ tag: Int) {
         guard !data.isEmpty else { return }
-        session().socket.send([UInt8](data), to: endpoint, timeout: Duration(timeout: timeout), tag: tag)
+        let bytes = data.withUnsafeBytes { [UInt8]($0) }
+        session().socket.send(bytes, to: endpoint, timeout: Duration(timeout: timeout), tag: tag)
     }
 
     private func refuse(_ tag: Int, _ error: SocketError) {

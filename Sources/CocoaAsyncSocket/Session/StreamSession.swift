@@ -17,8 +17,10 @@ final class StreamSession: AsyncSocketDelegate {
         var isMute = true
         var buffers: [OperationID: ReadBuffer] = [:]
 
-        /// Who calls whom.
-        var target: (GCDAsyncSocket?, (any GCDAsyncSocketDelegate)?) { (owner, isMute ? nil : delegate.object) }
+        /// Who calls whom. It changes nothing: a getter that might not would copy the weak reference to look at it.
+        var target: (GCDAsyncSocket?, (any GCDAsyncSocketDelegate)?) {
+            mutating get { (owner, isMute ? nil : delegate.object) }
+        }
     }
 
     init(_ socket: AsyncSocket, owner: GCDAsyncSocket) {
@@ -45,7 +47,7 @@ final class StreamSession: AsyncSocketDelegate {
     // MARK: Callbacks
 
     /// Calls the delegate, if there is one, and a queue to call it on.
-    private func tell(_ call: (any GCDAsyncSocketDelegate, GCDAsyncSocket) -> Void) {
+    @inline(__always) private func tell(_ call: (any GCDAsyncSocketDelegate, GCDAsyncSocket) -> Void) {
         let (owner, delegate) = state.withLock { Unchecked($0.target) }.value
         guard let owner, let delegate else { return }
         call(delegate, owner)
@@ -74,7 +76,8 @@ final class StreamSession: AsyncSocketDelegate {
     }
 
     func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int) {
-        tell { $0.socket($1, didWriteDataWithTag: tag) }
+        let (owner, delegate) = state.withLock { Unchecked($0.target) }.value
+        if let owner, let delegate { delegate.socket(owner, didWriteDataWithTag: tag) }
     }
 
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int) {

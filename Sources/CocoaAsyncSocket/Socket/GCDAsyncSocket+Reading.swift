@@ -119,10 +119,11 @@ extension GCDAsyncSocket {
     /// Writes all of the data, after what is queued; nil or none does nothing. It is not copied, so it must not change
     /// until it is written.
     public func write(_ data: Data?, withTimeout timeout: TimeInterval, tag: Int) {
-        guard let data, !data.isEmpty, let stream else { return }
+        guard let data, let stream else { return }
         let limit = Duration(timeout: timeout)
-        if data.count < WrittenData.leastCount {
-            stream.write(data.withUnsafeBytes { [UInt8]($0) }, timeout: limit, tag: tag)
+        // A short one is copied in the same look at it that tells its length.
+        if let bytes = data.withUnsafeBytes({ $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }) {
+            if !bytes.isEmpty { stream.write(bytes, timeout: limit, tag: tag) }
         } else {
             stream.write(contentsOf: WrittenData(data), timeout: limit, tag: tag)
         }
