@@ -83,8 +83,8 @@ extension GCDAsyncUdpSocket {
     }
 
     /// Allows datagrams to broadcast addresses, which the kernel refuses otherwise.
-    public func enableBroadcast(_ flag: Bool) throws {
-        try with { socket throws(SocketError) in try socket.enableBroadcast(flag) }
+    public func setBroadcastEnabled(_ flag: Bool) throws {
+        try with { socket throws(SocketError) in try socket.setBroadcastEnabled(flag) }
     }
 }
 

@@ -84,7 +84,7 @@ final class UdpSession: DatagramSocketDelegate {
         }
     }
 
-    func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError) { fail(error) }
+    func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError) { fail(error) }
 
     private func fail(_ error: SocketError) {
         let isFirst = state.withLock { state in

@@ -251,7 +251,7 @@ final class RelayedPair: AsyncSocketDelegate {
                 for leg in [client, target] { leg.read(ReadRequest(.available(limit: nil), isStanding: true)) }
             case .hold(let leg, let hold): socket(leg).holdBack(hold)
             case .shutWrite(let leg, isCut: true): socket(leg).cutOff()
-            case .shutWrite(let leg, isCut: false): socket(leg).closeWrite()
+            case .shutWrite(let leg, isCut: false): socket(leg).halfClose()
             case .close(let leg): end(leg) { $0.disconnect(.afterWriting) }
             case .reset(let leg): end(leg) { $0.resetAfterFlush() }
             case .finished: finished(self)

@@ -101,7 +101,7 @@ extension DatagramSocket {
         case .sent(let operation, let tag): delegate.datagramSocket(self, didSend: operation, tag: tag)
         case .notSent(let datagram): delegate.datagramSocket(self, didNotSend: datagram)
         case .received(let batch): delegate.datagramSocket(self, didReceiveBatch: batch)
-        case .met(let error): delegate.datagramSocket(self, didMeet: error)
+        case .met(let error): delegate.datagramSocket(self, didEncounter: error)
         case .closed(let error, _): delegate.datagramSocket(self, didClose: error)
         }
     }

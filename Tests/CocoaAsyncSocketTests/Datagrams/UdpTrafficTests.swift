@@ -96,14 +96,14 @@ import Testing
         #expect(other.localPort() == socket.localPort())
     }
 
-    @Test("enableBroadcast:error:") func broadcast() throws {
-        try socket.enableBroadcast(true)
+    @Test("setBroadcastEnabled:error:") func broadcast() throws {
+        try socket.setBroadcastEnabled(true)
         try socket.bind(toPort: 0)
         var option: Int32 = 0
         var length = socklen_t(4)
         socket.perform { getsockopt(socket.socket4FD(), SOL_SOCKET, SO_BROADCAST, &option, &length) }
         #expect(option == 1)
-        try socket.enableBroadcast(false)
+        try socket.setBroadcastEnabled(false)
         socket.perform { getsockopt(socket.socket4FD(), SOL_SOCKET, SO_BROADCAST, &option, &length) }
         #expect(option == 0)
     }
