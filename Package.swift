@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "SocketKit", targets: ["SocketKit"]),
         .library(name: "SocketKitFoundation", targets: ["SocketKitFoundation"]),
         .library(name: "SocketRocket", targets: ["SocketRocket"]),
+        .library(name: "CocoaAsyncSocket", targets: ["CocoaAsyncSocket"]),
         .executable(name: "socktui", targets: ["SockTUI"]),
     ],
     targets: [
@@ -39,6 +40,8 @@ let package = Package(
         .target(
             name: "SocketRocket", dependencies: ["SocketKit", "SocketKitFoundation"],
             swiftSettings: strict + foundation),
+        // GCDAsyncSocket and GCDAsyncUdpSocket as they were.
+        .target(name: "CocoaAsyncSocket", dependencies: ["SocketKit"], swiftSettings: strict),
         // Looks at the sockets of other programs.
         .target(name: "HostSockets", dependencies: ["SocketCore", "CSocketKitSystem"], swiftSettings: strict),
         // No pkgConfig: Debian's ncursesw.pc has flags that make every build warn, and the header names the package.
@@ -73,6 +76,9 @@ let package = Package(
             name: "SocketCoreTests", dependencies: ["SocketCore", "SocketTestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SocketKitTests", dependencies: ["SocketKit", "SocketTestSupport", "SocketSimulation"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CocoaAsyncSocketTests", dependencies: ["CocoaAsyncSocket", "SocketTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests", dependencies: ["SocketSimulation", "SocketKit", "SocketTestSupport"],

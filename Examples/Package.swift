@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs that use SocketKit as any other package would. `swift run --package-path Examples forgetful-echo`
+// Programs that use SocketKit and CocoaAsyncSocket as any other package would. `swift run --package-path Examples forgetful-echo`
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "socktui", path: "..")],
@@ -9,5 +9,9 @@ let package = Package(
         .executableTarget(
             name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         .executableTarget(name: "chat-room", dependencies: [.product(name: "SocketKit", package: "socktui")]),
+        // Written as for CocoaAsyncSocket on a Mac, in the language of that time.
+        .executableTarget(
+            name: "cocoa-drop", dependencies: [.product(name: "CocoaAsyncSocket", package: "socktui")],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
     ]
 )

@@ -4,6 +4,8 @@
 #error "OpenSSL's headers are missing: apt-get install libssl-dev"
 #endif
 #include <openssl/err.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
@@ -40,3 +42,90 @@ static inline void co_would_block(BIO *bio) {
   BIO_set_retry_read(bio);
 }
 static inline void co_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+
+// The certificate in PEM, then its chain, as SSL_CTX_use_certificate_chain_file reads them from a file.
+static inline int co_ctx_use_pem_chain(SSL_CTX *c, const void *pem, int length) {
+  BIO *bio = BIO_new_mem_buf(pem, length);
+  X509 *own = bio ? PEM_read_bio_X509_AUX(bio, 0, 0, 0) : 0;
+  int done = own && SSL_CTX_use_certificate(c, own) == 1 && SSL_CTX_clear_chain_certs(c);
+  X509_free(own);
+  while (done) {
+    X509 *next = PEM_read_bio_X509(bio, 0, 0, 0);
+    if (!next) break;
+    if (SSL_CTX_add0_chain_cert(c, next)) continue;
+    X509_free(next);
+    done = 0;
+  }
+  // The end of the text is an error to the reader.
+  if (done) ERR_clear_error();
+  BIO_free(bio);
+  return done;
+}
+static inline int co_ctx_use_pem_key(SSL_CTX *c, const void *pem, int length, pem_password_cb *password) {
+  BIO *bio = BIO_new_mem_buf(pem, length);
+  EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, 0, password, 0) : 0;
+  int done = key && SSL_CTX_use_PrivateKey(c, key) == 1;
+  EVP_PKEY_free(key);
+  BIO_free(bio);
+  return done;
+}
+// Keys and certificates out of the library context that read them into the one that uses them.
+static inline EVP_PKEY *co_key_again(const EVP_PKEY *key) {
+  unsigned char *der = 0;
+  int length = i2d_PrivateKey(key, &der);
+  const unsigned char *place = der;
+  EVP_PKEY *again = length > 0 ? d2i_AutoPrivateKey(0, &place, length) : 0;
+  OPENSSL_clear_free(der, length > 0 ? (size_t)length : 0);
+  return again;
+}
+static inline X509 *co_certificate_again(const X509 *certificate) {
+  unsigned char *der = 0;
+  int length = i2d_X509(certificate, &der);
+  const unsigned char *place = der;
+  X509 *again = length > 0 ? d2i_X509(0, &place, length) : 0;
+  OPENSSL_free(der);
+  return again;
+}
+// 1; -1: no container; -2: cannot be opened; -3: something is missing; 0: OpenSSL refused it. A library context of its
+// own has the ciphers that most containers of Apple's Keychain use and OpenSSL calls legacy.
+static inline int co_ctx_use_pkcs12(SSL_CTX *c, const void *bytes, int length, const char *passphrase) {
+  OSSL_LIB_CTX *library = OSSL_LIB_CTX_new();
+  OSSL_PROVIDER *standard = library ? OSSL_PROVIDER_load(library, "default") : 0;
+  OSSL_PROVIDER *legacy = library ? OSSL_PROVIDER_load(library, "legacy") : 0;
+  BIO *bio = BIO_new_mem_buf(bytes, length);
+  PKCS12 *container = standard ? PKCS12_init_ex(NID_pkcs7_data, library, 0) : 0;
+  EVP_PKEY *key = 0;
+  X509 *own = 0;
+  STACK_OF(X509) *chain = 0;
+  int done = 0;
+  ERR_clear_error();
+  if (!bio || !container || !d2i_PKCS12_bio(bio, &container)) {
+    container = 0;
+    done = -1;
+  } else if (!PKCS12_parse(container, passphrase, &key, &own, &chain)) {
+    done = -2;
+  } else if (!key || !own) {
+    done = -3;
+  } else {
+    EVP_PKEY *own_key = co_key_again(key);
+    X509 *certificate = co_certificate_again(own);
+    done = certificate && own_key && SSL_CTX_use_certificate(c, certificate) == 1 &&
+           SSL_CTX_use_PrivateKey(c, own_key) == 1 && SSL_CTX_check_private_key(c) == 1;
+    for (int i = 0; done && i < co_chain_count(chain); i++) {
+      X509 *next = co_certificate_again(sk_X509_value(chain, i));
+      done = next && SSL_CTX_add0_chain_cert(c, next);
+      if (!done) X509_free(next);
+    }
+    X509_free(certificate);
+    EVP_PKEY_free(own_key);
+  }
+  sk_X509_pop_free(chain, X509_free);
+  X509_free(own);
+  EVP_PKEY_free(key);
+  PKCS12_free(container);
+  BIO_free(bio);
+  if (legacy) OSSL_PROVIDER_unload(legacy);
+  if (standard) OSSL_PROVIDER_unload(standard);
+  OSSL_LIB_CTX_free(library);
+  return done;
+}

@@ -26,6 +26,30 @@ struct WriteQueueTests {
         #expect(bench.unsent() == ["f", "ghij"].map { Array($0.utf8) })
     }
 
+    /// Bytes of somebody else.
+    private final class Owner: ContiguousBytesOwner {
+        private let bytes: [UInt8]
+        init(_ text: String) { bytes = Array(text.utf8) }
+        var byteCount: Int { bytes.count }
+        func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) { bytes.withUnsafeBytes(body) }
+    }
+
+    @Test func bytesOfOthersAreLentWithOursAndKeptAsCopies() {
+        var bench = WriteBench()
+        bench.write("abc")
+        bench.write(contentsOf: Owner("defgh"))
+        bench.write("ij")
+        #expect(bench.unsent() == ["abc", "defgh", "ij"].map { Array($0.utf8) })
+        bench.send(4)
+        #expect(bench.unsent() == ["efgh", "ij"].map { Array($0.utf8) })
+        var kept: [(text: String, memory: Int)] = []
+        bench.queue.forEachUnsent(first: 5) { kept.append((String(decoding: $0, as: UTF8.self), $1)) }
+        #expect(kept.map(\.text) == ["efgh", "i"] && kept.map(\.memory) == [4, 2])
+        bench.send(6)
+        #expect(bench.actions().compactMap { $0.completion?.contents.count } == [3, 5, 2])
+        #expect(String(decoding: bench.sent, as: UTF8.self) == "abcdefghij")
+    }
+
     @Test func manyWritesAreLentAtOnce() {
         var bench = WriteBench()
         for number in 0..<500 { bench.write([UInt8(truncatingIfNeeded: number)]) }
@@ -43,7 +67,7 @@ struct WriteQueueTests {
         bench.send(7)
         let actions = bench.actions()
         #expect(actions.compactMap { $0.completion?.tag } == [1, 2])
-        #expect(actions.compactMap { $0.completion?.bytes } == ["abc", "de"].map { Array($0.utf8) })
+        #expect(actions.compactMap { $0.completion?.contents.array } == ["abc", "de"].map { Array($0.utf8) })
         #expect(actions.compactMap { $0.completion?.started } == [.zero, .at(7)])
         #expect(actions.last == .partial(operation: OperationID(3), tag: 3, increment: 2, done: 2))
         #expect(actions.count == 3)
@@ -253,7 +277,7 @@ private struct RandomWrites: ~Copyable {
 
     private mutating func perform() {
         for completion in bench.actions().compactMap(\.completion) {
-            expected += completion.bytes
+            expected += completion.contents.array
             endings.append(completion.operation)
         }
     }

@@ -39,8 +39,13 @@ struct SizeTests {
             guard let name = name(lines[start]) else { return nil }
             let indent = lines[start].prefix { $0 == " " }
             if lines[start].hasSuffix("}") { return nil }
-            let end = lines[(start + 1)...].firstIndex { $0.hasPrefix(indent + "}") && !$0.hasPrefix(indent + "} ") }
-            return end.map { Function(name: name, line: start + 1, length: $0 - start + 1) }
+            // The end of what it is in comes first where it has no body, as in a protocol.
+            let end = lines[(start + 1)...].firstIndex { line in
+                let isCloser = line.drop { $0 == " " }.hasPrefix("}") && line.prefix { $0 == " " }.count <= indent.count
+                return isCloser && !line.hasPrefix(indent + "} ")
+            }
+            guard let end, lines[end].hasPrefix(indent) else { return nil }
+            return Function(name: name, line: start + 1, length: end - start + 1)
         }
     }
 

@@ -98,7 +98,7 @@ extension ConnectionMachine {
                 isStanding: request.isStanding, error: error)
         case .write(let request, let id):
             FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
+                operation: id, kind: .write, tag: request.tag, done: 0, total: request.contents.count, bytes: [],
                 error: error)
         }
     }
@@ -148,8 +148,8 @@ extension ConnectionMachine {
             case .write(let request, let id):
                 guard !reads else { continue }
                 shown = OperationSnapshot(
-                    id: id, kind: .write, tag: request.tag, total: request.bytes.count, timeout: request.timeout,
-                    preview: Array(request.bytes.prefix(32)))
+                    id: id, kind: .write, tag: request.tag, total: request.contents.count, timeout: request.timeout,
+                    preview: request.contents.part(0..<32))
             }
             if isBehind { lists.behind.append(shown) } else { lists.ahead.append(shown) }
         }

@@ -133,7 +133,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     /// Queues a write, likewise.
     package mutating func queue(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> Bool {
-        guard isPlain, output == .open, !request.bytes.isEmpty, request.timeout.map({ $0 >= .zero }) ?? true else {
+        guard isPlain, output == .open, request.contents.count > 0, request.timeout.map({ $0 >= .zero }) ?? true else {
             return false
         }
         writing.enqueue(request, as: id, now: now)
@@ -160,7 +160,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package mutating func add(_ request: WriteRequest, as id: OperationID, now: MonotonicTime) -> FailedOperation? {
         if let error = request.fault ?? refusal(of: "write") ?? shutRefusal {
             return FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
+                operation: id, kind: .write, tag: request.tag, done: 0, total: request.contents.count, bytes: [],
                 error: error)
         }
         if isHolding {

@@ -42,7 +42,7 @@ struct HeldOperations {
 }
 
 extension ConnectionMachine.Held {
-    fileprivate var writeBytes: Int { if case .write(let request, _) = self { request.bytes.count } else { 0 } }
+    fileprivate var writeBytes: Int { if case .write(let request, _) = self { request.contents.count } else { 0 } }
 
     /// Its name; nil: it is no operation of a caller's.
     var operation: OperationID? {

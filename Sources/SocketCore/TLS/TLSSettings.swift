@@ -56,18 +56,45 @@ public struct TLSSettings: Hashable, Sendable, Codable {
         case required
     }
 
-    /// A certificate to show, with those between it and its authority, and its key; files in PEM. A key must not be
-    /// encrypted.
+    /// A certificate to show, with those between it and its authority, and its key: files in PEM, or memory. A key in PEM
+    /// must not be encrypted.
     public struct Identity: Hashable, Sendable, Codable {
-        /// The certificate, followed by those that lead to its authority.
+        /// The certificate, followed by those that lead to its authority. Empty where they are in memory.
         public var certificateFile: String
-        /// Its private key; it may be the same file.
+        /// Its private key; it may be the same file. Empty where it is in memory.
         public var keyFile: String
+        /// The certificates and the key where they are in memory; nil: the files have them.
+        package var memory: Memory?
+
+        /// What is in memory.
+        package enum Memory: Hashable, Sendable, Codable {
+            /// The text of the two files.
+            case pem(certificates: [UInt8], key: [UInt8])
+            /// A PKCS #12 container (RFC 7292).
+            case pkcs12([UInt8], passphrase: String)
+        }
 
         /// Names both files; one alone holds both.
         public init(certificateFile: String, keyFile: String? = nil) {
             self.certificateFile = certificateFile
             self.keyFile = keyFile ?? certificateFile
+        }
+
+        private init(_ memory: Memory) {
+            self.init(certificateFile: "")
+            self.memory = memory
+        }
+
+        /// Takes both from memory, in PEM: the certificate, followed by those that lead to its authority, and the key; nil:
+        /// the key stands beside the certificates. What is wrong with them is refused where TLS is asked for.
+        public static func pem(certificates: [UInt8], key: [UInt8]? = nil) -> Identity {
+            Identity(.pem(certificates: certificates, key: key ?? certificates))
+        }
+
+        /// Takes both from a PKCS #12 container (`.p12`, `.pfx`), also one of the old ciphers that OpenSSL's legacy
+        /// provider has. A wrong passphrase is refused where TLS is asked for.
+        public static func pkcs12(_ bytes: [UInt8], passphrase: String) -> Identity {
+            Identity(.pkcs12(bytes, passphrase: passphrase))
         }
     }
 

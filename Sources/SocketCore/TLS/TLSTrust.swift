@@ -52,12 +52,16 @@ public struct TLSTrust: Hashable, Sendable, Codable {
     public var question: OperationID
     /// The peer's certificate, then those that lead to its authority, as the peer sent them.
     public var chain: [TLSCertificate]
+    /// The same certificates in DER; empty where the question comes from another program.
+    public var encodedChain: [[UInt8]] = []
     /// The name or address that it should be for; nil: none is checked.
     public var expectedName: String?
     /// OpenSSL's verification code; 0: it passed.
     public var code: Int
     /// Why OpenSSL would refuse it; nil: it passed.
     public var problem: String?
+
+    private enum CodingKeys: String, CodingKey { case question, chain, expectedName, code, problem }
 
     /// Describes a question.
     public init(question: OperationID, chain: [TLSCertificate], expectedName: String?, code: Int, problem: String?) {

@@ -12,13 +12,13 @@ package enum WriteAction: Equatable {
 package struct WriteCompletion: Equatable {
     package var operation: OperationID
     package var tag: Int
-    package var bytes: [UInt8]
+    package var contents: WriteContents
     package var started: MonotonicTime
 
-    package init(operation: OperationID, tag: Int, bytes: [UInt8], started: MonotonicTime) {
+    package init(operation: OperationID, tag: Int, contents: WriteContents, started: MonotonicTime) {
         self.operation = operation
         self.tag = tag
-        self.bytes = bytes
+        self.contents = contents
         self.started = started
     }
 }

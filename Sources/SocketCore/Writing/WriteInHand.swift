@@ -1,7 +1,7 @@
 /// A write that was asked for, in the form in which it waits: `WriteRequest` with its name, packed.
 struct QueuedWrite {
     /// The bytes to be written.
-    let bytes: [UInt8]
+    let contents: WriteContents
     /// How long it may be the one in hand.
     var limit: TimeLimit
     /// The caller's number.
@@ -11,8 +11,8 @@ struct QueuedWrite {
 
     /// Packs a request. Traps on one without bytes: whoever queues it has to refuse it before.
     init(_ request: __shared WriteRequest, as operation: OperationID) {
-        precondition(!request.bytes.isEmpty, "write \(operation): no bytes")
-        bytes = request.bytes
+        precondition(request.contents.count > 0, "write \(operation): no bytes")
+        contents = request.contents
         limit = TimeLimit(request.timeout)
         tag = request.tag
         self.operation = operation
@@ -21,14 +21,14 @@ struct QueuedWrite {
     /// The failure of this write, of which so many bytes were written.
     func failed(_ error: SocketError, done: Int) -> FailedOperation {
         FailedOperation(
-            operation: operation, kind: .write, tag: tag, done: done, total: bytes.count, bytes: [], error: error)
+            operation: operation, kind: .write, tag: tag, done: done, total: contents.count, bytes: [], error: error)
     }
 
     /// This write as it is shown while it waits.
     var snapshot: OperationSnapshot {
         OperationSnapshot(
-            id: operation, kind: .write, tag: tag, total: bytes.count, timeout: limit.duration,
-            preview: Array(bytes.prefix(32)))
+            id: operation, kind: .write, tag: tag, total: contents.count, timeout: limit.duration,
+            preview: contents.part(0..<32))
     }
 }
 
@@ -52,7 +52,7 @@ struct WriteInHand {
     }
 
     /// Bytes not written yet.
-    var missing: Int { write.bytes.count - done }
+    var missing: Int { write.contents.count - done }
 
     /// Counts what is its own of so many bytes written, and says how many that were.
     mutating func wrote(_ count: Int, now: MonotonicTime) -> Int {

@@ -5,7 +5,7 @@ extension WriteQueue {
 
     /// The write in hand, bytes written, bytes in all and when it was taken in hand; nil when there is none.
     package var currentOperation: (operation: OperationID, tag: Int, done: Int, total: Int, started: MonotonicTime)? {
-        inHand.map { ($0.write.operation, $0.write.tag, $0.done, $0.write.bytes.count, $0.timer.started) }
+        inHand.map { ($0.write.operation, $0.write.tag, $0.done, $0.write.contents.count, $0.timer.started) }
     }
 
     /// The queue as it is now, with at most `listing` of the writes that wait.
@@ -20,6 +20,6 @@ extension WriteQueue {
     /// Bytes of the write in hand that the kernel has: those of a range.
     package func currentBytes(_ range: Range<Int>) -> [UInt8] {
         guard let inHand else { return [] }
-        return Array(inHand.write.bytes[range.clamped(to: 0..<inHand.done)])
+        return inHand.write.contents.part(range.clamped(to: 0..<inHand.done))
     }
 }

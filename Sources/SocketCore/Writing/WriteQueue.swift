@@ -32,7 +32,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Queues a write, and takes it in hand when no other is. Traps on a request without bytes.
     package mutating func enqueue(_ request: WriteRequest, as operation: OperationID, now: MonotonicTime) {
         let write = QueuedWrite(request, as: operation)
-        pendingBytes += write.bytes.count
+        pendingBytes += write.contents.count
         if !hasCurrent, waiting.isEmpty {
             inHand = WriteInHand(write, now: now)
             inHandChanged()
@@ -91,7 +91,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         inHandChanged()
         return TimedOutOperation(
             operation: due.write.operation, kind: .write, tag: due.write.tag, done: due.done,
-            total: due.write.bytes.count, elapsed: due.timer.limit.duration ?? .zero)
+            total: due.write.contents.count, elapsed: due.timer.limit.duration ?? .zero)
     }
 
     /// Lets the asking write go on for so much longer, counted from now. False, and nothing changes, when that
@@ -130,8 +130,8 @@ package struct WriteQueue: ~Copyable, Sendable {
         else { return nil }
         let write = index == 0 ? inHand.write : waiting[index - 1]
         let first = firstUnsent
-        let done = index < first.index ? write.bytes.count : index == first.index ? first.offset : 0
-        return (done, write.bytes.count, write.tag)
+        let done = index < first.index ? write.contents.count : index == first.index ? first.offset : 0
+        return (done, write.contents.count, write.tag)
     }
 
     /// Ends every write, one a call, that in hand first; nil when none is left. For a connection that closes: the
@@ -141,9 +141,9 @@ package struct WriteQueue: ~Copyable, Sendable {
         committed = 0
         orphaned = 0
         guard let write = waiting.popFirst() else { return nil }
-        let done = min(excess, write.bytes.count)
+        let done = min(excess, write.contents.count)
         excess -= done
-        pendingBytes -= write.bytes.count - done
+        pendingBytes -= write.contents.count - done
         return write.failed(error, done: done)
     }
 
@@ -158,7 +158,7 @@ package struct WriteQueue: ~Copyable, Sendable {
             return failed
         }
         guard let write = waiting.removeOnly(where: { $0.operation == operation }) else { return nil }
-        pendingBytes -= write.bytes.count
+        pendingBytes -= write.contents.count
         return write.failed(error, done: 0)
     }
 
@@ -219,7 +219,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         takeNextInHand(now: now)
         return .complete(
             WriteCompletion(
-                operation: ended.write.operation, tag: ended.write.tag, bytes: ended.write.bytes,
+                operation: ended.write.operation, tag: ended.write.tag, contents: ended.write.contents,
                 started: ended.timer.started))
     }
 
@@ -252,21 +252,22 @@ extension WriteQueue {
     package func withUnsent(buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
         guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
         let (index, offset) = firstUnsent
-        if waiting.isEmpty, let inHand { return lend(inHand.write.bytes, offset: offset, body) }
+        if waiting.isEmpty, let inHand { return lend(inHand.write.contents, offset: offset, body) }
         let writes = waiting.count + 1 - index
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
             lend($0, filled: 0, from: index, offset: offset, body)
         }
     }
 
-    /// Gives the first so many unsent bytes, each part with how many bytes its write has. Traps on more than there are.
+    /// Gives the first so many unsent bytes, each part with how many bytes it keeps in memory: those of its write, or its
+    /// own where it is a copy of what somebody else owns. Traps on more than there are.
     package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
         guard count > 0, let inHand else { return }
         var (left, (index, offset)) = (count, firstUnsent)
         while left > 0 {
-            let bytes = index == 0 ? inHand.write.bytes : waiting[index - 1].bytes
-            let part = bytes[offset...].prefix(left)
-            body(part, bytes.count)
+            let contents = index == 0 ? inHand.write.contents : waiting[index - 1].contents
+            let (part, whole) = contents.kept(offset..<offset + left)
+            body(part, whole)
             (left, index, offset) = (left - part.count, index + 1, 0)
         }
     }
@@ -287,8 +288,8 @@ extension WriteQueue {
         guard ahead >= inHand.missing else { return (0, inHand.done + ahead) }
         var index = 1
         var offset = ahead - inHand.missing
-        while index <= waiting.count, offset >= waiting[index - 1].bytes.count {
-            offset -= waiting[index - 1].bytes.count
+        while index <= waiting.count, offset >= waiting[index - 1].contents.count {
+            offset -= waiting[index - 1].contents.count
             index += 1
         }
         return (index, offset)
@@ -296,9 +297,9 @@ extension WriteQueue {
 
     /// Lends the bytes of the only write.
     private func lend(
-        _ bytes: [UInt8], offset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
+        _ contents: WriteContents, offset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
     ) {
-        bytes.withUnsafeBytes { bytes in
+        contents.withBytes { bytes in
             withUnsafePointer(to: UnsafeRawBufferPointer(rebasing: bytes[offset...])) {
                 body(UnsafeBufferPointer(start: $0, count: 1))
             }
@@ -311,8 +312,8 @@ extension WriteQueue {
         _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
     ) {
         guard filled < list.count else { return body(UnsafeBufferPointer(list)) }
-        let bytes = index == 0 ? inHand?.write.bytes ?? [] : waiting[index - 1].bytes
-        bytes.withUnsafeBytes {
+        let contents = index == 0 ? inHand?.write.contents ?? WriteContents([]) : waiting[index - 1].contents
+        contents.withBytes {
             list.initializeElement(at: filled, to: UnsafeRawBufferPointer(rebasing: $0[offset...]))
             lend(list, filled: filled + 1, from: index + 1, offset: 0, body)
         }

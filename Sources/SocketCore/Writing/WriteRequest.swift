@@ -1,9 +1,14 @@
 /// Bytes to be written in order, and how long that may take.
 ///
 /// GCDAsyncSocket: `writeData:withTimeout:tag:`.
-public struct WriteRequest: Hashable, Sendable {
-    /// The bytes; at least one.
-    public var bytes: [UInt8]
+public struct WriteRequest: Sendable {
+    /// The bytes; at least one. Those of a `ContiguousBytesOwner` are copied each time this is read.
+    public var bytes: [UInt8] {
+        get { contents.array }
+        set { contents = WriteContents(newValue) }
+    }
+    /// The bytes, whoever owns them.
+    package var contents: WriteContents
     /// How long it may be the write in hand before it times out; nil: for ever. Waiting in the queue does not count.
     public var timeout: Duration?
     /// The caller's own number for it, reported with its completion.
@@ -11,8 +16,29 @@ public struct WriteRequest: Hashable, Sendable {
 
     /// Describes a write; nothing is checked here, but where it is queued.
     public init(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) {
-        self.bytes = bytes
+        contents = WriteContents(bytes)
         self.timeout = timeout
         self.tag = tag
+    }
+
+    /// Describes a write of bytes that are not copied.
+    public init(contentsOf owner: any ContiguousBytesOwner, timeout: Duration? = nil, tag: Int = 0) {
+        contents = WriteContents(OwnedBytes(owner))
+        self.timeout = timeout
+        self.tag = tag
+    }
+}
+
+extension WriteRequest: Hashable {
+    /// Whether both write the same bytes, within the same time, under the same tag.
+    public static func == (one: WriteRequest, other: WriteRequest) -> Bool {
+        one.tag == other.tag && one.timeout == other.timeout && one.bytes == other.bytes
+    }
+
+    /// Feeds what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(tag)
+        hasher.combine(timeout)
+        hasher.combine(bytes)
     }
 }

@@ -41,6 +41,12 @@ final class Acceptor {
     private var isPaused = false
     /// The user is so far behind that no more connections are accepted.
     private var isHeldBack = false
+    /// Whether user code has seen its descriptors, and may have duplicates of them.
+    var mayLiveOn = false
+    /// Its descriptors.
+    var descriptors: [Int32] { sockets.map { $0.socket.descriptor } }
+    /// Where it listens.
+    var localAddresses: [SocketAddress] { descriptors.compactMap { engine.kernel.localAddress($0) } }
     /// Whether it is among the sessions that changed since viewers were last told.
     var isNoted = false
 
@@ -234,7 +240,7 @@ final class Acceptor {
         var picture = snapshot(withKernel: false)
         // The file first: once the descriptor is closed, somebody else may replace it and listen there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
-        if configuration.prepareDescriptor != nil { unwatch() }
+        if configuration.prepareDescriptor != nil || mayLiveOn { unwatch() }
         sockets = []
         noteChange()
         engine.acceptors[id] = nil

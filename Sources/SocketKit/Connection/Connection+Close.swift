@@ -84,7 +84,9 @@ extension Connection {
     func fail(_ failed: FailedOperation) {
         switch failed.kind {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
-        case .write: record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
+        case .write:
+            record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
+            if !owners.isEmpty { releaseOwner(of: failed.operation) }
         }
         log(failed)
         notify(.failed(failed))

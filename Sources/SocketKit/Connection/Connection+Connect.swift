@@ -55,7 +55,8 @@ extension Connection {
 
     private func race(_ addresses: [SocketAddress]) {
         guard let connector else { return }
-        connector.plan = ConnectPlan(addresses, prefersIPv6: configuration.prefersIPv6)
+        connector.plan = ConnectPlan(
+            addresses, prefersIPv6: configuration.prefersIPv6, attemptDelay: configuration.attemptDelay)
         followPlan()
     }
 

@@ -25,6 +25,7 @@ struct MovedConnection: Sendable {
     let traffic: TrafficLog?
     let host: String?
     let tls: MovedTLS?
+    let owners: [OperationID: OwnedBytes]
 }
 
 /// A machine between two connections: it cannot be copied, so it is taken out once.
@@ -69,7 +70,8 @@ extension Connection {
             notices: engine.outbox.take(for: handle).map { $0.renamed(name) }, target: target,
             configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
             connect: connector?.summary, received: received, sent: sent, traffic: takeTraffic(), host: host,
-            tls: tls.map(MovedTLS.init))
+            tls: tls.map(MovedTLS.init), owners: owners)
+        owners = [:]
         leaveHandle()
         return moved
     }
@@ -107,6 +109,7 @@ extension EngineState {
         connection.tls = moved.tls?.layer
         connection.received = moved.received
         connection.sent = moved.sent
+        connection.owners = moved.owners
         if capturesTraffic { connection.traffic = moved.traffic ?? newTrafficLog() }
         if let summary = moved.connect {
             let connector = Connector(started: now, timeout: nil, localAddresses: nil)

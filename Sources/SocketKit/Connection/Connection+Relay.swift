@@ -59,7 +59,7 @@ extension Connection {
     func inject(_ request: WriteRequest, as operation: OperationID) {
         traffic?.markInjected(operation)
         watch?.markInjected(operation)
-        if enqueue(request, as: operation) { record(.injected, tag: request.tag, request.bytes.count) }
+        if enqueue(request, as: operation) { record(.injected, tag: request.tag, request.contents.count) }
         askForFlush()
         finishQueueing()
     }

@@ -22,7 +22,8 @@ extension Connection {
     /// Returns whether it was queued; otherwise it has failed.
     @discardableResult
     func enqueue(_ request: WriteRequest, as operation: OperationID) -> Bool {
-        record(.writeQueued, tag: request.tag, request.bytes.count)
+        record(.writeQueued, tag: request.tag, request.contents.count)
+        if let owned = request.contents.owned { owners[operation] = owned }
         guard !machine.queue(request, as: operation, now: engine.now) else { return true }
         guard let failed = machine.add(request, as: operation, now: engine.now) else { return true }
         fail(failed)
@@ -107,18 +108,31 @@ extension Connection {
             switch machine.writing.advance(now: engine.now) {
             case .none:
                 return
-            case .complete(var completion):
-                record(.writeDone, tag: completion.tag, completion.bytes.count)
+            case .complete(let completion):
+                record(.writeDone, tag: completion.tag, completion.contents.count)
                 if keepsTraffic || watch != nil { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
-                if webSocket != nil { engine.spares.keep(&completion.bytes) }
-                engine.shorts.keep((consume completion).bytes)
+                giveBack(consume completion)
             case .partial(let operation, let tag, let increment, let done):
                 record(.writePartial, tag: tag, increment, done)
                 if keepsTraffic { logPartialWrite(operation) }
                 notify(.wrotePartial(operation, tag: tag, increment: increment))
             }
         }
+    }
+
+    /// Keeps the memory of what was written, if it is ours, and releases it later on if it is somebody else's.
+    @inline(__always)
+    private func giveBack(_ completion: consuming WriteCompletion) {
+        if !owners.isEmpty { releaseOwner(of: completion.operation) }
+        var bytes = (consume completion).contents.bytes
+        if webSocket != nil { engine.spares.keep(&bytes) }
+        engine.shorts.keep(bytes)
+    }
+
+    /// The write is over: what it lent may be destroyed, where user code may run.
+    func releaseOwner(of operation: OperationID) {
+        if let owner = owners.removeValue(forKey: operation) { engine.retire(owner) }
     }
 
     /// Sets the marks of the write queue.
@@ -173,12 +187,12 @@ extension Connection {
     // MARK: What is kept for a person to look at
 
     private func log(_ completion: WriteCompletion) {
-        let count = watch?.plainBytes(of: completion.operation, completion.bytes.count) ?? completion.bytes.count
+        let count = watch?.plainBytes(of: completion.operation, completion.contents.count) ?? completion.contents.count
         guard count > 0, keepsTraffic, keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - completion.started), now: engine.now
-        ) { completion.bytes.part($0.clamped(to: 0..<count)) }
+        ) { completion.contents.part($0.clamped(to: 0..<count)) }
     }
 
     private func logPartialWrite(_ operation: OperationID) {

@@ -101,6 +101,9 @@ final class Connection {
     /// Received bytes behind the item that is lent right now; they lie where that lies.
     @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
 
+    /// Bytes of somebody else that are being written. Each is released when its write is over, and not in the midst of a step.
+    @exclusivity(unchecked) var owners: [OperationID: OwnedBytes] = [:]
+
     @exclusivity(unchecked) var received: UInt64 = 0
     @exclusivity(unchecked) var sent: UInt64 = 0
     /// Measured once somebody has looked.

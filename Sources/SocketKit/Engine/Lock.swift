@@ -5,16 +5,18 @@ import Synchronization
 /// The contended path of `Mutex` lies in the runtime, which is not instrumented, so the sanitizer misses that the new
 /// owner has seen what the former one wrote, and reports races that are none. The acquiring load and the releasing
 /// store below tell it so; on x86-64 and arm64 they are plain moves.
-package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
-    private let mutex: Mutex<Value>
-    private let order = Atomic<UInt8>(0)
+///
+/// Other modules inline it; otherwise they would look up the types of its generics at each call.
+@usableFromInline package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
+    @usableFromInline let mutex: Mutex<Value>
+    @usableFromInline let order = Atomic<UInt8>(0)
 
-    package init(_ value: consuming sending Value) {
+    @inlinable package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
 
     /// Runs `body` with the value, while nobody else does.
-    package borrowing func withLock<R: ~Copyable, Failure: Error>(
+    @inlinable package borrowing func withLock<R: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending R
     ) throws(Failure) -> sending R {
         try mutex.withLock { value throws(Failure) in

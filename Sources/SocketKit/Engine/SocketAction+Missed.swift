@@ -10,7 +10,7 @@ extension SocketCommand.Action {
                 error: SocketError(.notConnected, operation: "read", detail: "the socket is not connected"))
         case .write(let request):
             FailedOperation(
-                operation: id, kind: .write, tag: request.tag, done: 0, total: request.bytes.count, bytes: [],
+                operation: id, kind: .write, tag: request.tag, done: 0, total: request.contents.count, bytes: [],
                 error: SocketError(.notConnected, operation: "write", detail: "the socket is not connected"))
         default: nil
         }

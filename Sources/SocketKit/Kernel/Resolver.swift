@@ -22,10 +22,18 @@ package final class SystemResolver: Resolver {
     package func resolve(
         host: String, port: UInt16, answer: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
     ) {
-        if host == "localhost" || host == "loopback" {
-            return answer(.success([.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]))
-        }
+        if let loopback = Self.loopback(host: host, port: port) { return answer(.success(loopback)) }
         DispatchQueue.global().async { answer(Self.lookUp(host: host, port: port, flags: 0)) }
+    }
+
+    private static func loopback(host: String, port: UInt16) -> [SocketAddress]? {
+        guard host == "localhost" || host == "loopback" else { return nil }
+        return [.v4(host: "127.0.0.1", port: port), .v6(host: "::1", port: port)]
+    }
+
+    /// What `resolve` answers. Blocks.
+    static func lookUp(host: String, port: UInt16) -> Result<[SocketAddress], SocketError> {
+        loopback(host: host, port: port).map { .success($0) } ?? lookUp(host: host, port: port, flags: 0)
     }
 
     /// The one address that a numeric host stands for; nil for a name. Does not block.

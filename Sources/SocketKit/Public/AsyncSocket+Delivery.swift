@@ -153,10 +153,13 @@ extension AsyncSocket {
         switch notice {
         case .connected(let address, _): delegate?.socket(self, didConnectTo: address)
         case .read(_, let tag, let bytes, true): delegate?.socket(self, didBorrow: bytes.span.bytes, tag: tag)
-        case .read(_, let tag, let bytes, false): delegate?.socket(self, didRead: bytes, tag: tag)
-        case .readPartial(_, let tag, let count): delegate?.socket(self, didReadPartialOf: count, tag: tag)
-        case .wrote(_, let tag): delegate?.socket(self, didWriteWithTag: tag)
-        case .wrotePartial(_, let tag, let count): delegate?.socket(self, didWritePartialOf: count, tag: tag)
+        case .read(let operation, let tag, let bytes, false):
+            delegate?.socket(self, didRead: bytes, operation: operation, tag: tag)
+        case .readPartial(let operation, let tag, let count):
+            delegate?.socket(self, didReadPartialOf: count, operation: operation, tag: tag)
+        case .wrote(let operation, let tag): delegate?.socket(self, didWrite: operation, tag: tag)
+        case .wrotePartial(let operation, let tag, let count):
+            delegate?.socket(self, didWritePartialOf: count, operation: operation, tag: tag)
         case .failed(let operation): delegate?.socket(self, didFail: operation)
         case .givenUp: break
         case .timedOut(let operation):

@@ -219,6 +219,18 @@ public final class AsyncSocket: Sendable {
         }
     }
 
+    /// Queues a write of bytes that stay where they are, such as those of a large `Data`, and names it. `owner` is
+    /// released once the write has completed or failed. Refused as `write(_:timeout:tag:)` is.
+    @discardableResult
+    public func write(
+        contentsOf owner: any ContiguousBytesOwner, timeout: Duration? = nil, tag: Int = 0
+    ) -> OperationID {
+        let request = WriteRequest(contentsOf: owner, timeout: timeout, tag: tag)
+        return submit(.write(request)) {
+            $0.queueAtOnce(request, of: $1, as: $2)
+        }
+    }
+
     /// Ends operations before they complete: `didFail` with `cancelled`. What a read in hand had goes back to the stream,
     /// for the reads that follow; what has completed meanwhile stays completed; a write of which bytes were sent goes
     /// on.

@@ -98,7 +98,7 @@ extension DatagramSocket {
         switch notice {
         case .connected(let address): delegate.datagramSocket(self, didConnectTo: address)
         case .notConnected(let error): delegate.datagramSocket(self, didNotConnect: error)
-        case .sent(_, let tag): delegate.datagramSocket(self, didSendWithTag: tag)
+        case .sent(let operation, let tag): delegate.datagramSocket(self, didSend: operation, tag: tag)
         case .notSent(let datagram): delegate.datagramSocket(self, didNotSend: datagram)
         case .received(let batch): delegate.datagramSocket(self, didReceiveBatch: batch)
         case .met(let error): delegate.datagramSocket(self, didEncounter: error)

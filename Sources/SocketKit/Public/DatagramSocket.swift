@@ -100,6 +100,12 @@ public final class DatagramSocket: Sendable {
     /// How the last session ended; `nil` while there is one, and before the first.
     public var closeRecord: CloseRecord? { fact { $0 == nil ? present.ended?.closed : nil } }
 
+    /// This socket as it is now, after all that this thread has asked for so far. After the end of a session it stays as
+    /// it was then, until the next one begins; nil before the first. `withKernel` asks the kernel too.
+    public func snapshot(withKernel: Bool = false) -> SocketSnapshot? {
+        fact { $0?.snapshot(withKernel: withKernel) ?? present.ended }
+    }
+
     /// Datagrams that are queued and not with the kernel yet.
     public var pendingCount: Int { fact { $0?.queue.count ?? 0 } }
 
@@ -301,8 +307,9 @@ public final class DatagramSocket: Sendable {
         engine.post(.datagram(.closeAfterSending(self)))
     }
 
-    /// Closes at once, as when `error` had ended it.
-    package func close(because error: SocketError) {
+    /// Closes at once, as `close()` does, and lets `didClose` and the datagrams that fail tell this error. No effect
+    /// without a session.
+    public func close(because error: SocketError) {
         engine.enter { self.session(in: $0)?.close(error: error, mode: nil) }
     }
 

@@ -14,6 +14,9 @@ public protocol DatagramSocketDelegate: AnyObject, Sendable {
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError)
     /// A datagram is with the kernel, or was held back by the send filter; not: it has arrived.
     func datagramSocket(_ socket: DatagramSocket, didSendWithTag tag: Int)
+    /// The same with the name that `send(_:to:timeout:tag:)` gave it. Where this is not implemented, the one without is
+    /// called.
+    func datagramSocket(_ socket: DatagramSocket, didSend operation: OperationID, tag: Int)
     /// A datagram was not sent; the socket stays open.
     func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram)
     /// Datagrams were received together. Where this is not implemented, `didReceive` is called for each of them.
@@ -36,6 +39,10 @@ extension DatagramSocketDelegate {
     public func datagramSocket(_ socket: DatagramSocket, didSendWithTag tag: Int) {}
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didNotSend datagram: FailedDatagram) {}
+    /// Calls the one without the operation's name.
+    public func datagramSocket(_ socket: DatagramSocket, didSend operation: OperationID, tag: Int) {
+        datagramSocket(socket, didSendWithTag: tag)
+    }
     /// Calls `didReceive` for each.
     public func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
         for datagram in batch { self.datagramSocket(socket, didReceive: datagram) }

@@ -16,6 +16,8 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress)
     /// A read completed.
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int)
+    /// The same with the name that `read(_:)` gave it. Where this is not implemented, `socket(_:didRead:tag:)` is called.
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int)
     /// A standing read that lends its bytes (`ReadRequest.borrowing(limit:timeout:tag:)`) got some. They may be looked
     /// at until this returns, and are gone then. Without a delegate queue nothing is copied, and this is called while
     /// the engine is still at its turn, so the less it does the better; on another queue they are those of a copy. Not
@@ -24,10 +26,18 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     /// A length or delimiter read got `count` more bytes but is not done. Not called for the pass that completes it,
     /// nor for standing reads.
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int)
+    /// The same with the name that `read(_:)` gave it. Where this is not implemented, the one without is called.
+    func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, operation: OperationID, tag: Int)
     /// A write is wholly with the kernel, which does not mean that the peer has it.
     func socket(_ socket: AsyncSocket, didWriteWithTag tag: Int)
+    /// The same with the name that `write(_:timeout:tag:)` gave it. Where this is not implemented, the one without is
+    /// called.
+    func socket(_ socket: AsyncSocket, didWrite operation: OperationID, tag: Int)
     /// The kernel took `count` more bytes of a write, but not its last. Not called for the pass that completes it.
     func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, tag: Int)
+    /// The same with the name that `write(_:timeout:tag:)` gave it. Where this is not implemented, the one without is
+    /// called.
+    func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, operation: OperationID, tag: Int)
     /// An operation ended without completing.
     func socket(_ socket: AsyncSocket, didFail operation: FailedOperation)
     /// An operation's time is up; it is paused until there is a verdict. A delegate without this method gives
@@ -61,6 +71,22 @@ extension AsyncSocketDelegate {
     public func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {}
     /// Does nothing.
     public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {}
+    /// Calls the one without the operation's name.
+    public func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
+        self.socket(socket, didRead: bytes, tag: tag)
+    }
+    /// Calls the one without the operation's name.
+    public func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, operation: OperationID, tag: Int) {
+        self.socket(socket, didReadPartialOf: count, tag: tag)
+    }
+    /// Calls the one without the operation's name.
+    public func socket(_ socket: AsyncSocket, didWrite operation: OperationID, tag: Int) {
+        self.socket(socket, didWriteWithTag: tag)
+    }
+    /// Calls the one without the operation's name.
+    public func socket(_ socket: AsyncSocket, didWritePartialOf count: Int, operation: OperationID, tag: Int) {
+        self.socket(socket, didWritePartialOf: count, tag: tag)
+    }
     /// Copies them for `didRead`.
     public func socket(_ socket: AsyncSocket, didBorrow bytes: RawSpan, tag: Int) {
         self.socket(socket, didRead: bytes.withUnsafeBytes { [UInt8]($0) }, tag: tag)

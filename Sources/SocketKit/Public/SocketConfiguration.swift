@@ -1,9 +1,15 @@
+import Dispatch
 import SocketCore
 
 /// How an engine is set up.
 public struct EngineConfiguration: Sendable {
     /// A name for people, shown by the inspector.
     public var name = "SocketKit"
+    /// The queue that everything of the engine runs on; nil: one of its own. It must be serial: a global queue traps, and
+    /// another concurrent one is not noticed. Several engines may share a queue, and the queue may have a target. Turns
+    /// enter it by `sync` from the engine's thread, so work that blocks it delays every socket of the engine.
+    /// GCDAsyncSocket: `initWithSocketQueue:`.
+    public var queue: DispatchQueue?
     /// How many events the ring holds before it overwrites its oldest; 0: none are recorded.
     public var eventCapacity = 4_096
     /// How many closed sessions stay listed.
@@ -39,6 +45,10 @@ public struct SocketConfiguration: Sendable {
     public var isIPv6Enabled = true
     /// Which family a connect tries first (GCDAsyncSocket: `IPv4PreferredOverIPv6`, reversed).
     public var prefersIPv6 = false
+    /// How long a connect waits for one address before it tries the next one as well; 250 ms (RFC 8305, section 5). A
+    /// refused attempt is followed by the next one at once. A negative time is refused as that of `idleTimeout` is.
+    /// GCDAsyncSocket: `alternateAddressDelay`.
+    public var attemptDelay = Duration.milliseconds(250)
     /// Whether the connection stays open for writing after the peer's FIN (GCDAsyncSocket:
     /// `autoDisconnectOnClosedReadStream`, reversed).
     public var allowsHalfOpen = false
@@ -83,6 +93,7 @@ extension SocketConfiguration {
         if let idleTimeout, idleTimeout <= .zero {
             return "idleTimeout \(idleTimeout): must be more than zero; nil means none"
         }
+        if attemptDelay < .zero { return "attemptDelay \(attemptDelay): must not be negative" }
         return lingerTime < .zero ? "lingerTime \(lingerTime): must not be negative" : nil
     }
 }

@@ -16,6 +16,8 @@ public final class SocketEngine: Sendable {
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
     private let reactor: any Reactor
+    /// Whether the queue is the caller's.
+    private let isQueueShared: Bool
     let clock: any EngineClock
     let names: Names
     private let budget: TurnBudget
@@ -40,14 +42,15 @@ public final class SocketEngine: Sendable {
         resolver: any Resolver, schedule: WorkScheduler? = nil, names: Names = Names(),
         budget: TurnBudget = TurnBudget(), allowsGathering: Bool = false
     ) {
-        let queue = DispatchQueue(label: configuration.name)
+        let queue = configuration.queue ?? DispatchQueue(label: configuration.name)
+        precondition(!queue.isGlobal, "EngineConfiguration.queue: a global queue is concurrent; a serial one is needed")
         let mailbox = Mailbox(allowsGathering: allowsGathering)
         let mark = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: mark, value: true)
         let confined = Confined(
             EngineState(
                 kernel: kernel, clock: clock, reactor: reactor, resolver: resolver, mailbox: mailbox,
-                names: names, configuration: configuration, budget: budget), to: queue)
+                names: names, configuration: configuration, budget: budget), to: queue, mark: mark)
         self.queue = queue
         self.mailbox = mailbox
         self.mark = mark
@@ -59,7 +62,9 @@ public final class SocketEngine: Sendable {
         self.schedule = schedule
         self.reactor = reactor
         name = configuration.name
-        queue.sync {
+        isQueueShared = configuration.queue != nil
+        // The caller may be on a queue of its own already.
+        Self.run(on: queue, isHere: DispatchQueue.getSpecific(key: mark) != nil) {
             // A cycle, which `shutDown` breaks.
             confined {
                 $0.requestTurn = {
@@ -76,7 +81,12 @@ public final class SocketEngine: Sendable {
         precondition(failure == 0, "the engine's thread could not be started: errno \(failure)")
     }
 
+    private static func run<R>(on queue: DispatchQueue, isHere: Bool, _ body: () -> R) -> R {
+        isHere ? body() : queue.sync(execute: body)
+    }
+
     deinit {
+        if isQueueShared { queue.setSpecific(key: mark, value: nil) }
         for inspection in inspections.withLock({ $0 }) { inspection.stop() }
         let due = clock.now
         // What was posted before comes first: nobody is roused for it any more.
@@ -91,6 +101,24 @@ public final class SocketEngine: Sendable {
     /// Whether the caller runs on the engine's queue, on one that targets it, or in a callback on the engine's queue that
     /// entered another queue by `sync`.
     public var isOnQueue: Bool { DispatchQueue.getSpecific(key: mark) != nil || mailbox.isWithinTurn }
+
+    /// Counts a serial queue as the engine's own that the engine's queue targets, or no longer: code that runs on it
+    /// may ask the sockets, as on the engine's queue. GCDAsyncSocket: `markSocketQueueTargetQueue:`.
+    package func mark(target: DispatchQueue, _ isMarked: Bool) {
+        if isMarked { confined.trustMark() }
+        target.setSpecific(key: mark, value: isMarked ? true : nil)
+    }
+
+    /// Makes the callbacks that wait, on this thread, as a turn does. No effect on the engine's queue.
+    package func flushCallbacks() {
+        if !isOnQueue { enterTurn() }
+    }
+
+    /// Runs `body` on the engine's queue and waits until it has returned; may be called on it. Every other socket of the
+    /// engine waits meanwhile. GCDAsyncSocket: `performBlock:`.
+    public func perform<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+        try Self.run(on: queue, isHere: isOnQueue) { Result { () throws(Failure) in try body() } }.get()
+    }
 
     /// Posts a command. It is carried out on the queue after all that was posted before it, by whomever; for a session
     /// that is over it has no effect.
@@ -190,6 +218,14 @@ public final class SocketEngine: Sendable {
                 : queue.sync { confined { $0.enter(upTo: place, most: budget.jobs, body) } }
             if let result { return result }
         }
+    }
+}
+
+extension DispatchQueue {
+    /// Whether it is one of the process's concurrent queues.
+    fileprivate var isGlobal: Bool {
+        let classes: [DispatchQoS.QoSClass] = [.background, .utility, .default, .userInitiated, .userInteractive]
+        return classes.contains { self === DispatchQueue.global(qos: $0) }
     }
 }
 

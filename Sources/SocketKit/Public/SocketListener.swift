@@ -28,7 +28,7 @@ public final class SocketListener: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         self.engine = engine
-        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
+        let pump = Self.pump(delegateQueue, engine: engine)
         state = Lock(
             HandleState(
                 unretainedDelegate: UnretainedReference(delegate), pump: pump, configuration: configuration))
@@ -45,7 +45,15 @@ public final class SocketListener: Sendable {
     }
 
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
-    public var delegateQueue: DispatchQueue? { pump?.queue }
+    /// A change concerns callbacks that have not begun, and connections that are accepted from now on.
+    public var delegateQueue: DispatchQueue? {
+        get { pump?.queue }
+        set { state.replace(with: Self.pump(newValue, engine: engine)) { swap(&$0.pump, &$1) } }
+    }
+
+    private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
+        queue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
+    }
 
     /// Accepted connections share it, so that nothing of theirs overtakes `didAccept`.
     var pump: DelegatePump? { state.withLock { $0.pump } }
@@ -69,6 +77,31 @@ public final class SocketListener: Sendable {
             let acceptor = session.flatMap { engineState.acceptors[$0] }
             return (acceptor?.snapshot(withKernel: false) ?? present.ended)?.local
         }
+    }
+
+    /// Where it listens: one address, or one for each family. Empty when it does not listen.
+    public var localAddresses: [SocketAddress] {
+        engine.enter { state in session.flatMap { state.acceptors[$0] }?.localAddresses ?? [] }
+    }
+
+    /// This listener as it is now. After its end it stays as it was then, until it listens again; nil before the first
+    /// time. `withKernel` asks the kernel too.
+    public func snapshot(withKernel: Bool = false) -> SocketSnapshot? {
+        engine.enter { state in
+            session.flatMap { state.acceptors[$0] }?.snapshot(withKernel: withKernel) ?? present.ended
+        }
+    }
+
+    /// Runs `body` with the descriptors, on the engine's queue; one, or one for each family; none when it does not
+    /// listen. For options that have no name here; whoever accepts on a descriptor or closes it breaks the listener.
+    /// GCDAsyncSocket: `performBlock:` with `socket4FD` and `socket6FD`.
+    public func withDescriptors<R, Failure: Error>(_ body: ([Int32]) throws(Failure) -> R) throws(Failure) -> R {
+        try engine.enter { state in
+            let acceptor = session.flatMap { state.acceptors[$0] }
+            acceptor?.mayLiveOn = true
+            let descriptors = acceptor?.descriptors ?? []
+            return state.host { Result { () throws(Failure) in try body(descriptors) } }
+        }.get()
     }
 
     /// How it stopped listening; `nil` while it listens, and before the first time.

@@ -140,6 +140,7 @@ extension TLSExchange {
             question = TLSTrust(
                 question: OperationID(0), chain: TLSCertificates.chain(of: store), expectedName: expectedName,
                 code: found.code, problem: found.problem)
+            question?.encodedChain = TLSCertificates.encodedChain(of: store)
             if context.settings.role == .client { co_retry_verify(ssl) }
             return 1
         case true?:

@@ -17,16 +17,53 @@ enum TLSCertificates {
         return describe(own, X509_STORE_CTX_get0_untrusted(store))
     }
 
+    /// The same certificates, in DER.
+    static func encodedChain(of ssl: OpaquePointer) -> [[UInt8]] {
+        guard let own = SSL_get0_peer_certificate(ssl) else { return [] }
+        return list(own, SSL_get_peer_cert_chain(ssl)).map(encoded)
+    }
+
+    /// The chain that is being verified, in DER.
+    static func encodedChain(of store: OpaquePointer?) -> [[UInt8]] {
+        guard let own = X509_STORE_CTX_get0_cert(store) else { return [] }
+        return list(own, X509_STORE_CTX_get0_untrusted(store)).map(encoded)
+    }
+
+    private static func encoded(_ certificate: OpaquePointer) -> [UInt8] {
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &encoded)
+        guard count > 0, let encoded else { return [] }
+        defer { CRYPTO_free(encoded, "", 0) }
+        return Array(UnsafeBufferPointer(start: encoded, count: Int(count)))
+    }
+
+    /// A certificate in DER in words; nil: it is none.
+    static func describe(encoded bytes: [UInt8]) -> TLSCertificate? {
+        bytes.withUnsafeBufferPointer { buffer in
+            var place = buffer.baseAddress
+            guard let certificate = d2i_X509(nil, &place, buffer.count) else {
+                ERR_clear_error()
+                return nil
+            }
+            defer { X509_free(certificate) }
+            return describe(certificate)
+        }
+    }
+
     /// More than so many certificates are not shown; no chain is as long.
     private static let limit = 16
 
     private static func describe(_ own: OpaquePointer, _ others: OpaquePointer?) -> [TLSCertificate] {
+        list(own, others).map(describe)
+    }
+
+    private static func list(_ own: OpaquePointer, _ others: OpaquePointer?) -> [OpaquePointer] {
         var list = [own]
         for index in 0..<min(Self.limit, Int(co_chain_count(others))) {
             guard let certificate = co_chain_at(others, Int32(index)), X509_cmp(certificate, own) != 0 else { continue }
             list.append(certificate)
         }
-        return list.map(describe)
+        return list
     }
 
     static func describe(_ certificate: OpaquePointer) -> TLSCertificate {

@@ -175,22 +175,6 @@ extension TLSContext {
         ERR_clear_error()
     }
 
-    private static func setIdentity(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {
-        guard let identity = settings.identity else { return }
-        let (certificate, key) = (identity.certificateFile, identity.keyFile)
-        if let problem = TLSFiles.problem(certificate) { throw refused("certificate \(certificate): \(problem)") }
-        if let problem = TLSFiles.problem(key) { throw refused("key \(key): \(problem)") }
-        guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-            throw refused("certificate \(certificate): \(TLSReasons.file(certificate, holding: "certificate"))")
-        }
-        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1 else {
-            throw refused("key \(key): \(TLSReasons.file(key, holding: "private key", of: certificate))")
-        }
-        guard SSL_CTX_check_private_key(context) == 1 else {
-            throw refused("key \(key): is not the key of certificate \(certificate)")
-        }
-    }
-
     private static func setSessions(_ context: OpaquePointer, _ settings: TLSSettings) {
         // A certificate that a person accepted once would be accepted again with a resumed session.
         guard settings.resumesSessions, settings.role == .client || settings.trustEvaluator == .library else {

@@ -30,7 +30,7 @@ enum TLSContexts {
 
     private static func stamps(_ settings: TLSSettings) -> [FileStamp?] {
         var stamps: [FileStamp?] = []
-        if let identity = settings.identity {
+        if let identity = settings.identity, identity.memory == nil {
             stamps += [FileStamp(identity.certificateFile), FileStamp(identity.keyFile)]
         }
         switch settings.trust {

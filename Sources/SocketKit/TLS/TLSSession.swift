@@ -63,6 +63,9 @@ final class TLSSession: Sendable {
         state = Lock(State(ssl, exchange))
     }
 
+    /// The peer's certificates in DER, its own first; empty: none was shown.
+    var peerCertificates: [[UInt8]] { state.withLock { TLSCertificates.encodedChain(of: $0.ssl) } }
+
     // MARK: The pump
 
     /// Goes on with the handshake, with these bytes behind all that were given before. `done`: it is over.

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// A box that hands out its content only on one serial queue.
 ///
@@ -6,18 +7,32 @@ import Dispatch
 /// `callAsFunction`, which traps off the queue, and the queue is serial, so no two threads ever touch it at once and
 /// each sees what the one before it wrote. The content is a class, so a call from within a call (user code that runs
 /// inside a turn) is a second reference, not a second exclusive access.
+///
+/// The queue may be the caller's. Where its user marks a serial queue that it targets, code on that one is let in too:
+/// whatever runs on the queue runs on that one, so they exclude each other.
 final class Confined<Content: AnyObject>: @unchecked Sendable {
     private let queue: DispatchQueue
+    private let mark: DispatchSpecificKey<Bool>
+    private let trustsMark = Atomic<Bool>(false)
     private let content: Content
 
-    init(_ content: sending Content, to queue: DispatchQueue) {
+    init(_ content: sending Content, to queue: DispatchQueue, mark: DispatchSpecificKey<Bool>) {
         self.content = content
         self.queue = queue
+        self.mark = mark
+    }
+
+    /// From now on the mark tells who is on the queue.
+    func trustMark() { trustsMark.store(true, ordering: .relaxed) }
+
+    private func check() {
+        if trustsMark.load(ordering: .relaxed), DispatchQueue.getSpecific(key: mark) != nil { return }
+        dispatchPrecondition(condition: .onQueue(queue))
     }
 
     /// Runs `body` with the content; traps when called off the queue.
     func callAsFunction<R>(_ body: (Content) throws -> R) rethrows -> R {
-        dispatchPrecondition(condition: .onQueue(queue))
+        check()
         return try body(content)
     }
 
@@ -29,7 +44,7 @@ final class Confined<Content: AnyObject>: @unchecked Sendable {
     func withinTurn<R>(of mailbox: Mailbox, _ body: (Content) -> R) -> R? {
         guard mailbox.isWithinTurn else { return nil }
         #if DEBUG
-        dispatchPrecondition(condition: .onQueue(queue))
+        check()
         #endif
         return body(content)
     }

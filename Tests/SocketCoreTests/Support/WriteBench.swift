@@ -10,12 +10,21 @@ struct WriteBench: ~Copyable {
 
     /// Queues a write and returns its name.
     @discardableResult
-    mutating func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+    mutating func write(_ request: WriteRequest) -> OperationID {
         operations += 1
         let operation = OperationID(operations)
-        queue.enqueue(WriteRequest(bytes, timeout: timeout, tag: tag), as: operation, now: now)
+        queue.enqueue(request, as: operation, now: now)
         return operation
     }
+
+    /// Queues a write and returns its name.
+    @discardableResult
+    mutating func write(_ bytes: [UInt8], timeout: Duration? = nil, tag: Int = 0) -> OperationID {
+        write(WriteRequest(bytes, timeout: timeout, tag: tag))
+    }
+
+    /// Queues a write of what somebody else owns.
+    mutating func write(contentsOf owner: any ContiguousBytesOwner) { write(WriteRequest(contentsOf: owner)) }
 
     /// Queues a write and returns its name.
     @discardableResult

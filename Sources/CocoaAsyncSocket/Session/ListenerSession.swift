@@ -1,0 +1,61 @@
+import Foundation
+import SocketKit
+
+/// One time of listening of a GCDAsyncSocket; what `StreamSession` is for a connection.
+final class ListenerSession: SocketListenerDelegate {
+    /// The engine's listener.
+    let listener: SocketListener
+    private let state: Lock<State>
+
+    private struct State {
+        weak var owner: GCDAsyncSocket?
+        var delegate = WeakDelegate()
+        var queue: DispatchQueue?
+        /// The socket queue that the delegate chose for the connection that is told next.
+        var nextQueue: DispatchQueue?
+    }
+
+    init(_ listener: SocketListener, owner: GCDAsyncSocket) {
+        self.listener = listener
+        state = Lock(State(owner: owner))
+        listener.delegate = self
+    }
+
+    /// Sets whom its callbacks go to, and where.
+    func setDelegate(_ delegate: WeakDelegate, on queue: DispatchQueue?) {
+        state.withLock { ($0.delegate, $0.queue) = (delegate, queue) }
+        listener.delegateQueue = queue
+    }
+
+    /// nil without a delegate, or a queue to call it on.
+    private var target: (owner: GCDAsyncSocket, delegate: any GCDAsyncSocketDelegate, queue: DispatchQueue)? {
+        let (owner, delegate, queue) = state.withLock { Unchecked(($0.owner, $0.delegate.object, $0.queue)) }.value
+        guard let owner, let delegate, let queue else { return nil }
+        return (owner, delegate, queue)
+    }
+
+    /// The connection is moved below, since its delegate has to be set before.
+    func listener(_ listener: SocketListener, engineFor address: SocketAddress) -> SocketEngine? {
+        let chosen = target.flatMap { target in
+            target.delegate.newSocketQueueForConnection(fromAddress: address.data, on: target.owner)
+        }
+        state.withLock { $0.nextQueue = chosen }
+        return nil
+    }
+
+    func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        let queue = state.withLock { $0.nextQueue.take() }
+        // Without one it closes, as a connection does that nobody keeps.
+        guard let target else { return }
+        let accepted = GCDAsyncSocket(
+            accepted: socket, delegate: target.delegate, delegateQueue: target.queue, socketQueue: queue)
+        target.delegate.socket(target.owner, didAcceptNewSocket: accepted)
+    }
+
+    func listener(_ listener: SocketListener, didStop error: SocketError?) {
+        let target = target
+        state.withLock { $0.owner }?.ended(self)
+        guard let target else { return }
+        target.delegate.socketDidDisconnect(target.owner, withError: error.map { NSError.stream($0) })
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// A value that crosses threads though the compiler cannot know that it may.
+///
+/// Proof: what GCDAsyncSocket takes from its user (a delegate, user data, the context of a filter, a buffer) is not
+/// `Sendable`, and its contract says on which queue each of them is used: a delegate, its user data and a buffer on the
+/// delegate's queue, a context by its filter and then by the delegate. This target does nothing with them but hand
+/// them over to code on that queue.
+struct Unchecked<Value>: @unchecked Sendable {
+    /// The value.
+    var value: Value
+
+    /// Wraps a value.
+    init(_ value: Value) { self.value = value }
+}
+
+/// A delegate, held weakly; the proof is that of `Unchecked`.
+struct WeakDelegate: @unchecked Sendable {
+    /// The delegate; nil: none, or it is gone.
+    weak var object: (any GCDAsyncSocketDelegate)?
+}
+
+/// The same for datagrams.
+struct WeakUdpDelegate: @unchecked Sendable {
+    /// The delegate; nil: none, or it is gone.
+    weak var object: (any GCDAsyncUdpSocketDelegate)?
+}
+
+/// All state of these classes lies in locks.
+extension GCDAsyncSocket: @unchecked Sendable {}
+extension GCDAsyncUdpSocket: @unchecked Sendable {}
+
+/// Bytes that a read handed over, as `Data`.
+extension Data {
+    /// Shorter arrays are copied, which costs less than keeping them.
+    private static let leastLent = 2_048
+
+    /// The bytes of an array. A long one is not copied: the data keeps it until it is gone.
+    ///
+    /// Proof: an array of `UInt8` has one piece of memory, which stays where it is as long as somebody holds the array and
+    /// nobody writes to it. The deallocator holds it, and nothing writes to that copy; nor does `Data`, which copies what
+    /// it did not allocate before it changes a byte.
+    init(handingOver bytes: [UInt8]) {
+        guard bytes.count >= Self.leastLent else {
+            self = bytes.withUnsafeBytes { memory in
+                memory.baseAddress.map { Data(bytes: $0, count: memory.count) } ?? Data()
+            }
+            return
+        }
+        self = bytes.withUnsafeBytes { memory in
+            Data(
+                bytesNoCopy: UnsafeMutableRawPointer(mutating: memory.baseAddress!), count: memory.count,
+                deallocator: .custom { _, _ in withExtendedLifetime(bytes) {} })
+        }
+    }
+}
