@@ -1,3 +1,5 @@
+import SocketCore
+
 extension Configuration {
     /// Reads a configuration; what it does not say stays as it is without one.
     /// - Returns: the first mistake, where there is one: an unknown name, a value that a name cannot have, a key that is
