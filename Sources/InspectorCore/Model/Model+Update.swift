@@ -21,7 +21,7 @@ extension Model {
         case .snapshot(let snapshot):
             if begins(with: snapshot) { take(snapshot) }
             showFirstInstant()
-            effects = []
+            effects = noteHeld(snapshot)
         case .time(let now):
             pass(now)
             effects = []
@@ -56,6 +56,10 @@ extension Model {
         case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child:
             learn(message)
             effects = []
+        case .held(let id, let bytes): effects = editHeld(id, bytes)
+        case .edited(.held(let id), let bytes, let wasChanged):
+            if !wasChanged { notice = hint("\(id): nothing was changed, and it stays held") }
+            effects = wasChanged ? [.fault(.release(.edit(bytes), id, nil))] : []
         case .edited(let subject, let bytes, let wasChanged):
             edited(subject, bytes, wasChanged: wasChanged)
             effects = examineFile()

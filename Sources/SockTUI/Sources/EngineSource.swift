@@ -11,10 +11,15 @@ final class EngineSource: OpeningSource {
     private let keeper: StreamKeeper
     private let datagrams: DatagramKeeper
     let webSockets: WebSocketKeeper
+    let control: FaultControl
 
     /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive. `limits`: how
     /// much traffic is kept.
-    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
+    init(
+        asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
+        control: FaultControl = FaultControl()
+    ) {
+        self.control = control
         keeper = StreamKeeper(asksAboutTrust: asks, received)
         datagrams = DatagramKeeper(received)
         webSockets = WebSocketKeeper(received)
@@ -140,7 +145,7 @@ final class EngineSource: OpeningSource {
         var request = request
         request.targetTLS = request.targetTLS.map(keeper.judged)
         let settings = [request.listenTLS, request.targetTLS].compactMap { $0 }
-        onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request] in
+        onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request, control] in
             then(
                 Self.result("listen") { () throws(SocketError) in
                     if request.isDatagrams {
@@ -149,7 +154,7 @@ final class EngineSource: OpeningSource {
                         keeper.keep(relay)
                         return relay.session
                     }
-                    let relay = Relay(engine: engine, request: request)
+                    let relay = Relay(engine: engine, request: request, control: control)
                     try relay.start()
                     keeper.keep(relay)
                     return relay.session

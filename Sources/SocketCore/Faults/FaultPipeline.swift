@@ -74,6 +74,11 @@ package struct FaultPipeline: Sendable {
     /// Whether bytes pass unaltered and at once from now on, so that nobody has to ask here.
     package var isIdle: Bool { stages.count == 1 && !stages[0].isHeld && source.isEmpty && !isHolding && !isOver }
 
+    /// Whether something that the sender sent is not delivered yet.
+    package var isPending: Bool {
+        !isOver && (!source.isEmpty || stages.contains { !$0.isEmpty })
+    }
+
     // MARK: What concerns it
 
     /// Adds a rule or a breakpoint. Breakpoints look at what the sender sent, before any rule changes it.

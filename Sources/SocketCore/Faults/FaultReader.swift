@@ -6,6 +6,10 @@ package struct FaultProblem: Error, Hashable, Sendable, CustomStringConvertible 
     package let column: Int
     package let message: String
 
+    package init(word: String, column: Int, message: String) {
+        (self.word, self.column, self.message) = (word, column, message)
+    }
+
     package var description: String {
         word.isEmpty ? "column \(column): \(message)" : "\(word): \(message) (column \(column))"
     }

@@ -82,6 +82,8 @@ struct FaultStage {
 
     /// The most reports of one rule in one direction of one connection; the count goes on.
     static let reportLimit = 32
+    /// As late as this a timer may come without lowering a bandwidth.
+    static let lateness = Duration.milliseconds(-100)
     /// The ranges of a stream in which `corrupt` counts its bits.
     static let block: UInt64 = 1_024
 
@@ -97,6 +99,9 @@ struct FaultStage {
         share = conditions.probability ?? 1
         if case .fault(.replace(let pattern, _)) = kind { replacing = MatchScanner(pattern, place.direction) }
     }
+
+    /// Whether nothing waits here for its time, or for more bytes.
+    var isEmpty: Bool { entries.isEmpty && trigger.isEmpty && (replacing?.isEmpty ?? true) }
 
     /// Whether it is over: switched off, with nothing left to pass on.
     var isDone: Bool { isOff && entries.isEmpty }
@@ -279,7 +284,7 @@ struct FaultStage {
             // A timer that comes late does not lower the rate.
             let count = min(available, Int(clamping: max(1, rate / 50)))
             let cost = Duration.nanoseconds(Int64(Double(count) / Double(rate) * 1e9))
-            clock = max(clock, now + .milliseconds(-20)) + cost
+            clock = max(clock, clock == .distantPast ? now : now + Self.lateness) + cost
             self.count += 1
             return (count, false)
         case .slice(let size, let vary, let every):

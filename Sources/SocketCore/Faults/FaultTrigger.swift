@@ -39,6 +39,9 @@ struct FaultTrigger {
         if pattern != nil || frame != nil { scanner = MatchScanner(pattern, frame: frame, direction) }
     }
 
+    /// Whether it holds no byte that may be the start of what it looks for.
+    var isEmpty: Bool { scanner?.isEmpty ?? true }
+
     /// When it takes effect without another byte; `nil`: never, or already.
     var due: MonotonicTime? { scanner == nil && !hasBegun && received >= afterBytes ? afterTime ?? .distantPast : nil }
 

@@ -57,6 +57,9 @@ struct FrameSplitter {
         rules = FrameRules(expectsMask: isUpstream, allowsCompression: true, frameBytes: .max)
     }
 
+    /// Whether it holds no part of a frame.
+    var isEmpty: Bool { gathered.isEmpty }
+
     mutating func split(_ bytes: [UInt8], into units: inout [Unit]) {
         var rest = bytes[...]
         while !rest.isEmpty { take(&rest, into: &units) }

@@ -25,6 +25,9 @@ struct MatchScanner {
         splitter = FrameSplitter(direction)
     }
 
+    /// Whether it holds nothing.
+    var isEmpty: Bool { held.isEmpty && splitter?.isEmpty ?? true }
+
     mutating func scan(_ bytes: [UInt8], into segments: inout [Segment]) {
         guard splitter != nil else { return scanRaw(bytes, into: &segments) }
         var units: [FrameSplitter.Unit] = []

@@ -310,7 +310,7 @@ extension Connection {
     /// all at once.
     private func weigh(_ count: Int) {
         completedWeight += count + BackPressure.noticeWeight
-        guard completedWeight > BackPressure.limit, !waitsForDelivery else { return }
+        guard completedWeight > BackPressure.limit || faults != nil, !waitsForDelivery else { return }
         waitsForDelivery = true
         engine.outbox.append(.delivered(self))
     }

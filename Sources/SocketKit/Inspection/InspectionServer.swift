@@ -292,6 +292,7 @@ final class InspectionServer: Sendable {
     private func serve(_ viewer: InspectionViewer, _ input: inout [UInt8], now: MonotonicTime) {
         viewer.flush()
         for sentence in viewer.account.takeRefusals() { viewer.send(InspectionFrame.notice(sentence).bytes) }
+        for answer in viewer.account.takeAnswers() { viewer.send(InspectionFrame.answer(answer).bytes) }
         do throws(WireError) {
             viewer.receive(by: &input)
             while let frame = try viewer.next() {
@@ -317,7 +318,8 @@ final class InspectionServer: Sendable {
             }
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
-        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers, .reset, .passed:
+        case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers,
+            .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
                 return false
@@ -327,8 +329,28 @@ final class InspectionServer: Sendable {
                 tap(viewer)
             }
             if case .command(let command) = frame { carryOut(command, for: viewer) }
+            if case .request(let line) = frame { carryOut(line, for: viewer) }
         }
         return true
+    }
+
+    /// Lets the program do what a line asks for, if it takes requests.
+    private func carryOut(_ line: String, for viewer: InspectionViewer) {
+        let name = "\(hello.program)[\(hello.process)]"
+        func refuse(_ sentence: String) {
+            viewer.send(InspectionFrame.answer(InspectionAnswer(sentence, isRefused: true)).bytes)
+        }
+        guard rights >= .control else {
+            return refuse("\(name) lets viewers \(rights.rawValue) only; nothing was done")
+        }
+        guard let handler = engine?.requestHandler else { return refuse("\(name) takes no requests") }
+        // Each answer costs memory, whatever its request did.
+        let (account, cost) = (viewer.account, viewer.frameLength + 4_096)
+        account.owe(cost)
+        handler(line) { @Sendable [self] answer in
+            account.settle(cost, answer)
+            ring()
+        }
     }
 
     private func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
