@@ -20,9 +20,12 @@ extension CommandTable {
         ("  " + word.usage, (word.part == .point ? "POINT: " : "") + word.help)
     }
 
+    /// The commands whose connections can be broken.
+    private static let breakable: Set = ["connect", "listen", "relay"]
+
     static let faultOptions: [Option] = [
         Option(
-            name: "--fault", value: "RULE", commands: ["relay"],
+            name: "--fault", value: "RULE", commands: breakable,
             help: "break on purpose: 'after 1K downstream slice 7', or slow"
         ) {
             (text, request) throws(UsageError) in
@@ -33,13 +36,13 @@ extension CommandTable {
             }
             request.invocation.faults.rules.append(text)
         },
-        Option(name: "--seed", value: "N", commands: ["relay"], help: "what --fault draws by chance") {
+        Option(name: "--seed", value: "N", commands: breakable, help: "what --fault draws by chance") {
             (text, request) throws(UsageError) in
             guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
             request.invocation.faults.seed = seed
         },
         Option(
-            name: "--delay-buffer", value: "SIZE", commands: ["relay"], help: "how much latency may hold; 4M by default"
+            name: "--delay-buffer", value: "SIZE", commands: breakable, help: "how much latency may hold; 4M by default"
         ) {
             (text, request) throws(UsageError) in
             let size = try size(text, "--delay-buffer")
@@ -49,13 +52,13 @@ extension CommandTable {
             request.invocation.faults.delayBuffer = size
         },
         Option(
-            name: "--break", value: "POINT", commands: ["relay"], help: "hold connections: 'upstream on bytes 4711'"
+            name: "--break", value: "POINT", commands: breakable, help: "hold connections: 'upstream on bytes 4711'"
         ) {
             (text, request) throws(UsageError) in
             do throws(FaultProblem) { _ = try Breakpoint.parse(text) } catch { throw UsageError("--break", "\(error)") }
             request.invocation.faults.breaks.append(text)
         },
-        Option(name: "--hold-limit", value: "TIME", commands: ["relay"], help: "release what is held after so long") {
+        Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release what is held after so long") {
             (text, request) throws(UsageError) in
             request.invocation.faults.holdLimit = try duration(text, "--hold-limit")
         },

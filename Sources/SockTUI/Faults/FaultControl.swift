@@ -9,6 +9,22 @@ enum FaultChange: Sendable {
     case breakRemoved(Int)
 }
 
+/// Connections that rules and breakpoints can concern: those of a relay, or our own.
+protocol FaultTarget: AnyObject, Sendable {
+    /// Rules or breakpoints have come or gone. Called on the engine's queue, as is `held`.
+    func change(_ change: FaultChange)
+    /// Those that a breakpoint holds, oldest first.
+    var held: [any FaultedConnection] { get }
+    func onQueue(_ body: @escaping @Sendable () -> Void)
+}
+
+/// One of them.
+protocol FaultedConnection: AnyObject, Sendable {
+    var faulted: FaultedPair? { get }
+    func has(_ session: SocketID) -> Bool
+    func resetBoth()
+}
+
 /// The rules and breakpoints of this run, and the relays that they concern. Any thread may call it; what changes is
 /// carried out on the engine's queue.
 final class FaultControl: Sendable {
@@ -22,7 +38,7 @@ final class FaultControl: Sendable {
     }
 
     private struct Target {
-        weak var relay: Relay?
+        weak var target: (any FaultTarget)?
     }
 
     private let state: Lock<State>
@@ -51,17 +67,17 @@ final class FaultControl: Sendable {
             ? nil : "\(Format.count(listing.rules.count, "fault")), seed \(listing.seed); :fault list lists them"
     }
 
-    func add(_ relay: Relay) {
+    func add(_ target: any FaultTarget) {
         state.withLock { state in
-            state.targets.removeAll { $0.relay == nil }
-            state.targets.append(Target(relay: relay))
+            state.targets.removeAll { $0.target == nil }
+            state.targets.append(Target(target: target))
         }
     }
 
-    private var relays: [Relay] { state.withLock { $0.targets.compactMap(\.relay) } }
+    private var targets: [any FaultTarget] { state.withLock { $0.targets.compactMap(\.target) } }
 
     private func tell(_ change: FaultChange) {
-        for relay in relays { relay.onQueue { relay.change(change) } }
+        for target in targets { target.onQueue { target.change(change) } }
     }
 
     // MARK: Rules
@@ -167,10 +183,10 @@ final class FaultControl: Sendable {
         _ release: BreakRelease, of session: SocketID?, _ direction: FaultDirection? = nil,
         then: @escaping @Sendable (String?) -> Void
     ) {
-        let relays = relays
-        guard let first = relays.first else { return then("nothing is held") }
+        let targets = targets
+        guard let first = targets.first else { return then("nothing is held") }
         first.onQueue {
-            let held = relays.flatMap(\.held)
+            let held = targets.flatMap(\.held)
             let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
             guard let pair, let faulted = pair.faulted else {
                 return then(session.map { "\($0) is not held" } ?? "nothing is held")
@@ -182,27 +198,27 @@ final class FaultControl: Sendable {
 
     /// The bytes that are held of a connection, to be edited. On the engine's queue.
     func heldBytes(of session: SocketID, _ most: Int, then: @escaping @Sendable ([UInt8]) -> Void) {
-        let relays = relays
-        guard let first = relays.first else { return then([]) }
+        let targets = targets
+        guard let first = targets.first else { return then([]) }
         first.onQueue {
-            let pair = relays.flatMap(\.held).first { $0.has(session) }
+            let pair = targets.flatMap(\.held).first { $0.has(session) }
             then(pair?.faulted?.heldBytes(most) ?? [])
         }
     }
 
     /// How many connections are held. On the engine's queue.
     func heldCount(then: @escaping @Sendable (Int) -> Void) {
-        let relays = relays
-        guard let first = relays.first else { return then(0) }
-        first.onQueue { then(relays.reduce(0) { $0 + $1.held.count }) }
+        let targets = targets
+        guard let first = targets.first else { return then(0) }
+        first.onQueue { then(targets.reduce(0) { $0 + $1.held.count }) }
     }
 
     /// Ends a held connection with RST on both sides; a sentence if it is not held.
     func reset(_ session: SocketID?, then: @escaping @Sendable (String?) -> Void) {
-        let relays = relays
-        guard let first = relays.first else { return then("nothing is held") }
+        let targets = targets
+        guard let first = targets.first else { return then("nothing is held") }
         first.onQueue {
-            let held = relays.flatMap(\.held)
+            let held = targets.flatMap(\.held)
             let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
             guard let pair else { return then("nothing is held") }
             pair.resetBoth()

@@ -2,11 +2,28 @@ import Dispatch
 import InspectorCore
 import SocketKit
 
-/// The rules and breakpoints that concern one relayed connection, carried out on its two legs. All of it runs on the
-/// engine's queue; nothing here waits.
-final class FaultedPair: Sendable {
-    private typealias Leg = RelayMachine.Leg
+/// What the rules and breakpoints of a connection are carried out on: the two legs of a relayed one, or a connection of our
+/// own and the program, which stands for the other leg. Called on the engine's queue.
+protocol FaultCarrier: AnyObject, Sendable {
+    /// Sends bytes to the peer of a leg. `isFirstApart`: from now on with a system call for each.
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool)
+    /// Takes nothing more from a leg, or goes on.
+    func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool)
+    /// All that a leg said has been handed over.
+    func ended(_ leg: RelayMachine.Leg, isCut: Bool)
+    /// Goes on with the end of a leg, which had to wait.
+    func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss)
+    func resetBoth()
+    /// Goes on with a connection that was held when it was accepted.
+    func connectOn()
+    func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int)
+    /// What the meter shows has changed.
+    func noteFaults()
+}
 
+/// The rules and breakpoints that concern one connection, carried out. All of it runs on the engine's queue; nothing here
+/// waits.
+final class FaultedPair: Sendable {
     private struct State {
         var faults: RelayFaults
         /// Legs from which nothing is taken, for the other leg's sake and for a rule's.
@@ -22,18 +39,21 @@ final class FaultedPair: Sendable {
         var heldBy: (breakpoint: Int, since: MonotonicTime)?
     }
 
-    private let pair: RelayedPairReference
+    private let reference: Lock<Reference>
+    private struct Reference { weak var carrier: (any FaultCarrier)? }
     private let state: Lock<State>
     private let timer = Lock<FaultTimer?>(nil)
     private let queue: DispatchQueue
     let meter = FaultMeter()
     private let clock = SystemClock()
 
-    init(_ faults: RelayFaults, of pair: RelayedPair, on queue: DispatchQueue) {
-        self.pair = RelayedPairReference(pair)
+    init(_ faults: RelayFaults, of carrier: any FaultCarrier, on queue: DispatchQueue) {
+        reference = Lock(Reference(carrier: carrier))
         state = Lock(State(faults: faults))
         self.queue = queue
     }
+
+    private var carrier: (any FaultCarrier)? { reference.withLock { $0.carrier } }
 
     var isHeld: Bool { state.withLock { $0.faults.isHeld } }
     var isIdle: Bool { state.withLock { $0.faults.isIdle } }
@@ -48,7 +68,14 @@ final class FaultedPair: Sendable {
     }
 
     func start() { change { $0.start($1) } }
-    func connected() { change { $0.connected($1) } }
+    /// `isAccepted`: it was accepted in the same instant, as a breakpoint may say.
+    func connected(isAccepted: Bool = false) { change { $0.connected($1, isAccepted: isAccepted) } }
+    /// Lets nothing pass before `connected`.
+    func awaitConnect() { change { $0.awaitConnect($1) } }
+    /// An operation has timed out on a connection of our own.
+    func timedOut() { change { $0.timedOut($1) } }
+    /// Bytes that are not delivered yet.
+    var pendingBytes: Int { state.withLock { $0.faults.pendingBytes } }
     func receive(_ bytes: [UInt8], from leg: RelayMachine.Leg) { change { $0.receive(bytes, from: leg, $1) } }
     func becameWritable(_ leg: RelayMachine.Leg, _ isWritable: Bool) {
         change { $0.becameWritable(leg, isWritable, $1) }
@@ -124,34 +151,34 @@ final class FaultedPair: Sendable {
             change(&state)
             return state.relayHolds.contains(leg) || state.faultHolds.contains(leg)
         }
-        if holds { pair.pair?.socket(leg).holdBackAtOnce() } else { pair.pair?.socket(leg).holdBack(false) }
+        carrier?.holdBack(leg, holds)
     }
 
     // MARK: What is done
 
     private func perform(_ actions: [RelayFaults.Action], _ now: MonotonicTime) {
-        guard let pair = pair.pair else { return }
-        for action in actions { perform(action, on: pair, now) }
-        measure(pair)
+        guard let carrier else { return }
+        for action in actions { perform(action, on: carrier, now) }
+        measure(carrier)
     }
 
-    private func perform(_ action: RelayFaults.Action, on pair: RelayedPair, _ now: MonotonicTime) {
+    private func perform(_ action: RelayFaults.Action, on carrier: any FaultCarrier, _ now: MonotonicTime) {
         switch action {
         case .write(let leg, let bytes, let isApart):
-            if isApart, state.withLock({ $0.apart.insert(leg).inserted }) { pair.socket(leg).sendApart(true) }
-            pair.socket(leg).write(bytes)
+            let isFirst = isApart && state.withLock { $0.apart.insert(leg).inserted }
+            carrier.write(bytes, to: leg, isFirstApart: isFirst)
         case .hold(let leg, let holds):
             hold(leg) { if holds { $0.faultHolds.insert(leg) } else { $0.faultHolds.remove(leg) } }
         case .ended(let leg):
             let (isCut, kept) = state.withLock { ($0.cut.contains(leg), $0.kept.removeValue(forKey: leg)) }
-            pair.ended(leg, isCut: isCut)
-            if let kept { pair.lost(leg, kept) }
-        case .reset: pair.resetBoth()
-        case .begin: pair.connectOn()
+            carrier.ended(leg, isCut: isCut)
+            if let kept { carrier.lost(leg, kept) }
+        case .reset: carrier.resetBoth()
+        case .begin: carrier.connectOn()
         case .lose(let leg):
-            if let loss = state.withLock({ $0.kept.removeValue(forKey: leg) }) { pair.lost(leg, loss) }
+            if let loss = state.withLock({ $0.kept.removeValue(forKey: leg) }) { carrier.lost(leg, loss) }
         case .wake(let time): wake(at: time, now)
-        case .report(let leg, let report): record(report, leg, pair, now)
+        case .report(let leg, let report): record(report, leg, carrier, now)
         }
     }
 
@@ -171,10 +198,12 @@ final class FaultedPair: Sendable {
         timer.set(after: time - now)
     }
 
-    private func record(_ report: FaultReport, _ leg: RelayMachine.Leg, _ pair: RelayedPair, _ now: MonotonicTime) {
+    private func record(
+        _ report: FaultReport, _ leg: RelayMachine.Leg, _ carrier: any FaultCarrier, _ now: MonotonicTime
+    ) {
         switch report.kind {
         case .happened:
-            pair.socket(leg).recordFault(.faulted, report.number, report.offset.map { Int(clamping: $0) } ?? -1)
+            carrier.recordFault(leg, .faulted, report.number, report.offset.map { Int(clamping: $0) } ?? -1)
         case .held:
             let hold = state.withLock { state in
                 let isFirst = state.heldBy == nil
@@ -182,7 +211,7 @@ final class FaultedPair: Sendable {
                 return isFirst ? state.faults.snapshot.hold : nil
             }
             if let hold {
-                pair.client.recordFault(.held, report.number, hold.upstreamBytes + hold.downstreamBytes)
+                carrier.recordFault(.client, .held, report.number, hold.upstreamBytes + hold.downstreamBytes)
             }
         case .released:
             let held = state.withLock { state in
@@ -190,27 +219,17 @@ final class FaultedPair: Sendable {
                 return state.faults.isHeld ? nil : state.heldBy
             }
             if let held {
-                pair.client.recordFault(
-                    .released, held.breakpoint, Int((now - held.since).wholeNanoseconds / 1_000_000))
+                carrier.recordFault(
+                    .client, .released, held.breakpoint, Int((now - held.since).wholeNanoseconds / 1_000_000))
             }
         }
     }
 
     /// Shows what was done so far.
-    private func measure(_ pair: RelayedPair) {
+    private func measure(_ carrier: any FaultCarrier) {
         guard meter.show(state.withLock { $0.faults.snapshot }) else { return }
-        pair.client.noteFaults()
-        pair.target.noteFaults()
+        carrier.noteFaults()
     }
-}
-
-/// A pair that may be gone already.
-private final class RelayedPairReference: Sendable {
-    private let reference: Lock<Reference>
-    private struct Reference { weak var pair: RelayedPair? }
-
-    init(_ pair: RelayedPair) { reference = Lock(Reference(pair: pair)) }
-    var pair: RelayedPair? { reference.withLock { $0.pair } }
 }
 
 /// A timer on the engine's queue that is not a millisecond late for the sake of others.

@@ -2,7 +2,25 @@ import InspectorCore
 import SocketKit
 
 /// What rules and breakpoints need of a relayed connection. All of it runs on the engine's queue.
-extension RelayedPair {
+extension RelayedPair: FaultCarrier, FaultedConnection {
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool) {
+        if isFirstApart { socket(leg).sendApart(true) }
+        socket(leg).write(bytes)
+    }
+
+    func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {
+        if holds { socket(leg).holdBackAtOnce() } else { socket(leg).holdBack(false) }
+    }
+
+    func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
+        socket(leg).recordFault(kind, first, second)
+    }
+
+    func noteFaults() {
+        client.noteFaults()
+        target.noteFaults()
+    }
+
     /// Whether a breakpoint holds it before anything is done with it. Finds what concerns it at all.
     func isHeldAtAccept() -> Bool {
         guard let faults = control.faults(of: number, outline, began: SystemClock().now) else { return false }

@@ -4,7 +4,7 @@ import SocketKit
 /// A listener that passes every connection on to a target, on the engine that is looked at.
 ///
 /// Releasing it ends it and every connection that it relays.
-final class Relay: SocketListenerDelegate {
+final class Relay: SocketListenerDelegate, FaultTarget {
     let engine: SocketEngine
     private let request: RelayRequest
     private let pairs = Lock<[ObjectIdentifier: RelayedPair]>([:])
@@ -48,7 +48,7 @@ final class Relay: SocketListenerDelegate {
     }
 
     /// The pairs that a breakpoint holds, oldest first.
-    var held: [RelayedPair] {
+    var held: [any FaultedConnection] {
         pairs.withLock { Array($0.values) }.filter { $0.faulted?.isHeld == true }.sorted { $0.number < $1.number }
     }
 

@@ -79,6 +79,9 @@ package struct FaultPipeline: Sendable {
         !isOver && (!source.isEmpty || stages.contains { !$0.isEmpty })
     }
 
+    /// Bytes that are not delivered yet, but for what is looked at as part of a line or a frame.
+    package var pendingBytes: Int { stages.reduce(sourceBytes) { $0 + $1.waitingBytes } }
+
     // MARK: What concerns it
 
     /// Adds a rule or a breakpoint. Breakpoints look at what the sender sent, before any rule changes it.

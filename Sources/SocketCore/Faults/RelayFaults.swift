@@ -33,6 +33,7 @@ package struct RelayFaults: Sendable {
     /// The rules that concern it, for what is shown.
     private var rules: [NumberedFault] = []
     private var kept: [Kept] = []
+    private var awaitsConnect = false
     private var keptSince: (breakpoint: Int, since: MonotonicTime)?
     /// After so long what is held is released; `nil`: never.
     private let holdLimit: Duration?
@@ -117,8 +118,28 @@ package struct RelayFaults: Sendable {
         return keep(.accept, for: breakpoint.number, .client, now)
     }
 
-    /// Both legs are connected.
-    package mutating func connected(_ now: MonotonicTime) -> [Action] { hit(.connect, from: .client, now) + start(now) }
+    /// Both legs are connected. `isAccepted`: and a side was accepted in the same instant.
+    package mutating func connected(_ now: MonotonicTime, isAccepted: Bool = false) -> [Action] {
+        var actions = (isAccepted ? hit(.accept, from: .client, now) : []) + hit(.connect, from: .client, now)
+        if awaitsConnect {
+            awaitsConnect = false
+            for leg in Self.legs { actions += act(leg, self[leg].blockReceiver(false, now), now) }
+        }
+        return actions + start(now)
+    }
+
+    /// Lets nothing pass before `connected`.
+    package mutating func awaitConnect(_ now: MonotonicTime) -> [Action] {
+        awaitsConnect = true
+        return act(.client, upstream.blockReceiver(true, now), now)
+            + act(.target, downstream.blockReceiver(true, now), now)
+    }
+
+    /// An operation has timed out.
+    package mutating func timedOut(_ now: MonotonicTime) -> [Action] { hit(.timeout, from: .client, now) }
+
+    /// Bytes that are not delivered yet.
+    package var pendingBytes: Int { upstream.pendingBytes + downstream.pendingBytes }
 
     /// That leg was reset; whether that is kept from the other one for now.
     package mutating func holdLoss(of leg: Leg, _ now: MonotonicTime) -> [Action]? {
@@ -159,7 +180,8 @@ package struct RelayFaults: Sendable {
         var actions: [Action] = []
         for breakpoint in breaks where breakpoint.breakpoint.point == point {
             let direction = breakpoint.breakpoint.direction
-            guard point == .connect || (direction ?? way) == way else { continue }
+            let isOfBoth = point == .connect || point == .accept || point == .timeout
+            guard isOfBoth || (direction ?? way) == way else { continue }
             let held: [Leg] = direction.map { [$0 == .upstream ? .client : .target] } ?? Self.legs
             for leg in held where self[leg].held == nil {
                 actions += act(leg, self[leg].hold(for: breakpoint.number, now), now)

@@ -40,6 +40,11 @@ enum LegCommand: Sendable {
     case remeasured
     /// Something that a rule or a breakpoint did, for the events.
     case faulted(SocketEvent.Kind, Int, Int)
+    /// Received bytes go there before any read gets them; `nil`: straight to the reads.
+    case intake(Intake?)
+    /// Bytes, or the end of the stream, that the intake gives back.
+    case deliver([UInt8])
+    case deliverEnd
     /// Send each write with a system call of its own (true), or several together.
     case sendsApart(Bool)
 }
@@ -82,6 +87,9 @@ extension Connection {
         case .faulted(let kind, let first, let second):
             record(kind, first, second)
             noteChange()
+        case .intake(let intake): self.intake = intake
+        case .deliver(let bytes): deliver(bytes)
+        case .deliverEnd: deliverEnd()
         case .sendsApart(let isApart): gatherLimit = isApart ? 1 : Self.gatherLimit
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }

@@ -73,6 +73,8 @@ final class Connection {
     @exclusivity(unchecked) var isHeadRewritten = false
     /// What rules and breakpoints do to it; `nil`: none concerns it.
     @exclusivity(unchecked) var faults: FaultMeter?
+    /// What takes received bytes before the reads do; `nil`: nothing.
+    @exclusivity(unchecked) var intake: Intake?
     /// Writes that one system call may carry.
     @exclusivity(unchecked) var gatherLimit = Connection.gatherLimit
     /// What it is linked to is so far behind that no more is taken from the kernel.
@@ -291,7 +293,7 @@ final class Connection {
     private var wantedInterest: Interest? {
         guard !isHungUp else { return nil }
         var interest: Interest = []
-        if !machine.hasEndOfStream, tls?.hasWireEnded != true {
+        if !machine.hasEndOfStream, !isEndTaken, tls?.hasWireEnded != true {
             if !isReadInterestOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }

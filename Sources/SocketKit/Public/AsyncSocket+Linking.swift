@@ -62,6 +62,15 @@ extension AsyncSocket {
         command(.faulted(kind, first, second))
     }
 
+    /// Lets an intake take what is received from now on, before any read does. No effect without a session.
+    package func setIntake(_ intake: Intake?) { command(.intake(intake)) }
+
+    /// Gives bytes to the reads that the intake took, as they are or others.
+    package func deliver(_ bytes: [UInt8]) { command(.deliver(bytes)) }
+
+    /// Ends the stream for the reads, which the intake was told of.
+    package func deliverEnd() { command(.deliverEnd) }
+
     /// Sends each write by a system call of its own (true), or several together as usual.
     package func sendApart(_ isApart: Bool) { command(.sendsApart(isApart)) }
 
