@@ -228,11 +228,14 @@ final class FaultControl: Sendable {
 
     // MARK: For a connection
 
+    var rules: [NumberedFault] { state.withLock { $0.book.rules } }
+    var delayBuffer: Int { state.withLock { $0.book.delayBuffer } }
+
     /// What concerns the nth connection of a listener; `nil`: nothing.
     func faults(of connection: UInt64, _ socket: SocketSnapshot, began: MonotonicTime) -> RelayFaults? {
         let (book, breaks, holdLimit) = state.withLock { ($0.book, $0.breaks, $0.holdLimit) }
         guard !book.rules.isEmpty || !breaks.isEmpty else { return nil }
-        let rules = book.rules(of: connection, peer: socket.peer?.ip).filter { $0.rule.effect.carrier != .listeners }
+        let rules = book.rules(of: connection, peer: socket.peer?.ip).filter { $0.rule.effect.concernsStreams }
         let points = breaks.filter { Self.concerns($0, socket) }
         guard !rules.isEmpty || !points.isEmpty else { return nil }
         var faults = empty(connection, began, book, holdLimit)

@@ -172,7 +172,7 @@ final class OwnConnections: FaultTarget {
             switch change {
             case .added(let rules):
                 let here = rules.filter {
-                    $0.rule.effect.carrier != .listeners
+                    $0.rule.effect.concernsStreams
                         && control.applies($0, to: known.number, socket.peerAddress?.ip)
                 }
                 if !here.isEmpty { concern(id, socket, known)?.add(here) }

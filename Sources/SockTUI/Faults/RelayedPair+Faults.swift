@@ -70,7 +70,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         switch change {
         case .added(let rules):
             let here = rules.filter {
-                $0.rule.effect.carrier != .listeners && control.applies($0, to: number, client.peerAddress?.ip)
+                $0.rule.effect.concernsStreams && control.applies($0, to: number, client.peerAddress?.ip)
             }
             if !here.isEmpty { faultedFromNow().add(here) }
         case .broke(let breakpoint):

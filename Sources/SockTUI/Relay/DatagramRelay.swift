@@ -6,21 +6,28 @@ import SocketKit
 /// of its own towards the target, its association. Runs on the engine's queue.
 ///
 /// Releasing it ends it and every association.
-final class DatagramRelay: DatagramSocketDelegate {
+final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     private struct State {
         var table: AssociationTable
         var sockets: [SocketAddress: DatagramSocket] = [:]
         var clients: [ObjectIdentifier: SocketAddress] = [:]
         var isWaiting = false
+        /// Associations that came so far, and which rules concern which.
+        var came: UInt64 = 0
+        var faulted: [SocketAddress: FaultedAssociation] = [:]
     }
 
     private let engine: SocketEngine
     private let request: RelayRequest
     private let listener: DatagramSocket
     private let state: Lock<State>
+    private let control: FaultControl
 
-    init(engine: SocketEngine, request: RelayRequest, table: AssociationTable = AssociationTable()) {
-        (self.engine, self.request) = (engine, request)
+    init(
+        engine: SocketEngine, request: RelayRequest, table: AssociationTable = AssociationTable(),
+        control: FaultControl = FaultControl()
+    ) {
+        (self.engine, self.request, self.control) = (engine, request, control)
         var configuration = DatagramConfiguration()
         configuration.name = request.name
         listener = DatagramSocket(engine: engine, configuration: configuration)
@@ -34,6 +41,7 @@ final class DatagramRelay: DatagramSocketDelegate {
         listener.show(as: OpenTarget.datagrams(request.listen).description)
         listener.show(state.withLock { $0.table.counts })
         try listener.beginReceiving()
+        control.add(self)
     }
 
     /// The session that clients send to; nil: there is none.
@@ -46,7 +54,14 @@ final class DatagramRelay: DatagramSocketDelegate {
 
     func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
         guard socket === listener else { return answer(batch, by: socket) }
-        for datagram in batch { association(of: datagram.source)?.send(datagram.bytes) }
+        for datagram in batch {
+            guard let association = association(of: datagram.source) else { continue }
+            if let faulted = faulted(datagram.source) {
+                faulted.receive(datagram.bytes, .upstream)
+            } else {
+                association.send(datagram.bytes)
+            }
+        }
         show()
     }
 
@@ -58,7 +73,47 @@ final class DatagramRelay: DatagramSocketDelegate {
             return client
         }
         guard let client, let there = Endpoint(client) else { return }
-        for datagram in batch { listener.send(datagram.bytes, to: there) }
+        if let faulted = faulted(client) {
+            for datagram in batch { faulted.receive(datagram.bytes, .downstream) }
+        } else {
+            for datagram in batch { listener.send(datagram.bytes, to: there) }
+        }
+    }
+
+    private func faulted(_ client: SocketAddress) -> FaultedAssociation? { state.withLock { $0.faulted[client] } }
+
+    // MARK: Rules
+
+    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.queue.async(execute: body) }
+
+    /// Datagrams are not held.
+    var held: [any FaultedConnection] { [] }
+
+    func change(_ change: FaultChange) {
+        for (client, socket) in state.withLock({ $0.sockets }) {
+            switch change {
+            case .added(let rules): begin(rules, client, socket)
+            case .removed(let number): faulted(client)?.remove(number)
+            case .broke, .breakRemoved: break
+            }
+        }
+    }
+
+    /// Lets those of the rules concern an association that choose it.
+    private func begin(_ rules: [NumberedFault], _ client: SocketAddress, _ socket: DatagramSocket) {
+        let known = faulted(client)
+        let number = known?.number ?? state.withLock { $0.came }
+        let here = rules.filter {
+            $0.rule.effect.concernsDatagrams && control.applies($0, to: number, client.ip)
+        }
+        guard !here.isEmpty, let there = Endpoint(client) else { return }
+        let faulted =
+            known
+            ?? FaultedAssociation(
+                number, socket, seed: control.listing.seed, delayBuffer: control.delayBuffer, on: engine.queue
+            ) { @Sendable [weak listener] in listener?.send($0, to: there) }
+        for rule in here { faulted.add(rule) }
+        state.withLock { $0.faulted[client] = faulted }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
@@ -73,6 +128,7 @@ final class DatagramRelay: DatagramSocketDelegate {
             // There may be another one for the same client already.
             guard state.sockets[client] === socket else { return }
             state.sockets[client] = nil
+            state.faulted[client] = nil
             state.table.remove(client)
         }
         show()
@@ -99,6 +155,8 @@ final class DatagramRelay: DatagramSocketDelegate {
         state.withLock { state in
             state.sockets[client] = socket
             state.clients[ObjectIdentifier(socket)] = client
+            state.came += 1
+            state.faulted[client] = nil
         }
         do throws(SocketError) {
             try socket.connect(to: target)
@@ -110,6 +168,7 @@ final class DatagramRelay: DatagramSocketDelegate {
             return nil
         }
         socket.relay(for: client, of: listener)
+        begin(control.rules, client, socket)
         if let id = socket.session { engine.post(.read(id, .standing)) }
         expireLater()
         return socket

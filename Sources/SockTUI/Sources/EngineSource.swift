@@ -162,7 +162,7 @@ final class EngineSource: OpeningSource {
             then(
                 Self.result("listen") { () throws(SocketError) in
                     if request.isDatagrams {
-                        let relay = DatagramRelay(engine: engine, request: request)
+                        let relay = DatagramRelay(engine: engine, request: request, control: control)
                         try relay.start()
                         keeper.keep(relay)
                         return relay.session

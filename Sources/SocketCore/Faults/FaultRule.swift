@@ -112,6 +112,20 @@ extension FaultEffect {
         }
     }
 
+    package var concernsStreams: Bool {
+        switch carrier {
+        case .streams, .both: true
+        case .datagrams, .listeners: false
+        }
+    }
+
+    package var concernsDatagrams: Bool {
+        switch carrier {
+        case .datagrams, .both: true
+        case .streams, .listeners: false
+        }
+    }
+
     /// Whether `prob` is drawn for each range of bytes that the effect would change; for other effects it is drawn once
     /// for the connection.
     package var isDrawnByRange: Bool {

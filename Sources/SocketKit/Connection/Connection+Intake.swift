@@ -15,7 +15,19 @@ package struct Intake: Sendable {
     }
 }
 
+/// What rules and breakpoints need of a connection.
+struct OnPurpose {
+    /// What they do to it, for snapshots; `nil`: none concerns it.
+    var meter: FaultMeter?
+    /// What takes received bytes before the reads do; `nil`: nothing.
+    var intake: Intake?
+    /// Writes that one system call may carry.
+    var gatherLimit = Connection.gatherLimit
+}
+
 extension Connection {
+    private var intake: Intake? { onPurpose.intake }
+
     /// Whether the end of the stream was received, but not by the reads.
     var isEndTaken: Bool { intake?.hasEnd == true }
 
@@ -34,7 +46,7 @@ extension Connection {
     func acceptEnd() {
         guard let intake else { return machine.didReachEndOfStream() }
         guard !isEndTaken else { return }
-        self.intake?.hasEnd = true
+        onPurpose.intake?.hasEnd = true
         engine.outbox.append(.other { intake.end() })
     }
 

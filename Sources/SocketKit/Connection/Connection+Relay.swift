@@ -81,16 +81,16 @@ extension Connection {
             if sent > 0 { record(.headRewritten, came, sent) }
             noteChange()
         case .faults(let meter):
-            faults = meter
+            onPurpose.meter = meter
             noteChange()
         case .remeasured: noteChange()
         case .faulted(let kind, let first, let second):
             record(kind, first, second)
             noteChange()
-        case .intake(let intake): self.intake = intake
+        case .intake(let intake): onPurpose.intake = intake
         case .deliver(let bytes): deliver(bytes)
         case .deliverEnd: deliverEnd()
-        case .sendsApart(let isApart): gatherLimit = isApart ? 1 : Self.gatherLimit
+        case .sendsApart(let isApart): onPurpose.gatherLimit = isApart ? 1 : Self.gatherLimit
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }
         }

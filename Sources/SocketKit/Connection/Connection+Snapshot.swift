@@ -51,7 +51,7 @@ extension Connection {
         picture.flags = flags
         picture.linked = linked
         picture.relay = relayFacts
-        picture.fault = faults?.snapshot
+        picture.fault = onPurpose.meter?.snapshot
         let listing = lists ? QueueSnapshot.listingLimit : 0
         picture.reading = machine.readingSnapshot(listing: listing)
         picture.writing = machine.writingSnapshot(listing: listing)
@@ -114,7 +114,7 @@ extension Connection {
 
     /// Whether that is all there is to show of it once it is over.
     var isPlain: Bool {
-        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && faults == nil
+        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && onPurpose.meter == nil
             && rates.present == nil
             && machine.pendingWriteBytes == 0
     }

@@ -71,7 +71,7 @@ extension Connection {
         guard let descriptor = socket?.descriptor else { return }
         var offered = 0
         var result = IOResult.wouldBlock
-        machine.writing.withUnsent(buffers: gatherLimit) { buffers in
+        machine.writing.withUnsent(buffers: onPurpose.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
             if let watch, case .bytes(let count) = result {

@@ -71,12 +71,8 @@ final class Connection {
     @exclusivity(unchecked) var lost: UInt64 = 0
     /// Whether it is a leg whose server got the client's request with another head.
     @exclusivity(unchecked) var isHeadRewritten = false
-    /// What rules and breakpoints do to it; `nil`: none concerns it.
-    @exclusivity(unchecked) var faults: FaultMeter?
-    /// What takes received bytes before the reads do; `nil`: nothing.
-    @exclusivity(unchecked) var intake: Intake?
-    /// Writes that one system call may carry.
-    @exclusivity(unchecked) var gatherLimit = Connection.gatherLimit
+    /// What is done to it on purpose.
+    @exclusivity(unchecked) var onPurpose = OnPurpose()
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.

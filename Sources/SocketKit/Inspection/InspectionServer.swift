@@ -318,7 +318,8 @@ final class InspectionServer: Sendable {
             }
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
-        case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers,
+        case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice,
+            .peers,
             .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
