@@ -62,6 +62,9 @@ import Testing
     func securing() async throws {
         let engine = SocketEngine()
         let listener = try secureServer(Certificates.identity("server"), on: engine)
+        // Retains what comes in.
+        let connections = listener.connections
+        defer { withExtendedLifetime(connections) {} }
         let authority = Certificates.path("ca.crt")
         let socket = try await secureClient(endpoint(listener), authority: authority, on: engine)
         #expect(socket.tls != nil)

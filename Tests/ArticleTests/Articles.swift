@@ -8,9 +8,10 @@ import Synchronization
 
 func serve(on engine: SocketEngine, at endpoint: Endpoint) throws -> SocketListener {
     let listener = SocketListener(engine: engine)
+    let connections = listener.connections
     try listener.listen(on: endpoint)
     Task {
-        for try await socket in listener.connections {
+        for try await socket in connections {
             Task {
                 for try await line in socket.lines(limit: 1_024, timeout: .seconds(30)) {
                     try await socket.send(line)

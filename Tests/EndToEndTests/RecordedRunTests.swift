@@ -111,8 +111,8 @@ struct RecordedRunTests {
     func unix() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/s"
-        let peer = try Peer(["socat", "UNIX-LISTEN:\(path)", "PIPE"])
-        try #require(eventually { folder.contains("s") })
+        let peer = try Peer(["socat", "-d", "-d", "UNIX-LISTEN:\(path)", "PIPE"])
+        try #require(eventually { peer.complaints.contains("listening on") })
         let run = try RecordedRun("connect", "unix:\(path)", "--send", "hello", "--expect", "hello")
         try #require(eventually { run.program.hasEnded })
         try run.expectReadable()

@@ -22,7 +22,7 @@ struct SocatTests {
         case .unix:
             let folder = try TemporaryFolder()
             let peer = try Peer(socat("UNIX-LISTEN:\(folder.path)/s"), keeping: folder)
-            try #require(eventually { folder.contains("s") })
+            try #require(eventually { peer.complaints.contains("listening on") })
             return (try OurEnd.connected(to: .unix(path: folder.path + "/s"), halfOpen: halfOpen), peer)
         }
     }

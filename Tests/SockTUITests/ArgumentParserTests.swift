@@ -135,7 +135,7 @@ struct ArgumentParserTests {
             ("relay :0 h:1 --insecure", ":0: options of TLS go with tls://, here or at the target"),
             ("relay tls://:0 h:1 --cert c --insecure", "--insecure goes with connect"),
             ("relay --socks5 tls://:0", "--socks5: tls://:0: a TLS server needs a certificate"),
-            ("relay :0 udp://h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
+            ("relay :0 udp://h:1", "udp://h:1: datagrams come from udp:// too, as in udp://:5353 udp://h:1"),
             ("relay ws://:0 h:1", "only tcp://, tls:// and unix: are known here; write host:port"),
             (
                 "connect ftp://h:1",

@@ -366,14 +366,9 @@ struct RelayWebSocketTests {
     }
 
     @Test("through Unix-domain sockets on both sides")
-    func unix() throws {
-        try talk(World(unix: TemporaryFolder()))
-    }
-
+    func unix() throws { try talk(World(unix: TemporaryFolder())) }
     @Test("without compression")
-    func plain() throws {
-        try talk(World(compression: false))
-    }
+    func plain() throws { try talk(World(compression: false)) }
 
     /// A message each way, a ping, and a close by the client.
     private func talk(_ world: World) throws {

@@ -38,6 +38,9 @@ import Testing
             try listener.renewTLS(.server(Certificates.identity("server")))
         }
         #expect(early?.reason == .notConnected)
+        // Retains what comes in.
+        let connections = listener.connections
+        defer { withExtendedLifetime(connections) {} }
         try listener.listen(on: .tcp(host: "127.0.0.1", port: 0), tls: .server(Certificates.identity("expired")))
         let endpoint = Endpoint.tcp(host: "127.0.0.1", port: listener.localAddress?.port ?? 0)
         var settings = TLSSettings.client(serverName: "localhost")
@@ -46,7 +49,7 @@ import Testing
         let expired = await #expect(throws: SocketError.self) {
             try await AsyncSocket.connect(to: endpoint, on: engine, tls: settings)
         }
-        #expect(expired?.detail.contains("expired") == true)
+        #expect(expired?.detail.contains("expired") == true, "\(String(describing: expired))")
         try listener.renewTLS(.server(Certificates.identity("server")))
         let socket = try await AsyncSocket.connect(to: endpoint, on: engine, tls: settings)
         #expect(socket.tls != nil)

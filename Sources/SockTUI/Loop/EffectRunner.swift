@@ -79,16 +79,7 @@ struct EffectRunner: Sendable {
             sources.startTLS(id, settings) { @Sendable [inbox] error in
                 if let error { inbox.post(.refused("\(id): \(error.detail)")) }
             }
-        case .relay(let request):
-            if request.listenTLS == nil { note(request.text) }
-            sources.relay(request) { @Sendable [self] result in
-                switch result {
-                case .success(let id): inbox.post(.relays(id))
-                case .failure(let error):
-                    let listen = request.isDatagrams ? OpenTarget.datagrams(request.listen) : .stream(request.listen)
-                    refuse(listen.description, error, listen)
-                }
-            }
+        case .relay(let request): relay(request)
         case .run(let request): child.start(request)
         case .signalChild(let number): child.signal(number)
         case .attach(let name): attach(name)
@@ -132,6 +123,18 @@ struct EffectRunner: Sendable {
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))
             }
         case .remember(let peer, let line): write { [sent] in sent?.add(line, to: peer) }
+        }
+    }
+
+    private func relay(_ request: RelayRequest) {
+        if request.listenTLS == nil { note(request.text) }
+        sources.relay(request) { @Sendable [self] result in
+            switch result {
+            case .success(let id): inbox.post(.relays(id))
+            case .failure(let error):
+                let listen = request.isDatagrams ? OpenTarget.datagrams(request.listen) : .stream(request.listen)
+                refuse(listen.description, error, listen)
+            }
         }
     }
 

@@ -102,6 +102,9 @@ final class SourceList: Sendable {
     /// Whether the program's own source is the only one.
     var hasOwnOnly: Bool { state.withLock { $0.own != nil && $0.entries.count == 1 } }
 
+    /// The program's own engine; `nil` if nothing was opened on it yet.
+    var present: (source: any OpeningSource, ordinal: Int)? { state.withLock { $0.own } }
+
     /// The program's own source, made when it is first needed, and its ordinal.
     var own: (source: any OpeningSource, ordinal: Int) {
         state.withLock { state in
@@ -364,44 +367,6 @@ final class SourceList: Sendable {
 
     /// Posts a command to the source of its socket; what it did shows in later snapshots.
     func perform(_ command: SocketCommand) { source(of: command.socket)?.perform(command.own) }
-
-    /// The program's own source, if that socket is its own.
-    func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
-        if let own = state.withLock({ $0.own }), own.ordinal == id.ordinal { return own.source }
-        throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
-    }
-
-    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
-        do throws(SocketError) { try opener(of: id).setReplies(id.own, rules, then: then) } catch { then(error) }
-    }
-
-    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
-        do throws(SocketError) { try opener(of: id).startTLS(id.own, settings, then: then) } catch { then(error) }
-    }
-
-    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.connect(request, then: Self.named(own.ordinal, then))
-    }
-
-    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.listen(request, then: Self.named(own.ordinal, then))
-    }
-
-    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
-        let own = own
-        own.source.relay(request, then: Self.named(own.ordinal, then))
-    }
-
-    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { own.source.startDemo(then: then) }
-
-    /// What the engine opened, by the name that it has on the screen.
-    private static func named(
-        _ ordinal: Int, _ then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
-    ) -> @Sendable (Result<SocketID, SocketError>) -> Void {
-        { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
-    }
 
     /// Nobody will ask for a while.
     func rest() { for entry in entries { entry.source.rest() } }

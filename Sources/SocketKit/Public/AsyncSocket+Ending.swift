@@ -35,9 +35,8 @@ extension AsyncSocket {
     }
 
     /// Connects, runs `body` with the connection, and closes it: once all writes are out if `body` returns, at once if it
-    /// throws. Returns when it is closed.
-    /// - Parameter timeout: of resolving and connecting; `nil` means none but the system's.
-    /// - Parameter tls: secures the connection before `body` runs; `nil` means no TLS.
+    /// throws. Returns when it is closed. `timeout` is that of resolving and connecting (`nil`: none but the system's); `tls`
+    /// secures the connection before `body` runs (`nil`: no TLS).
     /// - Throws: what connecting or `body` throws, and `CancellationError` where either was ended by the cancellation of the
     ///   task.
     public static func withConnection<R>(

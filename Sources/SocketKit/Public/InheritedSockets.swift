@@ -38,8 +38,7 @@ public struct InheritedSocket: Hashable, Sendable {
 extension SocketListener {
     /// Takes over stream sockets that listen already, one or one for each family, such as those that systemd passes. They
     /// belong to this listener from now on, unless this throws. A socket file stays when the listener stops: whoever made
-    /// it removes it.
-    /// - Parameter settings: secures each connection as soon as it is accepted, as `listen(on:tls:)` does.
+    /// it removes it. With `tls`, each connection is secured as soon as it is accepted, as by `listen(on:tls:)`.
     /// - Throws: `badConfiguration` if it listens already, `badParameter` for no descriptor, one that does not listen, or TLS
     ///   settings of a client, `system` if the kernel refuses.
     public func adopt(descriptors: [Int32], tls settings: TLSSettings? = nil) throws(SocketError) {

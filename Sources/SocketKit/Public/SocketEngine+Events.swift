@@ -36,8 +36,7 @@ extension SocketEngine {
     /// Batches come on `queue` at the end of a turn, one at a time and in order. The engine never waits: while a batch is
     /// being handled, the next ones gather in the event ring, and what the ring has no room for is counted in
     /// `SocketEventBatch.lost` (`EngineConfiguration.eventCapacity`). An engine without observers pays one test a turn.
-    /// - Parameter queue: where `handler` is called; a serial queue keeps the order.
-    /// - Returns: what must be kept as long as events are wanted. It keeps the engine.
+    /// A serial `queue` keeps the order. What is returned must be kept as long as events are wanted; it keeps the engine.
     public func observeEvents(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (SocketEventBatch) -> Void
     ) -> SocketEventObservation {

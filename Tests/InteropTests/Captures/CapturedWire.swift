@@ -44,7 +44,7 @@ struct CapturedWire {
     static func truth(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 167 &+ index >> 8) }
 
     private static let script = """
-        import os, signal, socket, subprocess, sys, time
+        import os, select, signal, socket, subprocess, sys, time
         from ctypes import CDLL
         libc = CDLL(None)
         folder, mode, rest = sys.argv[1], sys.argv[2], sys.argv[3:]
@@ -67,7 +67,7 @@ struct CapturedWire {
                 assert line, "tcpdump ended"
             return dump
         def finish(dump, name):
-            while b"THE END OF THE TEST" not in open(f"{folder}/{name}", "rb").read(): time.sleep(.01)
+            while b"THE END OF THE TEST" not in open(f"{folder}/{name}", "rb").read(): select.select([], [], [], .01)
             dump.send_signal(signal.SIGINT); dump.wait()
         def up(name, address):
             if mode == "talk": run("ip", "addr", "add", address + "/24", "dev", name)
@@ -91,7 +91,7 @@ struct CapturedWire {
                     part = stream.recv(65536)
                     assert part
                     got += part
-                except BlockingIOError: time.sleep(.0005)
+                except BlockingIOError: select.select([stream], [], [], .0005)
             assert got == theirs
             stream.setblocking(True); stream.shutdown(socket.SHUT_WR); assert stream.recv(1) == b""
         def last(device):

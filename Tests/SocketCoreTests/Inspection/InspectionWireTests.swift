@@ -196,7 +196,7 @@ struct InspectionWireTests {
         #expect(count(EngineTimes.blank) == 5)
         #expect(count(EngineCounters.blank) == 10)
         #expect(count(TLSSnapshot.blank) == 21)
-        #expect(count(DatagramSnapshot.blank) == 9)
+        #expect(count(DatagramSnapshot.blank) == 11)
         #expect(count(DatagramCounters.blank) == 9)
         #expect(count(DatagramPeer.blank) == 6)
         #expect(count(Self.item) == 15)

@@ -66,15 +66,16 @@ struct ListRow {
             right(columns.sendRate, Format.rate(socket.outRate), .sent)
         }
         for (column, place) in columns.optional { put(place, optional(column, width: place.width)) }
-        let findings = legs.flatMap { model.shared.findings[$0] }
-        let found = findings.count { $0.severity > .note }
-        if findings.contains(where: { $0.severity == .critical }) {
-            put(columns.warnings, Line("!!", Style(.bad, [.bold])))
-        } else if found > 0 {
-            put(columns.warnings, Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])))
-        }
+        if let mark = warningMark { put(columns.warnings, mark) }
         guard isSelected else { return }
         canvas.restyle(row: row, in: rect) { Style($0.role == .plain ? .cursor : $0.role, [.reverse]) }
+    }
+
+    private var warningMark: Line? {
+        let findings = legs.flatMap { model.shared.findings[$0] }
+        if findings.contains(where: { $0.severity == .critical }) { return Line("!!", Style(.bad, [.bold])) }
+        let found = findings.count { $0.severity > .note }
+        return found > 0 ? Line(found > 9 ? "!+" : "!\(found)", Style(.warn, [.bold])) : nil
     }
 
     private func total(_ count: UInt64) -> String { String(model.glyphs.sigma) + Format.bytes(count) }

@@ -1,0 +1,43 @@
+import InspectorCore
+import SocketKit
+
+/// What is opened by the program's own source, and done to its sockets.
+extension SourceList {
+    /// The program's own source, if that socket is its own.
+    func opener(of id: SocketID) throws(SocketError) -> any OpeningSource {
+        if let own = present, own.ordinal == id.ordinal { return own.source }
+        throw SocketError(.other, operation: "write", detail: "\(id): that is a socket of another program")
+    }
+
+    func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
+        do throws(SocketError) { try opener(of: id).setReplies(id.own, rules, then: then) } catch { then(error) }
+    }
+
+    func startTLS(_ id: SocketID, _ settings: TLSSettings, then: @escaping @Sendable (SocketError?) -> Void) {
+        do throws(SocketError) { try opener(of: id).startTLS(id.own, settings, then: then) } catch { then(error) }
+    }
+
+    func connect(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.connect(request, then: Self.named(own.ordinal, then))
+    }
+
+    func listen(_ request: OpenRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.listen(request, then: Self.named(own.ordinal, then))
+    }
+
+    func relay(_ request: RelayRequest, then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void) {
+        let own = own
+        own.source.relay(request, then: Self.named(own.ordinal, then))
+    }
+
+    func startDemo(then: @escaping @Sendable (SocketError?) -> Void) { own.source.startDemo(then: then) }
+
+    /// What the engine opened, by the name that it has on the screen.
+    private static func named(
+        _ ordinal: Int, _ then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
+    ) -> @Sendable (Result<SocketID, SocketError>) -> Void {
+        { @Sendable result in then(result.map { SocketID($0.number, of: ordinal) }) }
+    }
+}
