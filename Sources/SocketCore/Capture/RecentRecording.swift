@@ -46,9 +46,14 @@ package struct RecentRecording: Sendable {
         guard problem == nil else { return }
         var update = update(snapshot, traffic)
         if let last {
-            // A program that is looked at may tell nothing for a while. Of several, one may tell late what was earlier.
-            if update.frames.isEmpty, update.tick.removed.isEmpty, update.tick.time <= last { return }
+            // Of several programs one may tell late what was earlier.
             update.tick.time = max(update.tick.time, last)
+            // A program that is looked at may tell nothing for a while.
+            if update.frames.isEmpty, let former = kept.last?.update.tick {
+                var same = update.tick
+                (same.wallNanoseconds, same.removed) = (former.wallNanoseconds, former.removed + same.removed)
+                if same == former { return }
+            }
         }
         instants.add(update.events.map(\.time))
         let cost = update.cost

@@ -71,6 +71,11 @@ package struct TrafficLog: Sendable {
     private static func keep(
         _ bytes: (Range<Int>) -> [UInt8], in item: inout TrafficItem, room: Int, edge: Int
     ) {
+        // What an operation gives back when it is cancelled is the next one's.
+        if item.bytes.count > item.done {
+            item.bytes.removeLast(item.bytes.count - max(0, item.done))
+            item.tail = []
+        }
         let isWhole = item.done <= max(2 * edge, item.bytes.count + room)
         // A message that waits to be sent is all there from the start.
         let isAllThere = item.state != .inProgress || item.done == item.total

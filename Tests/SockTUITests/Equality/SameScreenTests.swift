@@ -100,7 +100,7 @@ struct SameScreenTests {
             run.type("send hello")
             run.type("read 100")
             reception.accepting.sockets[0].write(Array("partial".utf8))
-            try run.look(least: 8) { $0.sockets.contains { $0.received == 7 } }
+            try run.look { $0.sockets.contains { $0.received == 7 } }
         }
     }
 

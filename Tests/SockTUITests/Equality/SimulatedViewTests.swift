@@ -26,6 +26,7 @@ private final class RecordingViewer {
     private var shown: [Shown] = []
     private var random: SplitMix64
     private var first: MonotonicTime?
+    private var keepsTraffic = false
     private(set) var comparisons = 0
     private(set) var differences: [String] = []
 
@@ -61,7 +62,11 @@ private final class RecordingViewer {
         snapshot.changedTraffic = nil
         for (id, change) in changed { versions[id] = change.version }
         var traffic = changed.mapValues(\.traffic)
-        if let id = snapshot.trafficOf { traffic[id] = snapshot.traffic ?? TrafficSnapshot() }
+        if let id = snapshot.trafficOf {
+            // Some engines here keep none, which a recording cannot tell from nothing.
+            keepsTraffic = keepsTraffic || snapshot.traffic != nil
+            if let kept = snapshot.traffic { traffic[id] = kept }
+        }
         if writer == nil {
             let zero = snapshot.wallNanoseconds - snapshot.time.nanoseconds
             writer = RecordingWriter(application: "socktui", zero: zero)
@@ -78,7 +83,7 @@ private final class RecordingViewer {
         index.note(&capture)
         _ = live.update(.snapshot(snapshot))
         let wanted = opened.snapshotRequest
-        let told = SnapshotRequest(eventsFrom: wanted.eventsFrom, traffic: wanted.traffic)
+        let told = SnapshotRequest(eventsFrom: wanted.eventsFrom, traffic: keepsTraffic ? wanted.traffic : nil)
         if let state = capture.snapshot(told, named: "simulated") { _ = opened.update(.snapshot(state)) }
         first = first ?? snapshot.time
         guard live.tab != .start, Int.random(in: 0..<Self.rarity, using: &random) == 0 else {
@@ -118,7 +123,8 @@ private final class RecordingViewer {
         var state = state
         var model = Self.newModel()
         let before = state.takePassed()
-        let request = SnapshotRequest(eventsFrom: before.last?.nextEvent ?? 0, traffic: shown.drawn.selected)
+        let request = SnapshotRequest(
+            eventsFrom: before.last?.nextEvent ?? 0, traffic: keepsTraffic ? shown.drawn.selected : nil)
         guard var snapshot = state.snapshot(request, named: "simulated", at: shown.time) else {
             return differences.append("\(how): nothing at \(shown.time)")
         }

@@ -58,7 +58,8 @@ final class WatchedRun {
         guard let snapshot = model.shown else { return }
         let first = first ?? snapshot.time
         self.first = first
-        guard model.tab != .start else { return }
+        // Before there is a socket the screen says what was asked for; its traffic is in the next snapshot.
+        guard model.tab != .start, model.selected != nil, snapshot.trafficOf == model.list.selected else { return }
         drawn.append(
             Drawn(distance: snapshot.time - first, selected: model.list.selected, bodies: DrawnBodies(model)))
     }
