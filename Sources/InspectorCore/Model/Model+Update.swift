@@ -26,9 +26,6 @@ extension Model {
             pass(now)
             effects = []
         case .opened(let id, let request): effects = opened(id, request)
-        case .relays(let listener):
-            relays(listener)
-            effects = []
         case .refused(let sentence):
             refused(sentence)
             effects = []
@@ -53,7 +50,9 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child,
+            .relays,
+            .examined:
             learn(message)
             effects = []
         case .held(let id, let bytes): effects = editHeld(id, bytes)
@@ -63,9 +62,6 @@ extension Model {
         case .edited(let subject, let bytes, let wasChanged):
             edited(subject, bytes, wasChanged: wasChanged)
             effects = examineFile()
-        case .examined(let facts):
-            composers.fileFacts = facts
-            effects = []
         case .paths(let matches): effects = completed(matches)
         }
         measureWarnings()
@@ -83,6 +79,8 @@ extension Model {
             dialogs.templates = found
             dialogs.templateSource = (path, problem)
         case .told(let sentence): notice = hint(sentence)
+        case .relays(let listener): relays(listener)
+        case .examined(let facts): composers.fileFacts = facts
         case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
         case .unread(let look): take(look)

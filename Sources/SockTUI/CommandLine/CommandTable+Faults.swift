@@ -4,7 +4,7 @@ import SocketCore
 /// What breaks connections on purpose.
 extension CommandTable {
     static let controlCommand = Printer(
-        name: "ctl", operands: "NAME COMMAND...", help: "faults and breakpoints of a socktui run with --control"
+        name: "ctl", operands: "NAME COMMAND...", help: "change faults of a socktui with --control"
     ) { (words, _) throws(UsageError) in
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
@@ -21,12 +21,12 @@ extension CommandTable {
     }
 
     /// The commands whose connections can be broken.
-    private static let breakable: Set = ["connect", "listen", "relay"]
+    static let breakable: Set = ["connect", "listen", "relay", "run"]
 
     static let faultOptions: [Option] = [
         Option(
             name: "--fault", value: "RULE", commands: breakable,
-            help: "break on purpose: 'after 1K downstream slice 7', or slow"
+            help: "break it: 'after 1K slice 7', or slow"
         ) {
             (text, request) throws(UsageError) in
             if !FaultProfile.isName(text) {

@@ -321,7 +321,7 @@ enum CommandTable {
         let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
         var parts = ["\(usage): \(text)"]
         if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
-        if ["connect", "listen", "relay"].contains(name) {
+        if breakable.contains(name) {
             parts.append("RULE: [CONDITION...] [upstream|downstream] EFFECT\n" + columns(faultWords))
         }
         if operands.contains("ADDRESS"), commands.contains(where: { $0.name == name }) { parts.append(addresses) }

@@ -13,7 +13,7 @@ enum FaultChange: Sendable {
 protocol FaultTarget: AnyObject, Sendable {
     /// Rules or breakpoints have come or gone. Called on the engine's queue, as is `held`.
     func change(_ change: FaultChange)
-    /// Those that a breakpoint holds, oldest first.
+    /// Those that a breakpoint holds.
     var held: [any FaultedConnection] { get }
     func onQueue(_ body: @escaping @Sendable () -> Void)
 }
@@ -186,7 +186,7 @@ final class FaultControl: Sendable {
         let targets = targets
         guard let first = targets.first else { return then("nothing is held") }
         first.onQueue {
-            let held = targets.flatMap(\.held)
+            let held = Self.held(targets)
             let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
             guard let pair, let faulted = pair.faulted else {
                 return then(session.map { "\($0) is not held" } ?? "nothing is held")
@@ -194,6 +194,12 @@ final class FaultControl: Sendable {
             faulted.release(release, direction)
             then(nil)
         }
+    }
+
+    /// What is held, and the one that has been for the longest time first. On the engine's queue.
+    private static func held(_ targets: [any FaultTarget]) -> [any FaultedConnection] {
+        func since(_ connection: any FaultedConnection) -> MonotonicTime { connection.faulted?.heldSince ?? .zero }
+        return targets.flatMap(\.held).sorted { since($0) < since($1) }
     }
 
     /// The bytes that are held of a connection, to be edited. On the engine's queue.
@@ -218,7 +224,7 @@ final class FaultControl: Sendable {
         let targets = targets
         guard let first = targets.first else { return then("nothing is held") }
         first.onQueue {
-            let held = targets.flatMap(\.held)
+            let held = Self.held(targets)
             let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
             guard let pair else { return then("nothing is held") }
             pair.resetBoth()

@@ -55,6 +55,7 @@ final class FaultedPair: Sendable {
 
     private var carrier: (any FaultCarrier)? { reference.withLock { $0.carrier } }
 
+    var heldSince: MonotonicTime? { state.withLock { $0.faults.heldSince } }
     var isHeld: Bool { state.withLock { $0.faults.isHeld } }
     var isIdle: Bool { state.withLock { $0.faults.isIdle } }
 

@@ -47,9 +47,9 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         rulesChanged()
     }
 
-    /// The pairs that a breakpoint holds, oldest first.
+    /// The pairs that a breakpoint holds.
     var held: [any FaultedConnection] {
-        pairs.withLock { Array($0.values) }.filter { $0.faulted?.isHeld == true }.sorted { $0.number < $1.number }
+        pairs.withLock { Array($0.values) }.filter { $0.faulted?.isHeld == true }
     }
 
     private func rulesChanged() { gate.set(control.acceptRules, on: session) }

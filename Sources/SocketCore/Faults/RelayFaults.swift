@@ -217,7 +217,8 @@ package struct RelayFaults: Sendable {
 
     // MARK: Held
 
-    private var heldSince: MonotonicTime? {
+    /// Since when a breakpoint holds it; `nil`: none does.
+    package var heldSince: MonotonicTime? {
         [upstream.held?.since, downstream.held?.since, keptSince?.since].compactMap { $0 }.min()
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 final class InspectionServer: Sendable {
     let path: String
     let rights: InspectionRights
-    private let hello: InspectionHello
+    let hello: InspectionHello
     private let kernel: any Kernel
     private let listener: Int32
     private let bell: Int32
@@ -80,7 +80,7 @@ final class InspectionServer: Sendable {
         ring()
     }
 
-    private func ring() {
+    func ring() {
         var one: UInt64 = 1
         _ = write(bell, &one, MemoryLayout<UInt64>.size)
     }
@@ -143,7 +143,7 @@ final class InspectionServer: Sendable {
         engine?.post(.stopPublishing)
     }
 
-    private var engine: SocketEngine? { shared.withLock { $0.engine } }
+    var engine: SocketEngine? { shared.withLock { $0.engine } }
 
     private func wait(_ state: State, now: MonotonicTime) {
         let mayAccept = now >= state.accepts
@@ -319,8 +319,7 @@ final class InspectionServer: Sendable {
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
         case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice,
-            .peers,
-            .reset, .passed:
+            .peers, .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
                 return false
@@ -333,38 +332,6 @@ final class InspectionServer: Sendable {
             if case .request(let line) = frame { carryOut(line, for: viewer) }
         }
         return true
-    }
-
-    /// Lets the program do what a line asks for, if it takes requests.
-    private func carryOut(_ line: String, for viewer: InspectionViewer) {
-        let name = "\(hello.program)[\(hello.process)]"
-        func refuse(_ sentence: String) {
-            viewer.send(InspectionFrame.answer(InspectionAnswer(sentence, isRefused: true)).bytes)
-        }
-        guard rights >= .control else {
-            return refuse("\(name) lets viewers \(rights.rawValue) only; nothing was done")
-        }
-        guard let handler = engine?.requestHandler else { return refuse("\(name) takes no requests") }
-        // Each answer costs memory, whatever its request did.
-        let (account, cost) = (viewer.account, viewer.frameLength + 4_096)
-        account.owe(cost)
-        handler(line) { @Sendable [self] answer in
-            account.settle(cost, answer)
-            ring()
-        }
-    }
-
-    private func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
-        guard rights >= .control else {
-            let sentence = "\(hello.program)[\(hello.process)] lets viewers \(rights.rawValue) only; nothing was done"
-            return viewer.send(InspectionFrame.notice(sentence).bytes)
-        }
-        let (account, cost) = (viewer.account, viewer.frameLength)
-        account.owe(cost)
-        engine?.post(
-            .viewer(command) { @Sendable [self] refusal in
-                if account.settle(cost, refusal) { ring() }
-            })
     }
 
     /// Begins to tell a viewer what passes, or ends it. The engine may be busy, and is not waited for.

@@ -33,7 +33,7 @@ public final class SocketEngine: Sendable {
     /// What carries out the requests of viewers that have the right to control; `nil`: nothing does.
     package var requestHandler: RequestHandler? {
         get { handler.withLock { $0 } }
-        set { handler.withLock { $0 = newValue } }
+        set { handler.replace(with: newValue) { swap(&$0, &$1) } }
     }
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.

@@ -32,9 +32,7 @@ struct ListRow {
             let words = PairWords(model: model, pair: pair, style: peer)
             put(columns.pair, words.live(width: columns.pair.width - narrow))
             put(columns.writing, queued(pair))
-            // Where there is no such column, what is done on purpose is said at the end of the ends.
-            let end = columns.pair.x + columns.pair.width
-            if narrow > 0 { put(ListColumns.Column(x: end - narrow + 1, width: narrow - 1), queued(pair)) }
+            put(narrowPlace, queued(pair))
         } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
             put(columns.pair, words.ends(width: columns.pair.width))
             put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
@@ -91,6 +89,12 @@ struct ListRow {
     private var narrow: Int {
         guard columns.writing == nil, let fault = pair?.client.fault else { return 0 }
         return FaultWords.cell(fault, now: model.now, width: Self.narrowest).map { $0.count + 1 } ?? 0
+    }
+
+    /// They are at the end of the ends.
+    private var narrowPlace: ListColumns.Column? {
+        let end = columns.pair.x + columns.pair.width
+        return narrow > 0 ? ListColumns.Column(x: end - narrow + 1, width: narrow - 1) : nil
     }
 
     private static let narrowest = 11
