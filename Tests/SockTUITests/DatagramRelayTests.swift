@@ -84,6 +84,24 @@ struct DatagramRelayTests {
         #expect(eventually { world.served.datagrams.last?.bytes == [2] })
     }
 
+    @Test("a rule that is added concerns the associations that it chooses, also those that exist")
+    func added() throws {
+        let world = try World()
+        let (first, _) = try world.client()
+        first.send([1])
+        #expect(eventually { world.served.datagrams.count == 1 })
+        let (second, _) = try world.client()
+        second.send([2])
+        #expect(eventually { world.served.datagrams.count == 2 })
+        _ = try world.control.add("connection 1 upstream loss 1")
+        #expect(eventually { world.rows.count { $0.fault != nil } == 1 })
+        first.send([3])
+        second.send([4])
+        #expect(eventually { world.served.datagrams.last?.bytes == [4] })
+        #expect(eventually { world.rows.contains { $0.fault?.droppedBytes == 1 } })
+        #expect(world.served.datagrams.map(\.bytes) == [[1], [2], [4]])
+    }
+
     @Test("each client has an association, and gets the answers to what it sent")
     func passing() throws {
         let world = try World()

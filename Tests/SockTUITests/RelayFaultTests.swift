@@ -145,6 +145,8 @@ struct RelayFaultTests {
         #expect(eventually { world.served.received.suffix(5) == Array("still".utf8) })
         let cut = world.legs.first { $0.fault?.rules.contains { $0.effect == "limit" } ?? false }
         #expect(cut?.fault?.droppedBytes == 2)
+        let told = world.events(.faulted)
+        #expect(Set(told.map(\.first)) == [1, 2, 3] && told.first?.second == 10)
         #expect(world.target.accepting.sockets.count == 2)
     }
 

@@ -235,6 +235,7 @@ final class FaultControl: Sendable {
     // MARK: For a connection
 
     var rules: [NumberedFault] { state.withLock { $0.book.rules } }
+    var seed: UInt64 { state.withLock { $0.book.seed } }
     var delayBuffer: Int { state.withLock { $0.book.delayBuffer } }
 
     /// What concerns the nth connection of a listener; `nil`: nothing.

@@ -26,14 +26,12 @@ final class FaultedAssociation: Sendable {
                     count: tallies.reduce(0) { $0 + ($1.number == fault.number ? $1.count : 0) })
             }
             snapshot.delayedBytes = upstream.delayedBytes + downstream.delayedBytes
-            snapshot.droppedBytes = tallies.reduce(0) { $0 + $1.dropped }
+            snapshot.droppedBytes = upstream.droppedBytes + downstream.droppedBytes
             snapshot.isLimitedByBuffer = upstream.overflowed + downstream.overflowed > 0
             return snapshot
         }
     }
 
-    /// Which one of its relay it is, counted from 1.
-    let number: UInt64
     private let socket: DatagramSocket
     private let state: Lock<State>
     private let timer = Lock<FaultTimer?>(nil)
@@ -42,12 +40,12 @@ final class FaultedAssociation: Sendable {
     private let clock = SystemClock()
     private let answer: @Sendable ([UInt8]) -> Void
 
-    /// `answer` sends a datagram to the client.
+    /// `number`: which one of its relay it is, counted from 1. `answer` sends a datagram to the client.
     init(
         _ number: UInt64, _ socket: DatagramSocket, seed: UInt64, delayBuffer: Int, on queue: DispatchQueue,
         answer: @escaping @Sendable ([UInt8]) -> Void
     ) {
-        (self.number, self.socket, self.queue, self.answer) = (number, socket, queue, answer)
+        (self.socket, self.queue, self.answer) = (socket, queue, answer)
         let began = clock.now
         func faults(_ direction: FaultDirection) -> DatagramFaults {
             let place = FaultPlace(seed: seed, connection: number, direction: direction, began: began)

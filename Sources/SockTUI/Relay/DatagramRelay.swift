@@ -7,14 +7,21 @@ import SocketKit
 ///
 /// Releasing it ends it and every association.
 final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
+    private struct Association {
+        let socket: DatagramSocket
+        /// Which one it is, counted from 1.
+        let number: UInt64
+        /// The rules that concern it; `nil`: none does.
+        var faulted: FaultedAssociation?
+    }
+
     private struct State {
         var table: AssociationTable
-        var sockets: [SocketAddress: DatagramSocket] = [:]
+        var associations: [SocketAddress: Association] = [:]
         var clients: [ObjectIdentifier: SocketAddress] = [:]
         var isWaiting = false
-        /// Associations that came so far, and which rules concern which.
+        /// Associations that came so far.
         var came: UInt64 = 0
-        var faulted: [SocketAddress: FaultedAssociation] = [:]
     }
 
     private let engine: SocketEngine
@@ -80,7 +87,9 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         }
     }
 
-    private func faulted(_ client: SocketAddress) -> FaultedAssociation? { state.withLock { $0.faulted[client] } }
+    private func faulted(_ client: SocketAddress) -> FaultedAssociation? {
+        state.withLock { $0.associations[client]?.faulted }
+    }
 
     // MARK: Rules
 
@@ -90,9 +99,9 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     var held: [any FaultedConnection] { [] }
 
     func change(_ change: FaultChange) {
-        for (client, socket) in state.withLock({ $0.sockets }) {
+        for (client, association) in state.withLock({ $0.associations }) {
             switch change {
-            case .added(let rules): begin(rules, client, socket)
+            case .added(let rules): begin(rules, client, association)
             case .removed(let number): faulted(client)?.remove(number)
             case .broke, .breakRemoved: break
             }
@@ -100,20 +109,19 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     }
 
     /// Lets those of the rules concern an association that choose it.
-    private func begin(_ rules: [NumberedFault], _ client: SocketAddress, _ socket: DatagramSocket) {
-        let known = faulted(client)
-        let number = known?.number ?? state.withLock { $0.came }
+    private func begin(_ rules: [NumberedFault], _ client: SocketAddress, _ association: Association) {
+        let number = association.number
         let here = rules.filter {
             $0.rule.effect.concernsDatagrams && control.applies($0, to: number, client.ip)
         }
         guard !here.isEmpty, let there = Endpoint(client) else { return }
         let faulted =
-            known
+            association.faulted
             ?? FaultedAssociation(
-                number, socket, seed: control.listing.seed, delayBuffer: control.delayBuffer, on: engine.queue
+                number, association.socket, seed: control.seed, delayBuffer: control.delayBuffer, on: engine.queue
             ) { @Sendable [weak listener] in listener?.send($0, to: there) }
         for rule in here { faulted.add(rule) }
-        state.withLock { $0.faulted[client] = faulted }
+        state.withLock { $0.associations[client]?.faulted = faulted }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
@@ -126,9 +134,8 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         state.withLock { state in
             guard let client = state.clients.removeValue(forKey: ObjectIdentifier(socket)) else { return }
             // There may be another one for the same client already.
-            guard state.sockets[client] === socket else { return }
-            state.sockets[client] = nil
-            state.faulted[client] = nil
+            guard state.associations[client]?.socket === socket else { return }
+            state.associations[client] = nil
             state.table.remove(client)
         }
         show()
@@ -141,8 +148,8 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         let now = SystemClock().now
         let (known, evicted) = state.withLock { state -> (DatagramSocket?, DatagramSocket?) in
             switch state.table.heard(from: client, now: now) {
-            case .known: return (state.sockets[client], nil)
-            case .new(let oldest): return (nil, oldest.flatMap { state.sockets.removeValue(forKey: $0) })
+            case .known: return (state.associations[client]?.socket, nil)
+            case .new(let oldest): return (nil, oldest.flatMap { state.associations.removeValue(forKey: $0)?.socket })
             }
         }
         evicted?.close(because: ended("quiet for longest when one client too many came"))
@@ -152,23 +159,24 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
     private func open(for client: SocketAddress) -> DatagramSocket? {
         guard case .endpoint(let target) = request.target else { return nil }
         let socket = DatagramSocket(engine: engine, delegate: self)
-        state.withLock { state in
-            state.sockets[client] = socket
-            state.clients[ObjectIdentifier(socket)] = client
+        let association = state.withLock { state in
             state.came += 1
-            state.faulted[client] = nil
+            let association = Association(socket: socket, number: state.came)
+            state.associations[client] = association
+            state.clients[ObjectIdentifier(socket)] = client
+            return association
         }
         do throws(SocketError) {
             try socket.connect(to: target)
         } catch {
             state.withLock { state in
-                (state.sockets[client], state.clients[ObjectIdentifier(socket)]) = (nil, nil)
+                (state.associations[client], state.clients[ObjectIdentifier(socket)]) = (nil, nil)
                 state.table.remove(client)
             }
             return nil
         }
         socket.relay(for: client, of: listener)
-        begin(control.rules, client, socket)
+        begin(control.rules, client, association)
         if let id = socket.session { engine.post(.read(id, .standing)) }
         expireLater()
         return socket
@@ -194,7 +202,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         let now = SystemClock().now
         let (late, patience) = state.withLock { state in
             state.isWaiting = false
-            let late = state.table.expire(now: now).compactMap { state.sockets.removeValue(forKey: $0) }
+            let late = state.table.expire(now: now).compactMap { state.associations.removeValue(forKey: $0)?.socket }
             return (late, state.table.patience)
         }
         for socket in late { socket.close(because: ended("no datagram for \(Format.duration(patience))")) }
@@ -204,8 +212,8 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
 
     private func endAll() {
         let sockets = state.withLock { state in
-            let sockets = Array(state.sockets.values)
-            (state.sockets, state.clients) = ([:], [:])
+            let sockets = state.associations.values.map(\.socket)
+            (state.associations, state.clients) = ([:], [:])
             return sockets
         }
         for socket in sockets { socket.close() }

@@ -42,6 +42,7 @@ package struct DatagramFaults: Sendable {
     private var received: UInt64 = 0
     /// Datagrams that found the delay buffer full, and were dropped.
     package private(set) var overflowed: UInt64 = 0
+    private var overflowedBytes: UInt64 = 0
 
     /// - Parameter delayBuffer: how many bytes may wait.
     package init(_ place: FaultPlace, delayBuffer: Int) {
@@ -53,6 +54,9 @@ package struct DatagramFaults: Sendable {
 
     /// Bytes that wait.
     package var delayedBytes: Int { waitingBytes }
+
+    /// Bytes that nobody will receive, because of a rule or for want of room.
+    package var droppedBytes: UInt64 { rules.reduce(overflowedBytes) { $0 + $1.dropped } }
 
     /// Adds a rule; one that is for streams only has no effect.
     package mutating func add(_ fault: NumberedFault) {
@@ -165,6 +169,7 @@ package struct DatagramFaults: Sendable {
         if due <= now, waiting.isEmpty || waiting[0].due > now { return actions.append(.deliver(datagram)) }
         guard waitingBytes + datagram.count <= capacity else {
             overflowed += 1
+            overflowedBytes += UInt64(datagram.count)
             return
         }
         let index = waiting.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0

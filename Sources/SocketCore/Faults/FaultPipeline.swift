@@ -250,7 +250,10 @@ package struct FaultPipeline: Sendable {
             for index in stages.indices { stages[index].abandon() }
             discard()
         }
-        report(now, &actions)
+        // What happened is told before it is done: with a reset the connection is over.
+        var reports: [Action] = []
+        report(now, &reports)
+        actions.insert(contentsOf: reports, at: 0)
         stages.removeAll { $0.isDone && $0.kind != .gate }
         settle(now, &actions)
         return actions

@@ -16,11 +16,12 @@ extension FaultStage {
         case .limit(let most): limit(piece, to: most)
         case .halfClose: limit(piece, to: 0)
         case .reset:
-            if piece.isPoint {
-                note(piece.offset)
-                entries.append(.reset)
-            }
-            append(piece.bytes[...])
+            guard piece.isPoint else { return append(piece.bytes[...]) }
+            note(piece.offset)
+            entries.append(.reset)
+            // It happens once, and nothing comes after it.
+            isShut = true
+            dropped += UInt64(piece.bytes.count)
         case .corrupt(let bits): append(corrupted(piece, bits)[...])
         case .insert(let bytes):
             if piece.isPoint {

@@ -127,6 +127,7 @@ struct DatagramFaultsTests {
         var bench = try Bench(["delay 1s"], delayBuffer: 100)
         for _ in 0..<30 { bench.send([UInt8](repeating: 1, count: 10)) }
         #expect(bench.faults.delayedBytes == 100 && bench.faults.overflowed == 20)
+        #expect(bench.faults.droppedBytes == 200)
         bench.pass(.seconds(2))
         #expect(bench.out.count == 10)
     }
