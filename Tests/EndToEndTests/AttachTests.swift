@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// socktui looks at another program: here at one of its own kind, which uses SocketKit as any program does.
-@Suite("Attaching", .timeLimit(.minutes(5)))
+@Suite("Attaching", .timeLimit(.minutes(10)))
 struct AttachTests {
     /// A program that listens and, as its environment asks, lets itself be inspected.
     private final class Watched {

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// Recording what passes through another program, which socktui attaches to.
-@Suite("Recordings of attached programs", .timeLimit(.minutes(5)), .enabled(if: Peer.isUsable("tshark", "python3")))
+@Suite("Recordings of attached programs", .timeLimit(.minutes(10)), .enabled(if: Peer.isUsable("tshark", "python3")))
 struct AttachedRecordingTests {
     /// A program that lets itself be inspected, what records it, and one who talks to it.
     private final class Attached {

@@ -77,7 +77,10 @@ struct CaptureTests {
         let talk = try TalkingNamespace()
         let (ours, theirs) = try ("\(Program.folder())/ours.pcapng", "\(Program.folder())/theirs.pcap")
         let program = try Peer(talk.inside(Program.path, "capture", "--json", "--record", ours))
-        let tcpdump = try Peer(talk.inside("tcpdump", "-i", "lo", "-Z", "root", "--immediate-mode", "-U", "-w", theirs))
+        // Its usual buffer has room for eight packets of this size.
+        let tcpdump = try Peer(
+            talk.inside(
+                "tcpdump", "-i", "lo", "-Z", "root", "-B", "65536", "--immediate-mode", "-U", "-w", theirs))
         try #require(Self.listening("listening on lo", on: tcpdump))
         try #require(eventually { program.text.contains(#""type":"program""#) }, "\(program.complaints)")
         try talk.tell("talk")

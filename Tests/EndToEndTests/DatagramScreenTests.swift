@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("Datagrams in a terminal", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(2)))
+@Suite("Datagrams in a terminal", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct DatagramScreenTests {
     @Test("who speaks to us is shown and answered", .enabled(if: Peer.isUsable("nc"), "nc is missing"))
     func listening() throws {

@@ -5,7 +5,7 @@ import Testing
 /// What tshark says of a connection, on the screen, and when its process ends.
 @Suite(
     "Dissected screens", .enabled(if: Tmux.isUsable && Peer.isUsable("tshark", "python3"), "tmux or tshark is missing"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct DissectedScreenTests {
     /// The children of a process by that name, dead ones that nobody has waited for included.
     private static func children(of parent: pid_t, named name: String) throws -> [pid_t] {
@@ -23,7 +23,7 @@ struct DissectedScreenTests {
     func redis() throws {
         let redis = try Peer.redis()
         let inspection = try Inspection("connect 127.0.0.1:\(redis.port)", width: 120, height: 35)
-        try inspection.wait(for: "t1")
+        try inspection.wait(for: "tag 1")
         try inspection.send("SET key value")
         try inspection.wait(for: "+OK")
         try inspection.tmux.keys("Escape")
@@ -57,7 +57,7 @@ struct DissectedScreenTests {
             "404", "--record", file,
         ])
         #expect(recorded.status == 0, "\(recorded)")
-        let inspection = try Inspection("open \(file)", width: 120, height: 35)
+        let inspection = try Inspection("open \(file)", width: 120, height: 60)
         try inspection.wait(for: "#1")
         try inspection.tmux.keys("Enter")
         try inspection.send(":view dissected")

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// The worked examples of README, step by step, as anybody can run them.
-@Suite("Examples", .timeLimit(.minutes(5)))
+@Suite("Examples", .timeLimit(.minutes(10)))
 struct ExamplesTests {
     private static let folder = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/Examples"
 

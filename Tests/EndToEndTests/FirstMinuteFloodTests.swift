@@ -4,7 +4,7 @@ import Testing
 
 /// A peer that sends as fast as it can. What was measured is printed, since a number that grows tells more than a test
 /// that still passes.
-@Suite("A flood", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(3)))
+@Suite("A flood", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct FirstMinuteFloodTests {
     /// 1 GiB where time is no matter.
     private static let amount = getenv("SOCKTUI_SOAK") == nil ? 64 << 20 : 1 << 30

@@ -27,7 +27,7 @@ private enum Attack {
 
 @Suite(
     "A hostile peer", .enabled(if: Tmux.isUsable && Peer.isUsable("nc", "ss"), "tmux, nc or ss is missing"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
 struct FirstMinuteHostileTests {
     @Test("changes nothing but its own pane, however its bytes are shown", arguments: [0, 1, 2])
     func attacks(viewChanges: Int) throws {

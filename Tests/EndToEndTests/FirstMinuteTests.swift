@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("The first minute", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(2)))
+@Suite("The first minute", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct FirstMinuteTests {
     @Test(
         "a ping to redis is answered on the screen",

@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("--json", .timeLimit(.minutes(5)))
+@Suite("--json", .timeLimit(.minutes(10)))
 struct JSONTests {
     private let folder: TemporaryFolder
 

@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("Runs for other programs: --expect, - and --payload", .timeLimit(.minutes(5)))
+@Suite("Runs for other programs: --expect, - and --payload", .timeLimit(.minutes(10)))
 struct PipelineTests {
     private let folder: TemporaryFolder
 

@@ -200,7 +200,7 @@ struct RecordingRoomTests {
 }
 
 /// Recording that begins and ends while the screen is there.
-@Suite("Recording by command", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(5)))
+@Suite("Recording by command", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct RecordingCommandTests {
     @Test("record begins it, the header shows it, record off ends it", .enabled(if: Peer.isUsable("capinfos")))
     func command() throws {

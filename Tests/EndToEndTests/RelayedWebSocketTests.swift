@@ -5,7 +5,7 @@ import Testing
 /// python's `websockets` on both ends, and the program between them.
 @Suite(
     "A WebSocket of others, through the program",
-    .enabled(if: python != nil || Peer.areRequired, "python's websockets is missing"), .timeLimit(.minutes(5)))
+    .enabled(if: python != nil || Peer.areRequired, "python's websockets is missing"), .timeLimit(.minutes(10)))
 struct RelayedWebSocketTests {
     private static let server = """
         import asyncio, sys, websockets

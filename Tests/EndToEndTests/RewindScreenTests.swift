@@ -4,7 +4,7 @@ import Testing
 /// Going back in a run that goes on.
 @Suite(
     "A run that is kept", .enabled(if: Tmux.isUsable && Peer.isUsable("redis-server", "redis-cli")),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct RewindScreenTests {
     @Test("Left shows what was before, 0 what is now; the relay goes on meanwhile, and nothing of it is lost")
     func relay() throws {

@@ -5,7 +5,7 @@ import Testing
 /// Programs that nobody here wrote, run through the relay.
 @Suite(
     "socktui run", .enabled(if: Peer.isUsable("python3", "curl", "git"), "python3, curl or git is missing"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct RunTests {
     private static func server(_ folder: TemporaryFolder) throws -> (peer: Peer, port: UInt16) {
         folder.write("hello\n", to: "file")

@@ -3,7 +3,7 @@ import SocketTestSupport
 import Testing
 
 /// What is written in every kind of run is what `docs/socktui.schema.json` and `docs/json.md` say.
-@Suite("The documented form of --json", .timeLimit(.minutes(5)))
+@Suite("The documented form of --json", .timeLimit(.minutes(10)))
 struct SchemaTests {
     private static let checker =
         #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 } + "/docs/check-json.py"

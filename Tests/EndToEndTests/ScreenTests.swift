@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("The program on a screen", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(2)))
+@Suite("The program on a screen", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct ScreenTests {
     static let sizes = [(60, 16), (80, 24), (140, 40), (200, 60)]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("Configuration, completions and manual", .timeLimit(.minutes(5)))
+@Suite("Configuration, completions and manual", .timeLimit(.minutes(10)))
 struct ShellTests {
     private let folder: TemporaryFolder
 
@@ -127,7 +127,7 @@ struct ShellTests {
 
 @Suite(
     "The shell of the screen, in a terminal", .enabled(if: Tmux.isUsable, "tmux is missing"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct ShellScreenTests {
     @Test("a command is typed behind :, completed and done, and one that is none stays to be mended")
     func commandLine() throws {

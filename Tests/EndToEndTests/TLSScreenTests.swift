@@ -3,8 +3,8 @@ import Testing
 
 @Suite(
     "TLS on the screen", .enabled(if: Tmux.isUsable, "tmux is missing"),
-    .enabled(if: Peer.isUsable("openssl") && Certificates.problem == nil, "openssl is missing"), .timeLimit(.minutes(5))
-)
+    .enabled(if: Peer.isUsable("openssl") && Certificates.problem == nil, "openssl is missing"),
+    .timeLimit(.minutes(10)))
 struct TLSScreenTests {
     private func server(_ name: String, _ more: [String] = []) throws -> (peer: Peer, port: UInt16) {
         try Peer.server { port in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(
     "Keys of the talk", .enabled(if: Tmux.isUsable && Peer.isUsable("nc"), "tmux or nc is missing"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct TalkKeysTests {
     /// The program with one connection, whose other end is nc.
     private func conversation(_ options: String = "") throws -> (Inspection, Peer) {

@@ -2,7 +2,7 @@ import Glibc
 import SocketTestSupport
 import Testing
 
-@Suite("The terminal's life", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(2)))
+@Suite("The terminal's life", .enabled(if: Tmux.isUsable, "tmux is missing"), .timeLimit(.minutes(10)))
 struct TerminalLifeTests {
     @Test("^C gives the terminal back")
     func controlC() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import SockTUI
 
 /// A program in a frozen cgroup cannot read: that it is frozen is what is said of it, and nothing worse.
-@Suite("Programs in a frozen cgroup", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(5)))
+@Suite("Programs in a frozen cgroup", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(10)))
 struct FrozenProgramTests {
     /// A cgroup with a freezer, of version 1 or 2. What it holds is killed and thawed in the end: a frozen process of
     /// version 1 does not die before.

@@ -7,7 +7,7 @@ import Testing
 @testable import SockTUI
 
 /// What is found out of the program at the other end, beside what ss says of both ends.
-@Suite("The other end", .enabled(if: Peer.isUsable("python3", "ss")), .timeLimit(.minutes(5)))
+@Suite("The other end", .enabled(if: Peer.isUsable("python3", "ss")), .timeLimit(.minutes(10)))
 struct OtherEndTests {
     /// A program that takes a connection and reads nothing from it.
     private static let forgetful = """

@@ -7,7 +7,7 @@ import Testing
 @testable import SockTUI
 
 /// Faulty programs at both ends of a relay, or of a connection of our own: the one at fault is named. Innocent ones are not.
-@Suite("Verdicts on programs", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(5)))
+@Suite("Verdicts on programs", .enabled(if: Peer.isUsable("python3")), .timeLimit(.minutes(10)))
 struct VerdictProgramTests {
     /// The other ends, as last found.
     private final class Ends: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("The relay of datagrams", .timeLimit(.minutes(5)))
+@Suite("The relay of datagrams", .timeLimit(.minutes(10)))
 struct DatagramRelayTests {
     /// A relay, its target, and clients of it.
     private final class World {

@@ -72,7 +72,7 @@ private final class Watch {
     }()
 }
 
-@Suite("The demo", .timeLimit(.minutes(2)))
+@Suite("The demo", .timeLimit(.minutes(10)))
 struct DemoTests {
     private let round: History
 

@@ -7,7 +7,7 @@ import Testing
 @testable import SockTUI
 
 /// An endpoint that pretends to be a program which can be inspected, and lies.
-@Suite("A hostile endpoint", .timeLimit(.minutes(2)))
+@Suite("A hostile endpoint", .timeLimit(.minutes(10)))
 struct HostileEndpointTests {
     /// Greets every viewer with the same words.
     private final class Liar: SocketListenerDelegate {

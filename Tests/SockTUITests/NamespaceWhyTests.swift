@@ -9,7 +9,7 @@ import Testing
 /// What is told of a connection whose ends are in two network namespaces.
 @Suite(
     "Why, across namespaces", .serialized, .enabled(if: NamespacePair.isPossible, "\(NamespacePair.need)"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
 struct NamespaceWhyTests {
     @Test("a client that is stuck in send here is told which program there does not read")
     func guilty() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("What goes outside", .timeLimit(.minutes(2)))
+@Suite("What goes outside", .timeLimit(.minutes(10)))
 struct OutsideTests {
     private let folder: TemporaryFolder
 

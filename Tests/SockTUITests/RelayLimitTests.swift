@@ -6,7 +6,7 @@ import Testing
 @testable import SockTUI
 
 /// What a client of the relay cannot do to it, or to others.
-@Suite("The relay's limits", .timeLimit(.minutes(5)))
+@Suite("The relay's limits", .timeLimit(.minutes(10)))
 struct RelayLimitTests {
     private static func relay(
         _ target: RelayRequest.Target, patience: Duration = .seconds(30)

@@ -11,7 +11,7 @@ import Testing
 @Suite(
     "The relay is transparent for TLS",
     .enabled(if: Certificates.problem == nil, "no certificates: is openssl there?"), .serialized,
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct RelayTLSTableTests {
     enum End: String, CaseIterable { case closeNotify, cutOff, reset }
     enum Load: String, CaseIterable { case idle, few, stalled }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
     "The relay with TLS", .enabled(if: Certificates.problem == nil, "no certificates: is openssl there?"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
 struct RelayTLSTests {
     /// Which of a relay's sides have TLS.
     enum Sides: String, CaseIterable { case listener, target, both }

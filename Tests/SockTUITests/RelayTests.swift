@@ -5,7 +5,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("The relay", .timeLimit(.minutes(5)))
+@Suite("The relay", .timeLimit(.minutes(10)))
 struct RelayTests {
     /// A relay, its target, and a client through it, all on one engine.
     private final class World {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("WebSockets through the relay", .timeLimit(.minutes(5)))
+@Suite("WebSockets through the relay", .timeLimit(.minutes(10)))
 struct RelayWebSocketTests {
     /// A relay that keeps traffic, and its two legs.
     private final class Through {

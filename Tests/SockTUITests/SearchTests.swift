@@ -77,7 +77,7 @@ private func traffic(
     return TrafficSnapshot(items: items, dropped: dropped)
 }
 
-@Suite("Searching payloads", .timeLimit(.minutes(5)))
+@Suite("Searching payloads", .timeLimit(.minutes(10)))
 struct PayloadFinderTests {
     private func request(_ number: Int, _ text: String, in ids: [SocketID]) throws -> FindRequest {
         FindRequest(number: number, search: try PayloadSearch.parse(text).get(), sockets: ids)

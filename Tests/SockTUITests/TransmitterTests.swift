@@ -6,7 +6,7 @@ import Testing
 
 @testable import SockTUI
 
-@Suite("Sending what takes a while", .timeLimit(.minutes(5)))
+@Suite("Sending what takes a while", .timeLimit(.minutes(10)))
 struct TransmitterTests {
     /// The engine of the program, one connection of it, and its peer.
     private final class Bench {

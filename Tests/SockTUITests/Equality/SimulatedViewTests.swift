@@ -86,7 +86,9 @@ private final class RecordingViewer {
         let told = SnapshotRequest(eventsFrom: wanted.eventsFrom, traffic: keepsTraffic ? wanted.traffic : nil)
         if let state = capture.snapshot(told, named: "simulated") { _ = opened.update(.snapshot(state)) }
         first = first ?? snapshot.time
-        guard live.tab != .start, Int.random(in: 0..<Self.rarity, using: &random) == 0 else {
+        // Where another connection has just been selected, its traffic is in the next snapshot.
+        let isWhole = !keepsTraffic || snapshot.trafficOf == live.list.selected
+        guard isWhole, live.tab != .start, Int.random(in: 0..<Self.rarity, using: &random) == 0 else {
             // Another snapshot of the same instant hides what was drawn before.
             shown.removeAll { $0.time == snapshot.time }
             return
