@@ -101,13 +101,16 @@ struct RelayFaultTests {
         #expect(world.events(.faulted).map(\.first).sorted().first == 1)
     }
 
-    @Test("a client that ends while its bytes are delayed loses none of them")
-    func lateEnd() throws {
+    @Test(
+        "a client that ends while its bytes are delayed loses none of them, before the server's end or after it",
+        arguments: [false, true])
+    func lateEnd(isAfter: Bool) throws {
         let world = try World(["upstream latency 300ms"])
         let client = try world.connect()
         client.socket.write(Array("last words".utf8))
         try #require(eventually { world.accepted() != nil })
         world.accepted()?.closeWrite()
+        if isAfter { #expect(eventually { client.told.calls.contains(.closedReadStream) }) }
         client.socket.closeWrite()
         #expect(eventually { world.served.received == Array("last words".utf8) })
         #expect(eventually { world.engine.snapshot().sockets.filter { $0.linked != nil }.allSatisfy { !$0.isLive } })

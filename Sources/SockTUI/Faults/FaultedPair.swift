@@ -31,6 +31,8 @@ final class FaultedPair: Sendable {
         var faultHolds: Set<RelayMachine.Leg> = []
         /// Legs whose FIN came without the close_notify of their TLS.
         var cut: Set<RelayMachine.Leg> = []
+        /// Legs whose FIN came.
+        var ended: Set<RelayMachine.Leg> = []
         /// Legs that are over while bytes of theirs still wait here.
         var kept: [RelayMachine.Leg: RelayMachine.Loss] = [:]
         /// Legs whose writes go out one by one.
@@ -83,7 +85,10 @@ final class FaultedPair: Sendable {
     }
 
     func end(_ leg: RelayMachine.Leg, isCut: Bool) {
-        if isCut { state.withLock { _ = $0.cut.insert(leg) } }
+        state.withLock { state in
+            state.ended.insert(leg)
+            if isCut { state.cut.insert(leg) }
+        }
         change { $0.end(leg, $1) }
     }
 
@@ -129,11 +134,16 @@ final class FaultedPair: Sendable {
         change { $0.wake($1) }
     }
 
-    /// Whether the end of a leg must wait: for bytes of it that are not delivered yet, or for a breakpoint.
+    /// Whether the end of a leg comes later: after bytes of it that are not delivered yet, or when a breakpoint lets it pass.
+    /// A leg that had ended in the other direction is over with its FIN, which is not told then.
     func keeps(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) -> Bool {
         switch loss {
-        case .finished where state.withLock({ $0.faults.hasMore(from: leg) }):
-            state.withLock { $0.kept[leg] = loss }
+        case .finished where state.withLock({ $0.faults.passes(from: leg) }):
+            let isTold = state.withLock { state in
+                state.kept[leg] = loss
+                return state.ended.contains(leg)
+            }
+            if !isTold { end(leg, isCut: false) }
             return true
         case .reset where keep({ $0.holdLoss(of: leg, $1) }):
             state.withLock { $0.kept[leg] = loss }

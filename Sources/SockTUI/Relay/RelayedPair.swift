@@ -81,7 +81,10 @@ final class RelayedPair: AsyncSocketDelegate {
                 state.sessions[.target] = target.session
             }
             showFaults()
-            if !early.isEmpty { pass(early, from: .client) }
+            guard !early.isEmpty else { return }
+            // A rule or a breakpoint may concern these before there is anybody to send them to.
+            faulted?.awaitConnect()
+            pass(early, from: .client)
         } catch {
             targetFailed(error)
         }

@@ -57,7 +57,8 @@ package struct FaultPipeline: Sendable {
     private var sourceBytes = 0
     private var isHolding = false
     private var isReceiverBlocked = false
-    private var isOver = false
+    /// Whether the receiver has its end, so that nothing of the sender passes any more.
+    package private(set) var isOver = false
     private var wakes: MonotonicTime?
     private var heldSince: MonotonicTime?
     /// Bytes that came after the end that a rule made.

@@ -152,8 +152,8 @@ package struct RelayFaults: Sendable {
         return keep(.loss(leg), for: breakpoint.number, leg, now)
     }
 
-    /// Whether something of that leg's is still to be handed over, so that its end must wait.
-    package func hasMore(from leg: Leg) -> Bool { self[leg].isPending }
+    /// Whether what that leg sent, or its end, can still be handed over.
+    package func passes(from leg: Leg) -> Bool { !self[leg].isOver }
 
     private mutating func keep(_ what: Kept, for breakpoint: Int, _ leg: Leg, _ now: MonotonicTime) -> [Action] {
         kept.append(what)
