@@ -51,7 +51,7 @@ private final class KeyPress {
         if place == .start {
             try inspection.wait(for: "example.invalid:1")
         } else if place == .output {
-            try inspection.wait(for: "LISTEN")
+            try inspection.wait(for: "5 Output")
             try tmux.keys("5")
             try inspection.wait(for: "\n99\n")
         } else if place == .rewound {

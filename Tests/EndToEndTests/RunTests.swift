@@ -150,7 +150,8 @@ struct RunTests {
         let heeding = try Peer([Program.path, "run", "--", "sh", "-c", script])
         try #require(eventually { heeding.complaints.contains("ready") })
         kill(heeding.process, number)
-        #expect(eventually { heeding.hasEnded } && heeding.exitStatus == 9 && heeding.complaints.contains("got"))
+        #expect(eventually { heeding.hasEnded }, "\(heeding.complaints)")
+        #expect(heeding.exitStatus == 9 && heeding.complaints.contains("got"), "\(heeding.complaints)")
         let stubborn = "trap 'echo no' INT TERM; echo $$; while :; do sleep 0.05; done"
         let deaf = try Peer([Program.path, "run", "--", "sh", "-c", stubborn])
         try #require(eventually { deaf.complaints.contains("\n") })

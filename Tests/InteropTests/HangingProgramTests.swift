@@ -19,6 +19,8 @@ struct HangingProgramTests {
         /// What was worse than a note at any look, by lint.
         private(set) var accused: Set<String> = []
         private var answer: HostAnswer?
+        /// A client's TCP port may have the number of a UDP port.
+        private var target: HostTarget { name.hasPrefix("udp") ? .datagrams(.port(port)) : .port(port) }
 
         init(_ name: String) throws {
             self.name = name
@@ -32,7 +34,7 @@ struct HangingProgramTests {
 
         /// What a look says of it. A lint is seen where it names the culprit; words where they are in its story.
         func take(_ watch: HostWatch, _ sign: Sign) {
-            guard let answer = HostAnswer(.port(port), [], watch.look, watch.judge) else { return }
+            guard let answer = HostAnswer(target, [], watch.look, watch.judge) else { return }
             self.answer = answer
             accused.formUnion(answer.found.filter { $0.severity > .note }.map(\.lint))
             switch sign {
@@ -49,7 +51,7 @@ struct HangingProgramTests {
 
         /// What is worse than a note of this look.
         func accusations(of watch: HostWatch) -> Set<String> {
-            let found = HostAnswer(.port(port), [], watch.look, watch.judge)?.found ?? []
+            let found = HostAnswer(target, [], watch.look, watch.judge)?.found ?? []
             return Set(found.filter { $0.severity > .note }.map(\.lint))
         }
 

@@ -37,6 +37,13 @@ package struct PcapngWriter: Sendable {
         tail = []
     }
 
+    /// Adds bytes within a block: long ones where they lie.
+    private mutating func addPayload(_ bytes: ArraySlice<UInt8>) {
+        guard bytes.count >= Self.longPayload else { return tail += bytes }
+        endPart()
+        add(bytes)
+    }
+
     private mutating func add(_ part: ArraySlice<UInt8>) {
         parts.append(part)
         partsCount += part.count
@@ -92,12 +99,7 @@ package struct PcapngWriter: Sendable {
         tail.append(little: UInt32(frame.count + payload.count))
         tail.append(little: UInt32(clamping: length))
         tail += frame
-        if payload.count < Self.longPayload {
-            tail += payload
-        } else {
-            endPart()
-            add(payload)
-        }
+        addPayload(payload)
         tail += ending
         tail.append(little: whole)
     }
@@ -141,12 +143,16 @@ package struct PcapngWriter: Sendable {
 
     /// Writes frames of the inspection wire, in a block that other readers skip.
     package mutating func frames(_ frames: [UInt8]) {
-        block(.local) { block in
-            block += CaptureBlock.magic
-            block.append(little: CaptureBlock.version)
-            block.append(little: UInt32(frames.count))
-            block += frames
-        }
+        let padding = -frames.count & 3
+        let whole = UInt32(24 + frames.count + padding)
+        tail.append(little: CaptureBlock.Kind.local.rawValue)
+        tail.append(little: whole)
+        tail += CaptureBlock.magic
+        tail.append(little: CaptureBlock.version)
+        tail.append(little: UInt32(frames.count))
+        addPayload(frames[...])
+        tail += [UInt8](repeating: 0, count: padding)
+        tail.append(little: whole)
     }
 
     private mutating func block(_ kind: CaptureBlock.Kind, _ content: (inout [UInt8]) -> Void) {
