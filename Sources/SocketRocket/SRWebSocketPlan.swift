@@ -17,7 +17,7 @@ struct SRWebSocketPlan {
         configuration.opening = Self.opening(request, protocols, cookies)
         var tls = TLSSettings.client()
         if !policy.validatesChain { tls.trust = .anything }
-        if policy.decides { tls.judge = .delegate }
+        if policy.decides { tls.trustEvaluator = .delegate }
         configuration.tls = tls
         self.configuration = configuration
     }

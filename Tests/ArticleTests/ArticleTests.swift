@@ -83,7 +83,7 @@ import Testing
         let echoed = try await withServer { endpoint in
             try await AsyncSocket.withConnection(to: endpoint, on: engine) { socket in
                 try await socket.send([7])
-                return try await socket.bytes(ReadRequest(.length(1)))
+                return try await socket.read(ReadRequest(.length(1)))
             }
         }
         #expect(echoed == [7])

@@ -26,7 +26,7 @@ func ask(_ question: String, at endpoint: Endpoint, on engine: SocketEngine) asy
     try await AsyncSocket.withConnection(to: endpoint, on: engine, timeout: .seconds(3)) { socket in
         try await socket.send(Array((question + "\r\n").utf8))
         let line = ReadRequest(.delimiter([13, 10], limit: 1_024), timeout: .seconds(2))
-        return String(decoding: try await socket.bytes(line).dropLast(2), as: UTF8.self)
+        return String(decoding: try await socket.read(line).dropLast(2), as: UTF8.self)
     }
 }
 
@@ -81,7 +81,7 @@ actor Transcript {
 
 func line(from socket: AsyncSocket, within limit: Duration) async throws -> [UInt8]? {
     do throws(SocketError) {
-        return try await socket.bytes(ReadRequest(.delimiter([13, 10], limit: 1_024), timeout: limit))
+        return try await socket.read(ReadRequest(.delimiter([13, 10], limit: 1_024), timeout: limit))
     } catch {
         guard error.reason == .readTimeout, socket.session != nil else { throw error }
         return nil  // not whole yet; what has come stays for the next read
@@ -90,7 +90,7 @@ func line(from socket: AsyncSocket, within limit: Duration) async throws -> [UIn
 
 func firstByte(of socket: AsyncSocket) async throws -> UInt8? {
     do throws(SocketError) {
-        return try await socket.bytes(ReadRequest(.length(1))).first
+        return try await socket.read(ReadRequest(.length(1))).first
     } catch {
         throw error.orCancellationError
     }
@@ -151,8 +151,8 @@ func log(_ engine: SocketEngine, _ write: @escaping @Sendable (String) -> Void) 
 // MARK: ComingFromOtherLibraries
 
 func message(from socket: AsyncSocket) async throws -> [UInt8] {
-    let header = try await socket.bytes(ReadRequest(.length(2), timeout: .seconds(5)))
+    let header = try await socket.read(ReadRequest(.length(2), timeout: .seconds(5)))
     let length = Int(header[0]) << 8 | Int(header[1])
     guard length > 0 else { return [] }
-    return try await socket.bytes(ReadRequest(.length(length), timeout: .seconds(5)))
+    return try await socket.read(ReadRequest(.length(length), timeout: .seconds(5)))
 }

@@ -43,7 +43,7 @@ struct CommandLineTests {
         var request = OpenRequest(.stream(.tcp(host: "h", port: 1), isSecure: true), timeout: .seconds(3))
         request.tls = .client(serverName: "n")
         request.tls?.trust = .file("f")
-        request.tls?.judge = .delegateIfRefused
+        request.tls?.trustEvaluator = .delegateIfRefused
         request.tls?.applicationProtocols = ["h2", "imap"]
         #expect(effects("connect tls://h:1 ca f sni n alpn h2,imap timeout 3s") == [.connect(request)])
         request = OpenRequest(.stream(.tcp(host: "", port: 1), isSecure: true), standingRead: false)

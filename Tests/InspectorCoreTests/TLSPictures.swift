@@ -109,7 +109,7 @@ struct TLSPictures {
             return
         }
         #expect(id == SocketID(1) && settings.role == .client && settings.serverName == "mail.example")
-        #expect(settings.checksName && settings.trust == .system && settings.judge == .delegateIfRefused)
+        #expect(settings.checksName && settings.trust == .system && settings.trustEvaluator == .delegateIfRefused)
     }
 
     @Test("a certificate is accepted this once, or refused, by a letter")

@@ -82,7 +82,7 @@ struct SocatTests {
         let (end, peer) = try weConnect(transport)
         end.socket.read(ReadRequest(.length(5), tag: 1))
         end.socket.write(Array("that is all".utf8), tag: 2)
-        end.socket.closeWrite()
+        end.socket.halfClose()
         #expect(eventually { peer.complaints.contains("is at EOF") })
         #expect(peer.output == Array("that is all".utf8))
         try peer.write("reply")

@@ -70,7 +70,7 @@ import Testing
             }
         }
         #expect(try await webSocket.ping() > .zero)
-        let report = await webSocket.finish(.normal, reason: "done")
+        let report = await webSocket.close(.normal, reason: "done")
         #expect(report?.wasClean == true)
         #expect(report?.code == .normal)
     }

@@ -93,7 +93,7 @@ struct ArgumentParserTests {
         let settings = try #require(request.tls)
         #expect(request.target == .stream(.tcp(host: "h", port: 1), isSecure: true) && request.address == "tls://h:1")
         #expect(settings.serverName == "n" && settings.applicationProtocols == ["h2", "imap"])
-        #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.judge == .delegateIfRefused)
+        #expect(settings.trust == .file("f") && settings.keyLogFile == "l" && settings.trustEvaluator == .delegateIfRefused)
         #expect(settings.identity == .init(certificateFile: "c", keyFile: "k"))
         guard case .connect(let other) = try parse("connect tls://h:1 --insecure").opening.first else { return }
         #expect(other.tls?.trust == .anything && other.tls?.checksName == true)

@@ -267,7 +267,7 @@ extension Provocation {
         },
         Provocation("close-wait", configuration: halfOpen) { bench in
             bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
-            bench.socket.closeWrite()
+            bench.socket.halfClose()
             #expect(eventually { bench.pair.picture?.isWriteShut == true })
             #expect(bench.finds("close-wait") == nil, "not at once")
             bench.pass(31)
@@ -279,7 +279,7 @@ extension Provocation {
         Provocation("half-closed-long", configuration: halfOpen) { bench in
             bench.knowsPeers = false
             bench.socket.read(ReadRequest(.available(limit: nil), isStanding: true))
-            bench.socket.closeWrite()
+            bench.socket.halfClose()
             #expect(eventually { bench.pair.picture?.isWriteShut == true })
             #expect(bench.finds("half-closed-long") == nil, "not at once")
             bench.pass(31)

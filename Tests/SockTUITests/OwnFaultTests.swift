@@ -75,7 +75,7 @@ struct OwnFaultTests {
         #expect(eventually { world.read(id) == "f0\n" })
         world.source.perform(.halfClose(id))
         #expect(eventually { world.served.calls.contains(.closedReadStream) })
-        world.accepted?.closeWrite()
+        world.accepted?.halfClose()
         #expect(eventually { world.read(id) == "f0\nb0" })
         #expect(eventually { world.snapshot(id)?.isLive == false })
         let rules = world.snapshot(id)?.fault?.rules ?? []
@@ -88,7 +88,7 @@ struct OwnFaultTests {
         let id = try world.connect()
         try #require(eventually { world.accepted != nil })
         world.accepted?.write(Array("abcdef".utf8))
-        world.accepted?.closeWrite()
+        world.accepted?.halfClose()
         #expect(eventually { world.read(id) == "abc" && world.snapshot(id)?.fault?.hold?.downstreamBytes == 3 })
         world.control.perform(.release(.bytes(1), id, nil)) { #expect(!$0.isRefusal) }
         #expect(eventually { world.read(id) == "abcd" })

@@ -86,7 +86,7 @@ struct RelayTLSTableTests {
             #expect(eventually { relaying.snapshot().sockets.count { $0.linked != nil && $0.isHeldBack } == 2 })
         }
         switch end {
-        case .closeNotify: side.closeWrite()
+        case .closeNotify: side.halfClose()
         case .cutOff: _ = side.withDescriptor { shutdown($0, Int32(SHUT_WR)) }
         case .reset: side.disconnect(.reset)
         }
@@ -118,7 +118,7 @@ struct RelayTLSTableTests {
         line.server.read(Self.any)
         line.client.read(Self.any)
         line.client.write([1])
-        line.client.closeWrite()
+        line.client.halfClose()
         #expect(eventually { line.served.calls.contains(.closedReadStream) })
         _ = line.server.withDescriptor { shutdown($0, Int32(SHUT_WR)) }
         #expect(eventually { line.told.isDisconnected && line.endings.count == 2 })

@@ -76,7 +76,7 @@ struct RelayTests {
         let (client, server) = (world.legs[0].id, world.legs[1].id)
         world.engine.post(SocketCommand(server, .write(WriteRequest(Array("ours".utf8), tag: 7))))
         #expect(await eventually { world.served.received == Array("theirsours".utf8) })
-        let leg = try #require(world.engine.socket(client))
+        let leg = try #require(world.engine.socket(for: client))
         try await leg.inject(WriteRequest(Array("back".utf8), tag: 8))
         #expect(await eventually { world.told.received == Array("back".utf8) })
         func sent(_ id: SocketID) -> [TrafficItem] {
@@ -98,7 +98,7 @@ struct RelayTests {
         world.engine.post(SocketCommand(server, .halfClose))
         #expect(await eventually { world.legs.last?.isWriteShut == true })
         world.engine.post(SocketCommand(server, .write(WriteRequest([1], tag: 7))))
-        let leg = try #require(world.engine.socket(server))
+        let leg = try #require(world.engine.socket(for: server))
         await #expect(throws: SocketError.self) { try await leg.inject(WriteRequest([2], tag: 8)) }
         let events = world.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.socket == server }
         #expect(events.filter { $0.kind == .writeFailed }.map(\.tag) == [7, 8])
@@ -123,12 +123,12 @@ struct RelayTests {
         world.accepted?.read(Self.any)
         world.client.read(Self.any)
         world.client.write([1])
-        world.client.closeWrite()
+        world.client.halfClose()
         #expect(eventually { world.served.calls.contains(.closedReadStream) })
         #expect(world.served.received == [1])
         world.accepted?.write([2])
         #expect(eventually { world.told.received == [2] })
-        world.accepted?.closeWrite()
+        world.accepted?.halfClose()
         #expect(eventually { world.told.isDisconnected && world.served.isDisconnected })
         #expect(world.told.lastError?.reason == .closedByPeer && world.served.lastError?.reason == .closedByPeer)
         #expect(eventually { world.legs.allSatisfy { $0.phase == .closed } })

@@ -24,7 +24,7 @@ import Testing
         #expect(listener.localAddress?.port == port)
         var iterator = connections.makeAsyncIterator()
         let socket = try #require(try await iterator.next())
-        #expect(try await socket.bytes(ReadRequest(.length(2))) == [1, 2])
+        #expect(try await socket.read(ReadRequest(.length(2))) == [1, 2])
         listener.stop()
         #expect(await eventually { fcntl(descriptor, F_GETFD) == -1 })
     }

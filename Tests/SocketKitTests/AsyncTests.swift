@@ -7,9 +7,9 @@ import Testing
         let pair = try ConnectedPair()
         try pair.peerSends("l1\r\nl2\r\nabcde")
         let line = ReadRequest(.delimiter([13, 10], limit: 64))
-        #expect(try await pair.socket.bytes(line) == Array("l1\r\n".utf8))
-        #expect(try await pair.socket.bytes(line) == Array("l2\r\n".utf8))
-        #expect(try await pair.socket.bytes(ReadRequest(.length(5))) == Array("abcde".utf8))
+        #expect(try await pair.socket.read(line) == Array("l1\r\n".utf8))
+        #expect(try await pair.socket.read(line) == Array("l2\r\n".utf8))
+        #expect(try await pair.socket.read(ReadRequest(.length(5))) == Array("abcde".utf8))
         try await pair.socket.send(Array("thanks".utf8))
         #expect(try pair.peerReceives(6) == Array("thanks".utf8))
         #expect(pair.recorder.calls == [.connected], "completions belong to the one who awaits them")
@@ -19,7 +19,7 @@ import Testing
         let pair = try ConnectedPair()
         let socket = pair.socket
         socket.read(ReadRequest(.length(1), tag: 1))
-        async let second = socket.bytes(ReadRequest(.length(1), tag: 2))
+        async let second = socket.read(ReadRequest(.length(1), tag: 2))
         #expect(await eventually { pair.engine.snapshot().sockets.first?.reading.pendingCount == 1 })
         pair.socket.read(ReadRequest(.length(1), tag: 3))
         try pair.peerSends("abc")
@@ -30,14 +30,14 @@ import Testing
     @Test func aCancelledReadLeavesNothingBehindAndLosesNothing() async throws {
         let pair = try ConnectedPair()
         let socket = pair.socket
-        let task = Task { try await socket.bytes(ReadRequest(.length(10))) }
+        let task = Task { try await socket.read(ReadRequest(.length(10))) }
         try pair.peerSends("abc")
         #expect(await eventually { pair.engine.snapshot().sockets.first?.received == 3 })
         task.cancel()
         let result = await task.result
         #expect(throws: SocketError.self) { try result.get() }
         #expect(pair.engine.snapshot().sockets.first?.reading.current == nil)
-        #expect(try await socket.bytes(ReadRequest(.length(3))) == Array("abc".utf8))
+        #expect(try await socket.read(ReadRequest(.length(3))) == Array("abc".utf8))
     }
 
     @Test func linesEndWithTheStreamAndTheLastMayBeUnfinished() async throws {
@@ -78,7 +78,7 @@ import Testing
 
     @Test func anAwaitedReadOfADisconnectedSocketFailsAtOnce() async throws {
         let socket = AsyncSocket(engine: SocketEngine())
-        let error = await #expect(throws: SocketError.self) { try await socket.bytes(ReadRequest(.length(1))) }
+        let error = await #expect(throws: SocketError.self) { try await socket.read(ReadRequest(.length(1))) }
         #expect(error?.reason == .notConnected)
     }
 }

@@ -47,7 +47,7 @@ import Testing
 
     @Test func aHoldingListenerTakesOneRefusesOneAndThenTakesTheRest() throws {
         var configuration = SocketConfiguration()
-        configuration.holdsConnections = true
+        configuration.startsWithAcceptingPaused = true
         let engine = SocketEngine()
         let accepting = Recorder()
         let listener = SocketListener(engine: engine, delegate: accepting, configuration: configuration)
@@ -67,15 +67,15 @@ import Testing
         }
         #expect(eventually { waiting() == 3 })
         #expect(accepting.calls.isEmpty && picture(engine)?.isReadingPaused == true)
-        engine.post(.answerConnection(id, .take))
+        engine.post(.answerConnection(id, .accept))
         #expect(eventually { accepting.calls == [.accepted] && waiting() == 2 })
         engine.post(.answerConnection(id, .refuse))
         #expect(eventually { recorders[1].calls.last == .disconnected(.system(errno: ECONNRESET)) })
         #expect(waiting() == 1 && picture(engine)?.accepted == 1)
-        #expect(engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.contains { $0.kind == .turnedAway })
+        #expect(engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.contains { $0.kind == .connectionRefused })
         engine.post(.pauseReading(id, false))
         #expect(eventually { accepting.calls == [.accepted, .accepted] })
-        engine.post(.answerConnection(id, .take))
+        engine.post(.answerConnection(id, .accept))
         engine.fence()
         #expect(picture(engine)?.accepted == 2, "nobody waits, so nothing happens")
     }
@@ -97,8 +97,8 @@ import Testing
     @Test func aConnectionIsFoundByItsName() throws {
         let pair = try ConnectedPair()
         let id = try #require(pair.socket.session)
-        #expect(pair.engine.socket(id) === pair.socket)
+        #expect(pair.engine.socket(for: id) === pair.socket)
         pair.socket.disconnect()
-        #expect(pair.engine.socket(id) == nil)
+        #expect(pair.engine.socket(for: id) == nil)
     }
 }

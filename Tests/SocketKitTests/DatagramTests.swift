@@ -236,7 +236,7 @@ import Testing
         let place = Endpoint.udp(host: "127.255.255.255", port: port)
         client.socket.send([1], to: place, tag: 1)
         #expect(eventually { client.recorder.calls == [.notSent(tag: 1, .system(errno: EACCES))] })
-        try client.socket.enableBroadcast(true)
+        try client.socket.setBroadcastEnabled(true)
         client.socket.send([2], to: place, tag: 2)
         #expect(eventually { server.payloads == [[2]] })
         #expect(server.recorder.datagrams.first?.destination?.host == "127.255.255.255")

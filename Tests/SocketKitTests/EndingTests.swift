@@ -35,7 +35,7 @@ import Testing
         let pair = try ConnectedPair(configuration: halfOpen)
         pair.peerShutsWrite()
         #expect(eventually { pair.recorder.calls.contains(.closedReadStream) })
-        pair.socket.closeWrite()
+        pair.socket.halfClose()
         #expect(eventually { pair.recorder.isDisconnected })
     }
 
@@ -50,12 +50,12 @@ import Testing
     @Test func whoAwaitsBytesOfAHalfOpenConnectionIsToldOfItsEnd() async throws {
         let pair = try ConnectedPair(configuration: halfOpen)
         let socket = pair.socket
-        let reading = Task { try await socket.bytes(ReadRequest(.length(1))) }
+        let reading = Task { try await socket.read(ReadRequest(.length(1))) }
         #expect(await eventually { pair.engine.snapshot().sockets.first?.reading.current != nil })
         pair.peerShutsWrite()
         let result = await reading.result
         #expect(throws: SocketError.self) { try result.get() }
-        await #expect(throws: SocketError.self) { try await socket.bytes(ReadRequest(.length(1))) }
+        await #expect(throws: SocketError.self) { try await socket.read(ReadRequest(.length(1))) }
         try await socket.send([1])
         #expect(try pair.peerReceives(1) == [1])
     }

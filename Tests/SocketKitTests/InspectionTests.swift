@@ -182,7 +182,7 @@ struct InspectionTests {
         #expect(
             refusal(.write(listener, WriteRequest([1])))
                 == "\(listener) is a listener: write does not apply to it; nothing was done")
-        #expect(refusal(.answerConnection(id, .take))?.contains("is a connection: takeConnection") == true)
+        #expect(refusal(.answerConnection(id, .accept))?.contains("is a connection: takeConnection") == true)
         #expect(refusal(.pauseReading(listener, true)) == nil && refusal(.halfClose(id)) == nil)
     }
 

@@ -47,7 +47,7 @@ import Testing
     @Test func whoWaitsAtAListenerIsCountedInEveryFamily() throws {
         let folder = try TemporaryFolder()
         var configuration = SocketConfiguration()
-        configuration.holdsConnections = true
+        configuration.startsWithAcceptingPaused = true
         let engine = SocketEngine()
         for endpoint in [Endpoint.unix(path: folder.path + "/held"), .tcp(host: "127.0.0.1", port: 0)] {
             let listener = SocketListener(engine: engine, delegate: Recorder(), configuration: configuration)

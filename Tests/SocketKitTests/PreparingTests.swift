@@ -86,7 +86,7 @@ import Testing
             let calls: [() throws -> Void] = [
                 { try socket.bind(to: .udp(host: "127.0.0.1", port: 0)) },
                 { try socket.connect(to: .udp(host: "127.0.0.1", port: 9)) },
-                { try socket.enableBroadcast(true) },
+                { try socket.setBroadcastEnabled(true) },
             ]
             for call in calls {
                 do {

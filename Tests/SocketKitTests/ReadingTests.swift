@@ -16,12 +16,12 @@ import Testing
 
     @Test func aPauseByHandLeavesBytesInTheKernelUntilItEnds() throws {
         let pair = try ConnectedPair()
-        pair.socket.pauseReading(true)
+        pair.socket.isReadingPaused = true
         pair.socket.read(ReadRequest(.available(limit: nil), tag: 1))
         try pair.peerSends("held")
         #expect(eventually { pair.engine.snapshot(SnapshotRequest(kernel: .all)).sockets[0].kernel?.receiveQueue == 4 })
         #expect(pair.recorder.received.isEmpty)
-        pair.socket.pauseReading(false)
+        pair.socket.isReadingPaused = false
         #expect(eventually { pair.recorder.received == Array("held".utf8) })
     }
 }

@@ -23,9 +23,9 @@ import Testing
         try pair.peerSends("12345")
         #expect(eventually { picture(pair)?.reading.current?.done == 5 })
         #expect(picture(pair)?.received == still.received + 5)
-        pair.socket.pauseReading(true)
+        pair.socket.isReadingPaused = true
         #expect(picture(pair)?.isReadingPaused == true)
-        pair.socket.closeWrite()
+        pair.socket.halfClose()
         #expect(eventually { picture(pair)?.isWriteShut == true })
     }
 

@@ -34,11 +34,11 @@ private final class EndWitness: AsyncSocketDelegate {
     @Test(arguments: [false, true])
     func theEndThatCameDuringAPauseIsNoticedWhenReadingGoesOn(isReset: Bool) throws {
         let pair = try ConnectedPair()
-        pair.socket.pauseReading(true)
+        pair.socket.isReadingPaused = true
         pair.closePeer(reset: isReset)
         waitUntilReported(pair)
         #expect(pair.socket.isConnected)
-        pair.socket.pauseReading(false)
+        pair.socket.isReadingPaused = false
         #expect(eventually { pair.recorder.isDisconnected })
         #expect(pair.recorder.lastError != nil)
     }
@@ -77,13 +77,13 @@ private final class EndWitness: AsyncSocketDelegate {
 
     @Test func theEndIsNoticedWhereReadinessTurnedOutToBeFalse() throws {
         let pair = try ConnectedPair()
-        pair.socket.pauseReading(true)
+        pair.socket.isReadingPaused = true
         try pair.peerSends("x")
         waitUntilReported(pair)
         // Takes away what was reported.
         var byte: UInt8 = 0
         #expect(recv(try #require(pair.engine.snapshot().sockets.first?.descriptor), &byte, 1, 0) == 1)
-        pair.socket.pauseReading(false)
+        pair.socket.isReadingPaused = false
         pair.closePeer()
         #expect(eventually { pair.recorder.isDisconnected })
     }

@@ -7,7 +7,7 @@ import Testing
         let pair = try ConnectedPair()
         pair.socket.read(ReadRequest(.length(5), tag: 9))
         pair.socket.write(Array("ask".utf8), tag: 1)
-        pair.socket.closeWrite()
+        pair.socket.halfClose()
         #expect(try pair.peerReceives(100) == Array("ask".utf8))
         try pair.peerSends("reply")
         #expect(eventually { pair.recorder.received == Array("reply".utf8) })

@@ -54,7 +54,7 @@ package final class DatagramRecorder: DatagramSocketDelegate {
         state.withLock { $0.datagrams.append(datagram) }
         note(socket, .received(datagram.bytes))
     }
-    package func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError) {
+    package func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError) {
         note(socket, .met(error.reason))
     }
     package func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {

@@ -17,16 +17,16 @@ enum Conversations {
     }
 
     private static func sink(_ socket: AsyncSocket) async throws(SocketError) {
-        let header = try await socket.bytes(ReadRequest(.length(8)))
+        let header = try await socket.read(ReadRequest(.length(8)))
         var left = Numbers.number(header)
         while left > 0 {
-            left -= try await socket.bytes(ReadRequest(.length(min(left, Numbers.chunk)))).count
+            left -= try await socket.read(ReadRequest(.length(min(left, Numbers.chunk)))).count
         }
         try await socket.send(header)
     }
 
     private static func source(_ socket: AsyncSocket) async throws(SocketError) {
-        var left = Numbers.number(try await socket.bytes(ReadRequest(.length(8))))
+        var left = Numbers.number(try await socket.read(ReadRequest(.length(8))))
         while left > 0 {
             let length = min(left, Numbers.chunk)
             try await socket.send(length == Numbers.chunk ? Numbers.pattern : Array(Numbers.pattern[..<length]))

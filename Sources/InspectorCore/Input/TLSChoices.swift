@@ -34,7 +34,7 @@ package struct TLSChoices: Hashable, Sendable {
         } else if !authority.isEmpty {
             settings.trust = trust
         }
-        settings.judge = .delegateIfRefused
+        settings.trustEvaluator = .delegateIfRefused
         settings.identity = identity
         share(&settings)
         return settings

@@ -138,6 +138,6 @@ extension CommandTable.Request {
         }
         replay.endpoint = endpoint
         // No user is there to ask.
-        replay.tls?.judge = .library
+        replay.tls?.trustEvaluator = .library
     }
 }

@@ -87,8 +87,8 @@ final class StallPlay: Demo.Play {
         small.sendBuffer = 16_384
         if count == 0 { writer.connect(engine, to: stage.port, name: "writer", options: small) }
         switch count % 120 {
-        case 10: for socket in reader.sockets { socket.pauseReading(true) }
-        case 70: for socket in reader.sockets { socket.pauseReading(false) }
+        case 10: for socket in reader.sockets { socket.isReadingPaused = true }
+        case 70: for socket in reader.sockets { socket.isReadingPaused = false }
         default: break
         }
         guard count % 3 == 0 else { return }

@@ -38,7 +38,7 @@ final class HalfClosePlay: Demo.Play {
         client = Player(onOpen: { socket in
             socket.read(ReadRequest(.available(limit: nil), isStanding: true))
             socket.write(Array("that is all\r\n".utf8))
-            socket.closeWrite()
+            socket.halfClose()
         })
         stage = try Stage(engine, server, name: "half-open", halfOpen: true)
     }

@@ -62,7 +62,7 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
     }
 
     func ended(_ leg: RelayMachine.Leg, isCut: Bool) {
-        if leg == peers { socket?.deliverEnd() } else { socket?.closeWrite() }
+        if leg == peers { socket?.deliverEnd() } else { socket?.halfClose() }
     }
 
     func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) {}

@@ -285,7 +285,7 @@ final class RelayedPair: AsyncSocketDelegate {
             case .hold(let leg, let hold):
                 if let faulted { faulted.relayHolds(leg, hold) } else { socket(leg).holdBack(hold) }
             case .shutWrite(let leg, isCut: true): socket(leg).cutOff()
-            case .shutWrite(let leg, isCut: false): socket(leg).closeWrite()
+            case .shutWrite(let leg, isCut: false): socket(leg).halfClose()
             case .close(let leg): end(leg) { $0.disconnect(.afterWriting) }
             case .reset(let leg): end(leg) { $0.resetAfterFlush() }
             case .finished: finished(self)

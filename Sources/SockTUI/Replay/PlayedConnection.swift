@@ -37,7 +37,7 @@ struct PlayedConnection {
     func write(_ bytes: some Sequence<UInt8>) { socket.write(Array(bytes)) }
 
     /// Sends FIN after all that was written.
-    func finish() { socket.closeWrite() }
+    func finish() { socket.halfClose() }
 
     func close() { socket.disconnect(.now) }
 
@@ -53,7 +53,7 @@ struct PlayedConnection {
     func read(limit: Int = 1 << 16, for time: Duration) async -> Reading {
         let kind = ReadRequest.Kind.available(limit: limit)
         do throws(SocketError) {
-            return .bytes(try await socket.bytes(ReadRequest(kind, timeout: max(time, .milliseconds(1)))))
+            return .bytes(try await socket.read(ReadRequest(kind, timeout: max(time, .milliseconds(1)))))
         } catch {
             return reading(after: error)
         }
@@ -64,7 +64,7 @@ struct PlayedConnection {
     func skip(_ count: Int, within time: Duration) async -> Bool {
         guard count > 0 else { return true }
         do throws(SocketError) {
-            _ = try await socket.bytes(ReadRequest(.length(count), timeout: time))
+            _ = try await socket.read(ReadRequest(.length(count), timeout: time))
             return true
         } catch {
             return false

@@ -62,7 +62,7 @@ final class Conversation {
             for listener in listeners { sources.perform(.close(listener.id, .now)) }
         } else {
             // One at a time, so that no second one is taken.
-            for listener in listeners { sources.perform(.answerConnection(listener.id, .take)) }
+            for listener in listeners { sources.perform(.answerConnection(listener.id, .accept)) }
         }
     }
 

@@ -60,7 +60,7 @@ final class EngineSource: OpeningSource {
     // MARK: Sending and opening
 
     func write(_ request: WriteRequest, to id: SocketID) async throws(SocketError) {
-        guard let socket = engine.socket(id) else {
+        guard let socket = engine.socket(for: id) else {
             throw SocketError(.notConnected, operation: "write", detail: "the connection is closed")
         }
         guard let own = keeper.faults.faults(of: id) else { return try await socket.inject(request) }
@@ -199,7 +199,7 @@ final class EngineSource: OpeningSource {
     private static func configuration(_ request: OpenRequest) -> SocketConfiguration {
         var configuration = SocketConfiguration()
         configuration.allowsHalfOpen = request.allowsHalfOpen
-        configuration.holdsConnections = request.holdsConnections
+        configuration.startsWithAcceptingPaused = request.holdsConnections
         return configuration
     }
 

@@ -104,7 +104,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     func judged(_ settings: TLSSettings) -> TLSSettings {
         guard !asksAboutTrust else { return settings }
         var settings = settings
-        settings.judge = .library
+        settings.trustEvaluator = .library
         return settings
     }
 

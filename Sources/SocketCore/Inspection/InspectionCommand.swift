@@ -68,10 +68,10 @@ struct InspectionCommand: WireMessage {
         case "acceptTrust": return .answerTrust(named, .accept)
         case "refuseTrust": return .answerTrust(named, .refuse)
         case "answerTrustLater": return .answerTrust(named, .later)
-        case "nobodyJudgesTrust": return .answerTrust(named, .nobody)
+        case "nobodyJudgesTrust": return .answerTrust(named, .unhandled)
         case "setTimeout": return .setTimeout(named, timeout)
         case "setWatermarks": return .setWatermarks(watermarks)
-        case "takeConnection": return .answerConnection(.take)
+        case "takeConnection": return .answerConnection(.accept)
         case "refuseConnection": return .answerConnection(.refuse)
         default: throw .unknown
         }
@@ -132,11 +132,11 @@ extension SocketCommand.Action {
         case .answerTrust(let question, .accept): ActionRow("acceptTrust") { $0.operation = question }
         case .answerTrust(let question, .refuse): ActionRow("refuseTrust") { $0.operation = question }
         case .answerTrust(let question, .later): ActionRow("answerTrustLater") { $0.operation = question }
-        case .answerTrust(let question, .nobody): ActionRow("nobodyJudgesTrust") { $0.operation = question }
+        case .answerTrust(let question, .unhandled): ActionRow("nobodyJudgesTrust") { $0.operation = question }
         case .setTimeout(let operation, let time):
             ActionRow("setTimeout") { ($0.operation, $0.timeout) = (operation, time) }
         case .setWatermarks(let marks): ActionRow("setWatermarks") { $0.watermarks = marks }
-        case .answerConnection(.take): ActionRow("takeConnection", for: [.listener])
+        case .answerConnection(.accept): ActionRow("takeConnection", for: [.listener])
         case .answerConnection(.refuse): ActionRow("refuseConnection", for: [.listener])
         case .webSocket(let command): ActionRow("") { $0.webSocket = WireWebSocketCommand(command) }
         }

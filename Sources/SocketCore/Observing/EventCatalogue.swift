@@ -40,7 +40,7 @@ extension SocketEvent.Kind {
                 sentence: ["accepted \(.detail)"])
         case .acceptFailed:
             EventRow("accept failed", .warning, first: .errno, detail: ["\(.first)"], sentence: labelled)
-        case .turnedAway:
+        case .connectionRefused:
             EventRow(
                 "turned away", word: "connection_refused", detail: ["a waiting connection was refused with RST"],
                 sentence: ["\(.detail)"])
@@ -119,7 +119,7 @@ extension SocketEvent.Kind {
                     "discards_input", no: "we sent FIN and go on reading", yes: "further input is discarded"),
                 detail: ["\(.first)"],
                 sentence: ["\(if: .firstIs(1))we sent FIN; \(.detail)", "\(.detail)", "we sent FIN"])
-        case .closeAsked:
+        case .closeRequested:
             EventRow(
                 "close request", word: "close_requested",
                 first: .choice(CloseMode.allCases.map { EventChoice($0.adverb, ["mode": .word($0.rawValue)]) }),
@@ -193,7 +193,7 @@ extension SocketEvent.Kind {
                 sentence: ["\(.detail)"])
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
-        case .dissolved: EventRow("disconnected", word: "disconnected", sentence: labelled)
+        case .disconnected: EventRow("disconnected", word: "disconnected", sentence: labelled)
         case .faulted:
             EventRow(
                 "fault", first: .rule("rule"), second: .offset("offset"),

@@ -21,7 +21,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         /// accept failed; first: errno.
         case acceptFailed
         /// A connection that waited at the listener was refused by hand, with RST.
-        case turnedAway
+        case connectionRefused
         /// A read was queued; first: `OperationID.number`.
         case readQueued
         /// The read in hand got bytes but is not done; first: bytes just added, second: bytes so far.
@@ -72,7 +72,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         /// We sent FIN and go on reading; first: 1 when further input is discarded, since everything is written.
         case halfClosed
         /// A close was asked for; first: index of the mode in `CloseMode.allCases`.
-        case closeAsked
+        case closeRequested
         /// The connection went to another engine; first: its number there.
         case movedAway
         /// The connection came from another engine; first: its number there.
@@ -113,7 +113,7 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         /// A multicast group was left.
         case groupLeft
         /// A datagram socket is not connected any more.
-        case dissolved
+        case disconnected
         /// A fault took effect on purpose; first: the rule's number, second: the stream offset, or -1.
         case faulted
         /// A breakpoint holds the connection; first: its number, second: bytes that wait here.

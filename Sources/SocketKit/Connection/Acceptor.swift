@@ -57,7 +57,7 @@ final class Acceptor {
         self.path = path
         self.tls = tls
         opened = engine.now
-        isPaused = configuration.holdsConnections
+        isPaused = configuration.startsWithAcceptingPaused
         for listening in sockets { listening.own = engine.kernel.localAddress(listening.socket.descriptor) }
         local = sockets.first?.own
         for listening in sockets where listening.own?.isWildcard == true { listening.own = nil }
@@ -106,7 +106,7 @@ final class Acceptor {
     }
 
     /// One accept; true when others may wait behind it.
-    private func acceptOnce(_ listening: Listening, _ verdict: SocketCommand.ConnectionVerdict = .take) -> Bool {
+    private func acceptOnce(_ listening: Listening, _ verdict: SocketCommand.ConnectionVerdict = .accept) -> Bool {
         switch engine.kernel.accept(listening.socket.descriptor) {
         case .accepted(let descriptor, let peer):
             answered += 1
@@ -130,7 +130,7 @@ final class Acceptor {
     /// RST instead of FIN; the descriptor closes with its handle.
     private func refuse(_ socket: consuming SocketHandle) {
         _ = engine.kernel.set(.resetOnClose, on: socket.descriptor)
-        engine.record(.turnedAway, id)
+        engine.record(.connectionRefused, id)
     }
 
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {

@@ -114,7 +114,7 @@ extension Connection {
         guard !machine.isClosed else { return }
         // FIN is out and input is thrown away: it is too late to wait for reads, and the record must not say that.
         if machine.isLingering, mode != .now, mode != .reset { return }
-        record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
+        record(.closeRequested, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
         switch mode {
         case .now: return close(error: nil)

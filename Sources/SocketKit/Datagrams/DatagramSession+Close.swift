@@ -4,7 +4,7 @@ import SocketCore
 extension DatagramSession {
     /// Closes as asked: at once, or when what is waited for is done.
     func askToClose(_ mode: CloseMode) {
-        record(.closeAsked, CloseMode.allCases.firstIndex(of: mode) ?? 0)
+        record(.closeRequested, CloseMode.allCases.firstIndex(of: mode) ?? 0)
         closeMode = mode
         switch mode {
         case .now, .reset: return close(error: nil, mode: mode)

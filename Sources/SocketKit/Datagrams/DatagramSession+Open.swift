@@ -183,7 +183,7 @@ extension DatagramSession {
         guard failure == 0 else { return met(failure) }
         peer = nil
         connected = nil
-        record(.dissolved)
+        record(.disconnected)
         restoreBinding(link)
         askForFlush()
         finishStep()

@@ -129,7 +129,7 @@ extension DatagramSession {
     private static func passing(_ batch: DatagramBatch, _ filter: DatagramReceiveFilter) -> DatagramBatch {
         var (kept, contexts): (Set<Int>, [(any Sendable)?]) = ([], [])
         for (index, datagram) in batch.enumerated() {
-            guard case .pass(let context) = filter.judge(datagram) else { continue }
+            guard case .pass(let context) = filter.evaluate(datagram) else { continue }
             kept.insert(index)
             contexts.append(context)
         }

@@ -223,7 +223,7 @@ extension EngineState {
         case .pauseReading(let pause): connection.pauseReading(pause)
         case .answerTimeout(let operation, let verdict): connection.answer(verdict, to: operation)
         case .cancel(let target): connection.cancel(target)
-        case .answerTrust(let question, .nobody): connection.nobodyJudges(question)
+        case .answerTrust(let question, .unhandled): connection.nobodyJudges(question)
         case .answerTrust(let question, let verdict): connection.answer(verdict, toTrust: question)
         case .setTimeout(let operation, let timeout): connection.setTimeout(timeout, of: operation)
         case .setWatermarks(let marks): connection.setWatermarks(marks)

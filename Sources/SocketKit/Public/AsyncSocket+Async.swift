@@ -56,8 +56,8 @@ extension AsyncSocket {
     /// What the peer sends, in pieces of at most `limit` bytes, until its FIN. Each step queues one read, and throws
     /// `readTimeout` if nothing came within `timeout` (`nil`: no limit): `SocketConfiguration.timeoutVerdict` says whether the
     /// connection ends by that, or the next step goes on.
-    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
+    public func chunks(limit: Int = 65_536, timeout: Duration? = nil) -> SocketChunks {
+        SocketChunks(socket: self, request: ReadRequest(.available(limit: limit), timeout: timeout))
     }
 
     /// What the peer sends, cut behind each `delimiter`, which stays at the end of each piece; the last piece may lack
@@ -65,8 +65,8 @@ extension AsyncSocket {
     /// its piece is not whole within `timeout`, as `chunks` does.
     public func lines(
         delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil
-    ) -> SocketReads {
-        SocketReads(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
+    ) -> SocketChunks {
+        SocketChunks(socket: self, request: ReadRequest(.delimiter(delimiter, limit: limit), timeout: timeout))
     }
 
     func outcome(_ request: ReadRequest) async -> Result<[UInt8], FailedOperation> {
@@ -104,7 +104,7 @@ extension AsyncSocket {
 }
 
 /// The pieces of a stream; see `AsyncSocket.chunks` and `AsyncSocket.lines`. One task iterates it at a time.
-public struct SocketReads: AsyncSequence, Sendable {
+public struct SocketChunks: AsyncSequence, Sendable {
     let socket: AsyncSocket
     let request: ReadRequest
 

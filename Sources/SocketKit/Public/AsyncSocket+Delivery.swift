@@ -167,7 +167,7 @@ extension AsyncSocket {
         case .writable(let isWritable, _): delegate?.socket(self, didBecomeWritable: isWritable)
         case .secured: delegate?.socketDidSecure(self)
         case .trust(let trust):
-            let verdict = delegate?.socket(self, didReceive: trust) ?? .nobody
+            let verdict = delegate?.socket(self, didReceive: trust) ?? .unhandled
             if verdict != .later { answerTrust(of: trust.question, verdict) }
         case .disconnecting(let error, let unread):
             delegate?.socket(self, willDisconnect: error, unread: unread)

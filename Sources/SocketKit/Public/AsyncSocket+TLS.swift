@@ -80,12 +80,12 @@ extension AsyncSocket {
 
     /// Connects and waits until TLS is set up. Throws what `connect(to:timeout:tls:)` throws, or why it failed;
     /// `cancelled` when the task was cancelled. A delegate that is to judge the peer's certificate cannot be set before
-    /// this returns, so `TLSSettings.judge` must be `library`.
+    /// this returns, so `TLSSettings.trustEvaluator` must be `library`.
     public static func connect(
         to endpoint: Endpoint, on engine: SocketEngine, timeout: Duration? = nil,
         configuration: SocketConfiguration = SocketConfiguration(), tls settings: TLSSettings
     ) async throws(SocketError) -> AsyncSocket {
-        guard settings.judge == .library else {
+        guard settings.trustEvaluator == .library else {
             throw .refused("connect", "judge: nobody can be asked here; use an AsyncSocket with a delegate")
         }
         let socket = AsyncSocket(engine: engine, configuration: configuration)

@@ -258,7 +258,7 @@ public final class AsyncSocket: Sendable {
     }
 
     /// Sends FIN once every queued write is out; reading goes on. New writes are refused from now on.
-    public func closeWrite() {
+    public func halfClose() {
         ask(.halfClose)
     }
 }

@@ -22,7 +22,7 @@ public struct DatagramConfiguration: Sendable {
     /// What may be queued for sending, in bytes, each datagram counted as 64 more than it holds; a datagram that does
     /// not fit fails with ENOBUFS.
     public var sendQueueLimit = 16 << 20
-    /// SO_BROADCAST (GCDAsyncUdpSocket: `enableBroadcast:error:`). Off by default, so that a broadcast is never an
+    /// SO_BROADCAST (GCDAsyncUdpSocket: `setBroadcastEnabled:error:`). Off by default, so that a broadcast is never an
     /// accident: sending to a broadcast address then fails with EACCES. IPv4 only.
     public var isBroadcastEnabled = false
     /// SO_REUSEPORT: several sockets share a port, and the kernel spreads datagrams over them, or gives each a copy of

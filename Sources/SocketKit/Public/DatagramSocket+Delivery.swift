@@ -101,7 +101,7 @@ extension DatagramSocket {
         case .sent(_, let tag): delegate.datagramSocket(self, didSendWithTag: tag)
         case .notSent(let datagram): delegate.datagramSocket(self, didNotSend: datagram)
         case .received(let batch): delegate.datagramSocket(self, didReceiveBatch: batch)
-        case .met(let error): delegate.datagramSocket(self, didMeet: error)
+        case .met(let error): delegate.datagramSocket(self, didEncounter: error)
         case .closed(let error, _): delegate.datagramSocket(self, didClose: error)
         }
     }

@@ -190,8 +190,8 @@ public final class DatagramSocket: Sendable {
     }
 
     /// Allows datagrams to the broadcast address, or forbids them again. IPv4 only. GCDAsyncUdpSocket:
-    /// `enableBroadcast:error:`.
-    public func enableBroadcast(_ isEnabled: Bool) throws(SocketError) {
+    /// `setBroadcastEnabled:error:`.
+    public func setBroadcastEnabled(_ isEnabled: Bool) throws(SocketError) {
         try change { _, configuration in
             configuration.isBroadcastEnabled = isEnabled
             return { $0 ? nil : .broadcast(isEnabled) }

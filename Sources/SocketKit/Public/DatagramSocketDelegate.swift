@@ -22,7 +22,7 @@ public protocol DatagramSocketDelegate: AnyObject, Sendable {
     func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram)
     /// The kernel reported an error of a datagram that was sent earlier, such as that nobody listens where a connected
     /// socket sends to (ECONNREFUSED); it does not say of which. The socket stays open.
-    func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError)
+    func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError)
     /// The session is over. `error` is nil when this side asked for it. The socket may be used again at once.
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?)
 }
@@ -43,7 +43,7 @@ extension DatagramSocketDelegate {
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram) {}
     /// Does nothing.
-    public func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError) {}
+    public func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError) {}
     /// Does nothing.
     public func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) {}
 }

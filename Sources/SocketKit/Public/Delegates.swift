@@ -44,7 +44,7 @@ public protocol AsyncSocketDelegate: AnyObject, Sendable {
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool)
     /// TLS is set up: whatever completes from now on passed encrypted. GCDAsyncSocket: `socketDidSecure:`.
     func socketDidSecure(_ socket: AsyncSocket)
-    /// The peer's certificate is to be judged, as `TLSSettings.judge` wants it. The handshake waits, and its timeout
+    /// The peer's certificate is to be judged, as `TLSSettings.trustEvaluator` wants it. The handshake waits, and its timeout
     /// does too. After `.later`, `answerTrust(of:_:)` gives the verdict, once, from any thread; after the end of the
     /// session it has no effect. Not implementing it closes the connection with `other`. GCDAsyncSocket:
     /// `socket:didReceiveTrust:completionHandler:`.
@@ -80,7 +80,7 @@ extension AsyncSocketDelegate {
     /// Does nothing.
     public func socketDidSecure(_ socket: AsyncSocket) {}
     /// Says that nobody judges, which closes the connection.
-    public func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .nobody }
+    public func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .unhandled }
     /// Does nothing.
     public func socketPeerDidClose(_ socket: AsyncSocket) {}
     /// Does nothing.

@@ -12,7 +12,7 @@ extension WebSocket {
         to url: String, on engine: SocketEngine, configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) async throws(SocketError) -> WebSocket {
         let webSocket = WebSocket(engine: engine, configuration: configuration)
-        try await webSocket.open(try WebSocketURL.checked(url))
+        try await webSocket.connect(to: try WebSocketURL.checked(url))
         return webSocket
     }
 

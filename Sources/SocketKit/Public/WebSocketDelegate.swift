@@ -57,7 +57,7 @@ extension WebSocketDelegate {
     /// Does nothing.
     public func webSocket(_ webSocket: WebSocket, didReceiveClose frame: WebSocketCloseFrame) {}
     /// Says that nobody judges, which closes the connection.
-    public func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict { .nobody }
+    public func webSocket(_ webSocket: WebSocket, didReceive trust: TLSTrust) -> TrustVerdict { .unhandled }
     /// Does nothing.
     public func webSocket(_ webSocket: WebSocket, didClose report: WebSocketCloseReport?, error: SocketError?) {}
 }

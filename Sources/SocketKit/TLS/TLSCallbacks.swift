@@ -94,7 +94,7 @@ extension TLSExchange {
     fileprivate func judge(_ store: OpaquePointer?, _ ssl: OpaquePointer?) -> Int32 {
         let found = finding(store)
         let isRefusal = if case .failed = found.verification { true } else { false }
-        switch context.settings.judge {
+        switch context.settings.trustEvaluator {
         case .delegate: return ask(store, ssl, found)
         case .delegateIfRefused where isRefusal: return ask(store, ssl, found)
         case .delegateIfRefused, .library:

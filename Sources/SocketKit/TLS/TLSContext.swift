@@ -193,7 +193,7 @@ extension TLSContext {
 
     private static func setSessions(_ context: OpaquePointer, _ settings: TLSSettings) {
         // A certificate that a person accepted once would be accepted again with a resumed session.
-        guard settings.resumesSessions, settings.role == .client || settings.judge == .library else {
+        guard settings.resumesSessions, settings.role == .client || settings.trustEvaluator == .library else {
             co_ctx_set_cache(context, co_cache_off)
             SSL_CTX_set_options(context, co_no_ticket)
             SSL_CTX_set_num_tickets(context, 0)

@@ -160,7 +160,7 @@ struct InspectionWireTests {
             .answerTimeout(id, OperationID(4), .failOperation), .answerTimeout(id, OperationID(4), .close),
             .cancel(id, .operation(OperationID(4))), .cancel(id, .reads), .cancel(id, .writes),
             .setTimeout(id, OperationID(4), nil), .setTimeout(id, OperationID(4), .seconds(9)),
-            .setWatermarks(id, Watermarks(low: 1, high: 2)), .setWatermarks(id, nil), .answerConnection(id, .take),
+            .setWatermarks(id, Watermarks(low: 1, high: 2)), .setWatermarks(id, nil), .answerConnection(id, .accept),
             .answerTrust(id, OperationID(4), .accept), .answerTrust(id, OperationID(4), .refuse),
             .answerTrust(id, OperationID(4), .later), .answerTrust(id, OperationID(4), .nobody),
             .answerConnection(id, .refuse),

@@ -14,7 +14,7 @@ enum Awaitable: String, CaseIterable, Sendable {
     case disconnect = "AsyncSocket.disconnectAndWait(_:)"
     case withConnection = "AsyncSocket.withConnection(to:on:timeout:tls:configuration:isolation:_:)"
     case shutdown = "SocketEngine.shutdown(within:)"
-    case reads = "SocketReads.Iterator.next"
+    case reads = "SocketChunks.Iterator.next"
     case connections = "SocketConnections.Iterator.next"
     case openWebSocket = "WebSocket.connect(to:on:configuration:)"
     case open = "WebSocket.open(_:)"
@@ -84,7 +84,7 @@ enum Awaitable: String, CaseIterable, Sendable {
         let run = { @Sendable [self, settings] in
             switch self {
             case .secure: try await socket.secure(settings)
-            case .bytes: _ = try await socket.bytes(ReadRequest(.length(1)))
+            case .bytes: _ = try await socket.read(ReadRequest(.length(1)))
             case .send: try await socket.send([UInt8](repeating: 1, count: 2_000_000))
             case .room: try await socket.waitUntilWritable()
             case .closed: try await socket.waitUntilClosed()
@@ -106,7 +106,7 @@ enum Awaitable: String, CaseIterable, Sendable {
         let endpoint = Endpoint.tcp(host: "127.0.0.1", port: listener.port)
         let run = { @Sendable in
             try await AsyncSocket.withConnection(to: endpoint, on: SocketEngine()) { socket in
-                _ = try await socket.bytes(ReadRequest(.length(1)))
+                _ = try await socket.read(ReadRequest(.length(1)))
             }
             return true
         }
@@ -134,7 +134,7 @@ enum Awaitable: String, CaseIterable, Sendable {
                 _ = try await WebSocket.connect(to: url, on: engine, configuration: configuration)
             } else {
                 let webSocket = WebSocket(engine: engine, configuration: configuration)
-                try await webSocket.open(try WebSocketURL.parse(url))
+                try await webSocket.connect(to: try WebSocketURL.parse(url))
             }
             return true
         }
@@ -159,7 +159,7 @@ enum Awaitable: String, CaseIterable, Sendable {
             case .sendMessage: try await webSocket.send(large)
             case .ping: _ = try await webSocket.ping()
             case .webSocketRoom: try await webSocket.waitUntilWritable()
-            case .finish: return await webSocket.finish() != nil
+            case .finish: return await webSocket.close() != nil
             case .chunks: for try await _ in webSocket.chunks {}
             case .part: try await stream?.send([1])
             default: for try await _ in webSocket.messages {}

@@ -92,18 +92,18 @@ import Testing
     @Test func aReadThatTimesOutGivesItsBytesBack() async throws {
         let pair = try silentPair(.failOperation)
         let read = ReadRequest(.length(10), timeout: .milliseconds(20))
-        let error = await #expect(throws: SocketError.self) { try await pair.socket.bytes(read) }
+        let error = await #expect(throws: SocketError.self) { try await pair.socket.read(read) }
         #expect(error?.reason == .readTimeout && error?.transferred == 0 && error?.received == nil)
         try pair.peerSends("defghijk")
-        #expect(try await pair.socket.bytes(ReadRequest(.length(10))) == Array("abcdefghij".utf8))
-        #expect(try await pair.socket.bytes(ReadRequest(.length(1))) == Array("k".utf8))
+        #expect(try await pair.socket.read(ReadRequest(.length(10))) == Array("abcdefghij".utf8))
+        #expect(try await pair.socket.read(ReadRequest(.length(1))) == Array("k".utf8))
     }
 
     @Test func aReadThatClosesTheConnectionHandsItsBytesOver() async throws {
         let pair = try silentPair(.close)
         #expect(await eventually { pair.picture?.kernel?.receiveQueue == 3 })
         let read = ReadRequest(.length(10), timeout: .milliseconds(20))
-        let error = await #expect(throws: SocketError.self) { try await pair.socket.bytes(read) }
+        let error = await #expect(throws: SocketError.self) { try await pair.socket.read(read) }
         #expect(error?.reason == .readTimeout && error?.received == Array("abc".utf8) && error?.transferred == 3)
         #expect(pair.socket.closeRecord?.error?.reason == .readTimeout)
     }
@@ -111,7 +111,7 @@ import Testing
     @Test(arguments: [false, true]) func aReadThatEndsWithTheStreamHandsItsBytesOver(isHalfOpen: Bool) async throws {
         let pair = try silentPair(.close, isHalfOpen: isHalfOpen)
         pair.peerShutsWrite()
-        let error = await #expect(throws: SocketError.self) { try await pair.socket.bytes(ReadRequest(.length(10))) }
+        let error = await #expect(throws: SocketError.self) { try await pair.socket.read(ReadRequest(.length(10))) }
         #expect(error?.reason == .closedByPeer && error?.received == Array("abc".utf8))
     }
 
@@ -159,7 +159,7 @@ import Testing
         let pair = try ConnectedPair()
         let socket = pair.socket
         let sending = Task {
-            _ = await cancelling(after: .seconds(600)) { try await socket.bytes(ReadRequest(.length(1))) }
+            _ = await cancelling(after: .seconds(600)) { try await socket.read(ReadRequest(.length(1))) }
             try await socket.send([9])
         }
         #expect(await eventually { pair.picture?.reading.current != nil })

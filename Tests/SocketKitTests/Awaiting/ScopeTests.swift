@@ -41,7 +41,7 @@ import Testing
         let (endpoint, engine) = (endpoint(listener), SocketEngine())
         let task = Task {
             try await AsyncSocket.withConnection(to: endpoint, on: engine) { socket in
-                try await socket.bytes(ReadRequest(.length(1)))
+                try await socket.read(ReadRequest(.length(1)))
             }
         }
         #expect(await eventually { engine.snapshot().sockets.first?.reading.current != nil })

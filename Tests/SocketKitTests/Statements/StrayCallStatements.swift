@@ -12,9 +12,9 @@ import Testing
         socket.write([1], tag: 2)
         socket.disconnect()
         for mode in CloseMode.allCases { socket.disconnect(mode) }
-        socket.closeWrite()
+        socket.halfClose()
         socket.cancel(.reads)
-        socket.pauseReading(true)
+        socket.isReadingPaused = true
         engine.fence()
         #expect(
             recorder.calls == [.failed(tag: 1, .notConnected, done: 0), .failed(tag: 2, .notConnected, done: 0)])

@@ -26,7 +26,7 @@ struct TLSTrustStatements {
         let time = ManualTime()
         let clientSide = Recorder(trust: { _ in .later })
         let pair = try TLSPair(engine: SocketEngine.with(time: time), clientSide: clientSide)
-        let settings = TLSSettings.testClient().with { $0.judge = .delegate }
+        let settings = TLSSettings.testClient().with { $0.trustEvaluator = .delegate }
         try pair.startTLS(client: settings, server: .testServer().with { $0.handshakeTimeout = nil })
         #expect(eventually { clientSide.questions.count == 1 })
         pair.engine.fence()
@@ -60,7 +60,7 @@ struct TLSTrustStatements {
 
     @Test func statement094_judgingNeedsAJudgeAndServersMayJudgeToo() throws {
         let pair = try TLSPair(clientSide: Recorder(trust: { _ in .nobody }))
-        try pair.startTLS(client: .testClient().with { $0.judge = .delegate })
+        try pair.startTLS(client: .testClient().with { $0.trustEvaluator = .delegate })
         #expect(eventually { pair.clientSide.isDisconnected })
         #expect(pair.clientSide.lastError?.reason == .other && pair.clientSide.lastError?.code == 8)
         #expect(pair.clientSide.lastError?.detail.contains("didReceiveTrust") == true)
@@ -73,7 +73,7 @@ struct TLSTrustStatements {
                 server: .testServer().with {
                     $0.trust = .file(Certificates.path("ca.crt"))
                     $0.clientCertificate = .required
-                    $0.judge = .delegateIfRefused
+                    $0.trustEvaluator = .delegateIfRefused
                 })
             second.server.write([1], tag: 1)
             #expect(eventually { judge.calls.contains(.secured) || judge.isDisconnected })

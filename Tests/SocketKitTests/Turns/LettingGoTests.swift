@@ -76,7 +76,7 @@ import Testing
         try socket.bind(to: .udp(host: "127.0.0.1", port: 0))
         // From then on the session alone has it.
         socket.configuration = DatagramConfiguration()
-        try socket.enableBroadcast(true)
+        try socket.setBroadcastEnabled(true)
         #expect(try other.peerReceives(1) == [7])
     }
 
@@ -101,7 +101,7 @@ import Testing
         let socket = other.socket
         let reading = Task { @Sendable () -> SocketError.Reason? in
             do throws(SocketError) {
-                _ = try await socket.bytes(ReadRequest(.length(1)))
+                _ = try await socket.read(ReadRequest(.length(1)))
                 return nil
             } catch {
                 return error.reason

@@ -45,7 +45,7 @@ import Testing
         var messages = client.messages.makeAsyncIterator()
         #expect(try await messages.next() == .text("you said hello"))
         #expect(try await client.ping() > .zero)
-        let report = await client.finish(.normal, reason: "done")
+        let report = await client.close(.normal, reason: "done")
         #expect(report?.code == .normal)
         #expect(report?.wasClean == true)
         #expect(try await messages.next() == nil)

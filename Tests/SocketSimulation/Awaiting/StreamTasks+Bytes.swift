@@ -67,7 +67,7 @@ extension StreamTasks {
     private func read(_ request: ReadRequest, _ one: Held, isLast: Bool) async -> Awaits.Outcome {
         while true {
             do throws(SocketError) {
-                note(try await one.socket.bytes(request), one)
+                note(try await one.socket.read(request), one)
                 guard isLast else { return .value }
             } catch {
                 // After `cancelled` they are in the stream again.

@@ -89,7 +89,7 @@ extension WebSocketTasks {
     func finish(_ index: Int) {
         let webSocket = state.withLock { $0.held[index].webSocket }
         stage.awaits.start(.finish) { _ in
-            let report = await webSocket.finish()
+            let report = await webSocket.close()
             return report == nil && Task.isCancelled ? .cancelled : .value
         }
     }

@@ -150,7 +150,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
     private func pause(_ socket: AsyncSocket, _ session: SocketID) {
         let isPause = stage.chance.oneIn(2)
         note(isPause ? .pause : .resume, session)
-        socket.pauseReading(isPause)
+        socket.isReadingPaused = isPause
     }
 
     private func answer(_ socket: AsyncSocket, _ session: SocketID) {
@@ -190,7 +190,7 @@ package final class Player: AsyncSocketDelegate, Sendable {
 
     private func halfClose(_ socket: AsyncSocket, _ session: SocketID) {
         note(.halfClose, session)
-        socket.closeWrite()
+        socket.halfClose()
     }
 
     private func disconnect(_ socket: AsyncSocket, _ session: SocketID) {

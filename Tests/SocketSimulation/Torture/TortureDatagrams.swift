@@ -63,7 +63,7 @@ final class TortureDatagrams: DatagramSocketDelegate, Sendable {
         react(self, .notSent)
     }
     func datagramSocket(_ socket: DatagramSocket, didReceive datagram: Datagram) { react(self, .received(datagram)) }
-    func datagramSocket(_ socket: DatagramSocket, didMeet error: SocketError) { react(self, .met) }
+    func datagramSocket(_ socket: DatagramSocket, didEncounter error: SocketError) { react(self, .met) }
     func datagramSocket(_ socket: DatagramSocket, didClose error: SocketError?) { react(self, .closed) }
 }
 

@@ -118,7 +118,7 @@ package struct TortureScenario: Sendable, CustomStringConvertible {
         machine.makePlayer { player, notice in
             guard case .connected = notice else { return }
             player.write(text)
-            player.socket?.closeWrite()
+            player.socket?.halfClose()
             player.read(.length(text.count))
         }.connect()
     }
@@ -145,9 +145,9 @@ package struct TortureScenario: Sendable, CustomStringConvertible {
     static let readWhenAsked = TortureScenario(name: "read when asked") { machine in
         machine.listen { player, notice in
             switch notice {
-            case .connected: player.socket?.pauseReading(true)
+            case .connected: player.socket?.isReadingPaused = true
             case .peerClosed:
-                player.socket?.pauseReading(false)
+                player.socket?.isReadingPaused = false
                 player.read(.length(text.count))
             default: return
             }

@@ -53,7 +53,7 @@ extension DialogsState {
         var menu = Menu(
             title: "\(Format.count(waiting, "connection")) wait\(waiting == 1 ? "s" : "") at \(listener.id)",
             items: [
-                Menu.Item(key: "t", label: "accept the first", choice: .answerConnection(listener.id, .take)),
+                Menu.Item(key: "t", label: "accept the first", choice: .answerConnection(listener.id, .accept)),
                 Menu.Item(key: "r", label: "refuse it, with RST", choice: .answerConnection(listener.id, .refuse)),
             ])
         let peers = shared.peers[listener.id]?.waiting ?? []
