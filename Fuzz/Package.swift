@@ -31,6 +31,7 @@ let package = Package(
         .executableTarget(name: "FuzzCapture", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzAssembler", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzRecording", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
+        .executableTarget(name: "FuzzFaults", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(name: "FuzzSearch", dependencies: ["SocketCore", "FuzzSupport"], swiftSettings: fuzzer),
         .executableTarget(
             name: "FuzzSanitizer", dependencies: ["InspectorCore", "FuzzSupport"], swiftSettings: fuzzer),

@@ -29,6 +29,7 @@ enum Program {
         }
         switch invocation.mode {
         case .attachable: return attachable()
+        case .control(let program, let line): return ControlRun.run(program, line)
         case .why(let target): return HostRun.why(target, invocation.host, invocation.lints)
         case .export(let request): return ExportRun.run(request)
         case .replay(let request): return ReplayRun.run(request)
@@ -113,8 +114,10 @@ enum Program {
         looking.listsOnlyMatches = true
         let sources = SourceList(
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
-            looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral)
+            looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral,
+            faults: FaultControl(invocation.faults))
         if let problem = sources.prepare(invocation) { return problem }
+        if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: 0) }
         let run = ReportRun(
             form, isOnce: isOnce, lints: invocation.lints, sources: sources, options: invocation.report,
             received: received, isSilent: invocation.recording.path == "-")
@@ -131,7 +134,7 @@ enum Program {
     ) -> Int32 {
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
-            opensSeveral: invocation.opensSeveral)
+            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
         if let problem = sources.prepare(invocation) { return problem }
         let status = run(sources)
         sources.close()
@@ -156,8 +159,17 @@ enum Program {
 }
 
 extension SourceList {
-    /// Begins the capture and the recording that were asked for, if any; the exit status if one cannot be.
+    /// Begins what was asked for before anything is opened: faults and breakpoints, the control socket, a capture and a
+    /// recording. The exit status if one cannot be.
     func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
+        if let problem = faults.begin(with: invocation.faults) {
+            beforeComplaint()
+            return Program.complain("--fault: \(problem)", status: 2)
+        }
+        if invocation.isControlled, let problem = serveControl() {
+            beforeComplaint()
+            return Program.complain(problem, status: 1)
+        }
         if invocation.opening.contains(.capture) {
             do throws(AttachError) {
                 try openCapture(invocation.capture)

@@ -40,7 +40,7 @@ enum TerminalRun {
         let log = ProgramLog(configuration.log, inbox)
         let sources = SourceList(
             keeping: TrafficLimits(configuration), looking: invocation.host, lints: invocation.lints,
-            opensSeveral: invocation.opensSeveral)
+            opensSeveral: invocation.opensSeveral, faults: FaultControl(invocation.faults, configuration))
         let leave = {
             terminal.leave()
             CrashGuard.disarm()
@@ -66,6 +66,7 @@ enum TerminalRun {
         TemplateFile.read(TemplateFile.path()).forEach(inbox.post)
         if let sent { inbox.post(.sentLines(sent.byPeer())) }
         if let problem = ConfigFile.place(invocation).problem { inbox.post(.told(problem)) }
+        if let sentence = sources.faults.seedNote { inbox.post(.told(sentence)) }
         terminal.learnBackground(within: .milliseconds(100))
         loop.start(invocation.opening)
         if let trap = invocation.trap { crash(trap) }

@@ -39,6 +39,17 @@ struct RunTests {
             eventually { server.peer.complaints.contains("\"GET /file HTTP/1.1\" 200") }, "\(server.peer.complaints)")
     }
 
+    @Test("a rule holds until the server is connected, and breaks the connection at its byte")
+    func faults() throws {
+        let server = try Self.server(TemporaryFolder())
+        let url = "http://127.0.0.1:\(server.port)/file"
+        let (outcome, report) = try Self.run("--fault", "upstream after 20 reset", "--", "curl", "-sS", url)
+        #expect(outcome.status == 56 && outcome.errors.contains("reset by peer"), "\(outcome)")
+        let legs = Self.legs(report)
+        #expect(legs.last?["sent_bytes"] == .number(20) && legs.last?["relay"]["lost_bytes"] == .number(0))
+        #expect(report.lines("event").filter { $0["event"] == .string("faulted") }.count == 1)
+    }
+
     @Test("urllib and git show their connections")
     func others() throws {
         let folder = try TemporaryFolder()

@@ -71,6 +71,11 @@ struct ShellTests {
             "source \(folder.path)/bash; COMP_WORDS=(socktui -A tls-s); COMP_CWORD=2; _socktui; echo ${COMPREPLY[@]}",
         ])
         #expect(warnings.output == "tls-stall\n")
+        let faults = try ChildProcess.run([
+            "bash", "-c",
+            "source \(folder.path)/bash; COMP_WORDS=(socktui --fault late); COMP_CWORD=2; _socktui; echo ${COMPREPLY[@]}",
+        ])
+        #expect(faults.output == "latency\n")
         let zsh = try run("completions", "zsh").output
         let fish = try run("completions", "fish").output
         for option in ["ca", "cert", "key", "keylog", "script", "config", "log"] {

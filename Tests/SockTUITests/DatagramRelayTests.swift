@@ -15,7 +15,13 @@ struct DatagramRelayTests {
         let served: DatagramRecorder
         let port: UInt16
 
-        init(_ table: AssociationTable = AssociationTable()) throws {
+        let control: FaultControl
+
+        init(_ table: AssociationTable = AssociationTable(), faults: [String] = []) throws {
+            var options = FaultOptions()
+            (options.rules, options.seed) = (faults, 1)
+            control = FaultControl(options)
+            #expect(control.begin(with: options) == nil)
             var settings = EngineConfiguration()
             settings.capturesTraffic = true
             engine = SocketEngine(settings)
@@ -26,7 +32,7 @@ struct DatagramRelayTests {
             try server.beginReceiving()
             let target = try #require(server.localAddress?.port)
             let request = try RelayRequest.parse("udp://127.0.0.1:0", to: "127.0.0.1:\(target)", TLSChoices())
-            relay = DatagramRelay(engine: engine, request: request, table: table)
+            relay = DatagramRelay(engine: engine, request: request, table: table, control: control)
             try relay.start()
             let session = relay.session
             port = try #require(engine.snapshot().sockets.first { $0.id == session }?.local?.port)
@@ -50,6 +56,50 @@ struct DatagramRelayTests {
             let session = relay.session
             return engine.snapshot().sockets.first { $0.id == session }?.datagrams
         }
+    }
+
+    @Test("rules drop, delay, cut and double datagrams, in the direction that they are for")
+    func faults() throws {
+        let world = try World(faults: [
+            "upstream match drop loss 1", "upstream match twice duplicate 1", "upstream truncate 5",
+            "downstream delay 20ms", "connection 2 upstream loss 1", "slice 1",
+        ])
+        let (first, heard) = try world.client()
+        for text in ["drop this", "twice", "cut here"] { first.send(Array(text.utf8)) }
+        #expect(eventually { world.served.datagrams.count == 3 })
+        #expect(
+            world.served.datagrams.map { String(decoding: $0.bytes, as: UTF8.self) } == ["twice", "twice", "cut h"])
+        world.server.send([7], to: Endpoint(try #require(world.served.datagrams.first).source))
+        #expect(eventually { heard.datagrams.map(\.bytes) == [[7]] })
+        let (second, _) = try world.client()
+        second.send([1])
+        #expect(eventually { world.rows.count == 2 && world.rows.allSatisfy { $0.fault != nil } })
+        #expect(
+            eventually { world.rows.contains { $0.fault?.rules.contains { $0.number == 5 && $0.count == 1 } == true } })
+        #expect(world.served.datagrams.count == 3)
+        let rules = world.rows.flatMap { $0.fault?.rules ?? [] }
+        #expect(!rules.contains { $0.effect == "slice" } && rules.filter { $0.number == 5 }.count == 1)
+        #expect(world.control.clear() == 6)
+        second.send([2])
+        #expect(eventually { world.served.datagrams.last?.bytes == [2] })
+    }
+
+    @Test("a rule that is added concerns the associations that it chooses, also those that exist")
+    func added() throws {
+        let world = try World()
+        let (first, _) = try world.client()
+        first.send([1])
+        #expect(eventually { world.served.datagrams.count == 1 })
+        let (second, _) = try world.client()
+        second.send([2])
+        #expect(eventually { world.served.datagrams.count == 2 })
+        _ = try world.control.add("connection 1 upstream loss 1")
+        #expect(eventually { world.rows.count { $0.fault != nil } == 1 })
+        first.send([3])
+        second.send([4])
+        #expect(eventually { world.served.datagrams.last?.bytes == [4] })
+        #expect(eventually { world.rows.contains { $0.fault?.droppedBytes == 1 } })
+        #expect(world.served.datagrams.map(\.bytes) == [[1], [2], [4]])
     }
 
     @Test("each client has an association, and gets the answers to what it sent")

@@ -92,9 +92,9 @@ extension EventNumber {
     fileprivate var forms: [EventLists.Member] {
         switch self {
         case .unused: []
-        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name):
+        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name), .rule(let name):
             [.init(name, ["integer"], minimum: 0)]
-        case .total(let name): [.init(name, ["integer", "null"], minimum: 0)]
+        case .total(let name), .offset(let name): [.init(name, ["integer", "null"], minimum: 0)]
         case .milliseconds(let name), .microseconds(let name): [.init(name, ["number"])]
         case .timeout(let name): [.init(name, ["number", "null"])]
         case .errno: [.init("errno", ["integer", "null"]), .init("error", ["string", "null"])]
@@ -123,8 +123,9 @@ extension EventNumber {
     fileprivate var meaning: String {
         switch self {
         case .unused: ""
-        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name): "`\(name)`"
+        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name), .rule(let name): "`\(name)`"
         case .total(let name): "`\(name)`, or 0 if it is not known"
+        case .offset(let name): "`\(name)`, or a negative number if there is none"
         case .milliseconds(let name): "`\(name)`, in milliseconds"
         case .microseconds(let name): "`\(name)`, in microseconds"
         case .timeout(let name): "`\(name)`, in milliseconds; negative: none"

@@ -15,6 +15,7 @@ struct ManualTests {
         ("keys", "keys.md", { ManualLists.keys }), ("commands", "keys.md", { ManualLists.instructions }),
         ("filter", "keys.md", { ManualLists.filter }), ("command line", "options.md", { ManualLists.commands }),
         ("options", "options.md", { ManualLists.options }), ("warnings", "options.md", { ManualLists.warnings }),
+        ("faults", "faults.md", { ManualLists.faults }), ("points", "faults.md", { ManualLists.points }),
         ("steps", "automation.md", { ManualLists.steps }), ("events", "json.md", { EventLists.json }),
         ("events", wire, { EventLists.wire }), ("events", "socktui.schema.json", { EventLists.schema }),
     ]
@@ -136,6 +137,22 @@ enum ManualLists {
                     lint.isAllowed ? "with `-W`" : "",
                 ]
             })
+    }
+
+    static var faults: [String] {
+        let titles: [(FaultWord.Part, String)] = [
+            (.condition, "condition"), (.direction, "direction"), (.effect, "effect"),
+            (.datagrams, "effect on datagrams"),
+        ]
+        return titles.flatMap { part, title in
+            words(of: part, title) + (part == .datagrams ? [] : [""])
+        }
+    }
+
+    static var points: [String] { words(of: .point, "point") }
+
+    private static func words(of part: FaultWord.Part, _ title: String) -> [String] {
+        table([title, "means"], FaultWord.all.filter { $0.part == part }.map { [code($0.usage), $0.help] })
     }
 
     static var steps: [String] {

@@ -56,8 +56,8 @@ package final class InspectionClient {
             while let frame = try decoder.next() {
                 try mirror.take(frame)
                 switch frame {
-                case .hello, .refusal, .notice, .passed: others.append(frame)
-                case .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .unknown: break
+                case .hello, .refusal, .notice, .passed, .answer: others.append(frame)
+                case .sockets, .tick, .events, .traffic, .reset, .peers, .watch, .command, .request, .unknown: break
                 }
             }
             if count <= 0 { return count != 0 }

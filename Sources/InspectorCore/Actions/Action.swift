@@ -126,7 +126,8 @@ package struct Action: Sendable {
 extension Action {
     /// All actions. Help and hint line keep this order: what is done to connections, what is shown, moving about.
     package static let all: [Action] =
-        sockets + prompts + operations + composer + webSockets + looking + rewinding + screens + dialogs + program
+        sockets + prompts + operations + composer + webSockets + faults + looking + rewinding + screens + dialogs
+        + program
         + moving
         + editing
 

@@ -1,3 +1,5 @@
+import SocketCore
+
 extension Configuration {
     /// Reads a configuration; what it does not say stays as it is without one.
     /// - Returns: the first mistake, where there is one: an unknown name, a value that a name cannot have, a key that is
@@ -47,6 +49,9 @@ extension Configuration {
         case ("colors", 2): try takeColour(entry)
         case ("keys", 3): try takeKey(entry, &bound)
         case ("warnings", 2): try takeWarning(entry)
+        case ("fault", 3): try takeFaults(entry)
+        case ("fault", _):
+            throw TOML.Failure(entry.key, "faults have a name, as in [fault.slow] rules = [\"latency 300ms\"]")
         case ("options", _), ("colors", _), ("warnings", _):
             throw TOML.Failure(entry.key, "\(path[0]) cannot contain tables")
         case ("keys", _):
@@ -57,7 +62,25 @@ extension Configuration {
         }
     }
 
-    private static let tables = ["options", "keys", "colors", "warnings"]
+    private static let tables = ["options", "keys", "colors", "warnings", "fault"]
+
+    private mutating func takeFaults(_ entry: TOML.Entry) throws(TOML.Failure) {
+        let name = entry.path[1]
+        guard entry.path[2] == "rules" else { throw TOML.Failure(entry.key, "a fault has rules, and nothing else") }
+        guard FaultProfile.isName(name) else {
+            throw TOML.Failure(entry.key, "\(name) cannot be a name: a to z, 0 to 9 and -, and no word of a rule")
+        }
+        guard case .array(let values) = entry.value, !values.isEmpty else {
+            throw TOML.Failure(entry.position, "rules must be a list, as in [\"latency 300ms\"]")
+        }
+        faults[name] = try values.map { (value) throws(TOML.Failure) in
+            guard let text = value.text else { throw TOML.Failure(entry.position, "a rule must be text") }
+            do throws(FaultProblem) { _ = try FaultRule.parse(text) } catch {
+                throw TOML.Failure(entry.position, "\(error)")
+            }
+            return text
+        }
+    }
 
     private mutating func takeWarning(_ entry: TOML.Entry) throws(TOML.Failure) {
         guard let text = entry.value.text else {

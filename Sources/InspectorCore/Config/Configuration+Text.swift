@@ -20,6 +20,10 @@ extension Configuration {
         lines += Lint.all.map { lint in
             "\(lints.changes(lint) ? "" : "# ")\(lint.name) = \(Self.quoted(lints.text(lint)))"
         }
+        for (name, rules) in faults.sorted(by: { $0.key < $1.key }) {
+            lines += ["", "# Faults that --fault \(name) and :fault add \(name) stand for.", "[fault.\(name)]"]
+            lines.append("rules = \(Self.text(.array(rules.map { .string($0) })))")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -34,6 +34,8 @@ package struct Configuration: Hashable, Sendable {
     package var colours: [Role: ColourText] = [:]
     /// Which warnings are told, and after how long.
     package var lints = LintSettings()
+    /// Rules by the name of their profile, those that need no configuration included.
+    package var faults = FaultProfile.builtIn
 
     package init() {}
 

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// Which set of colors is used: the one for a dark background, or the one for a light background.
 package enum Theme: String, Hashable, Sendable, CaseIterable {
     /// As the terminal says.

@@ -1,3 +1,5 @@
+import SocketCore
+
 /// Reads a filter: `state:estab (port:443 | port:8443) !lint:idle`.
 struct FilterGrammar {
     private enum Token: Equatable {

@@ -26,6 +26,8 @@ extension FilterTerm {
         case .cgroup(let name):
             socket.hosts.flatMap { [$0.cgroup, $0.container] }.contains { $0?.lowercased().contains(name) ?? false }
         case .namespace(let word): socket.hosts.contains { $0.namespace?.matches(word) ?? false }
+        case .fault(let effect): Self.hasFault(effect, socket)
+        case .held: socket.fault?.hold != nil
         case .asks(let asks): socket.hosts.contains { $0.asks.map { asks.matches($0) } ?? false }
         case .compare(let quantity, let relation, let value):
             Self.measure(quantity, socket, now).map { Self.holds($0, relation, value) } ?? false
@@ -48,7 +50,7 @@ extension FilterTerm {
         case .pattern(let pattern):
             pattern.matches(words) || socket.map { matches($0, event.time, findings) } ?? false
         case .state, .port, .peer, .network, .role, .flag, .lint, .read, .tls, .webSocket, .program, .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .compare:
+            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
             socket.map { matches($0, event.time, findings) } ?? false
         }
     }
@@ -61,9 +63,15 @@ extension FilterTerm {
         case .unfinished: true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .program,
             .process,
-            .user, .descriptor, .asks, .cgroup, .namespace, .compare:
+            .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .compare:
             false
         }
+    }
+
+    /// Whether a rule with an effect that begins so concerns it; a dribble is a slice.
+    private static func hasFault(_ effect: String, _ socket: SocketSnapshot) -> Bool {
+        let name = effect == "dribble" ? "slice" : effect
+        return socket.fault?.rules.contains { name == "any" || $0.effect.hasPrefix(name) } ?? false
     }
 
     /// Its words as a row shows them, for search and plain text.

@@ -51,6 +51,10 @@ enum FilterTerm: Hashable, Sendable {
     case asks(Asks)
     case cgroup(String)
     case namespace(String)
+    /// A rule with this effect concerns it.
+    case fault(String)
+    /// A breakpoint holds it.
+    case held
     case compare(Quantity, Relation, Double)
     case pattern(Pattern)
     case text(String)
@@ -61,7 +65,8 @@ enum FilterTerm: Hashable, Sendable {
         switch self {
         case .compare(.rq, _, _), .compare(.rtt, _, _): true
         case .id, .state, .port, .peer, .network, .role, .tag, .flag, .lint, .read, .tls, .webSocket, .compare,
-            .program, .process, .user, .descriptor, .asks, .cgroup, .namespace, .pattern, .text, .unfinished:
+            .program, .process, .user, .descriptor, .asks, .cgroup, .namespace, .fault, .held, .pattern, .text,
+            .unfinished:
             false
         }
     }
@@ -73,6 +78,7 @@ enum FilterTerm: Hashable, Sendable {
         case id, state, port, peer, role, kind, tag, flag, lint, warn, read, tls, program, pid, user, fd, asks, cgroup,
             netns
         case webSocket = "ws"
+        case fault
     }
 
     private static let keys = Key.allCases.map(\.rawValue)
@@ -84,6 +90,7 @@ enum FilterTerm: Hashable, Sendable {
     static func parse(_ word: String) throws(Problem) -> FilterTerm {
         let lower = word.lowercased()
         if lower.isEmpty || keys.contains(lower) || Quantity(rawValue: lower) != nil { return .unfinished }
+        if lower == "held" { return .held }
         if let comparison = try comparison(lower) { return comparison }
         guard let colon = lower.firstIndex(of: ":") else { return .text(lower) }
         let value = String(lower[lower.index(after: colon)...])
@@ -106,6 +113,9 @@ enum FilterTerm: Hashable, Sendable {
             return .webSocket(
                 try one(of: WebSocketWords.filterWords, value, "yes, no, opening, open, closed, compressed or 1006"))
         case .flag: return .flag(try flag(value))
+        case .fault:
+            let effects = ["any"] + FaultWord.names(.effect, .datagrams)
+            return .fault(try one(of: effects, value, "any or an effect, as in fault:latency"))
         case .program: return .program(try some(value, "a program's name, as in program:nginx"))
         case .pid: return .process(try number(value, "a process number, as in pid:4711"))
         case .user: return .user(try number(value, "a user's number, as in user:1000"))

@@ -112,6 +112,8 @@ package struct Findings: Sendable {
         if let verdicts = socket.host?.verdicts ?? socket.ends?.verdicts {
             return found(by: verdicts, about: socket.id)
         }
+        // What is done on purpose is not the peer's doing, nor a mistake.
+        if socket.fault?.hasActed == true { return [] }
         let (isLive, isUneventful) = (socket.isLive, isUneventful(socket))
         if isUneventful, !checks.contains(where: \.judgesUneventful) { return [] }
         let situation = situation(socket, in: snapshot, others.peers)

@@ -102,6 +102,12 @@ package enum Effect: Hashable, Sendable {
     case setReplies(SocketID, [ReplyRule])
     /// Keep a line for other runs, under the peer that it was sent to.
     case remember(String, SentLine)
+    /// Add, list, remove faults and breakpoints, release what these hold.
+    case fault(FaultCommand)
+    /// Fetch what is held of a connection, to be edited.
+    case fetchHeld(SocketID)
+    /// Ring the terminal's bell.
+    case bell
     /// Redraw the screen from scratch (^L).
     case repaint
     /// Stop the program as ^Z does, and redraw when it continues.
@@ -137,6 +143,8 @@ package enum Message: Sendable {
     case templates([Template], from: String? = nil, problem: String? = nil)
     /// Something was done; a sentence for the person.
     case told(String)
+    /// What is held of a connection.
+    case held(SocketID, [UInt8])
     /// The editor is closed.
     case edited(EditSubject, [UInt8], wasChanged: Bool)
     /// What was found at a path.

@@ -41,6 +41,12 @@ extension Model {
         case .stay: break
         case .peek(let id): confirmUnread(id)
         case .column(let name): toggleColumn(name)
+        case .release(let id, let release): return [.fault(.release(release, id, nil))]
+        case .typeRelease(let id): field.begin(.command, with: "release \(id) ")
+        case .editHeld(let id): return [.fetchHeld(id)]
+        case .askReset(let id): askReset(id)
+        case .resetHeld(let id): return [.fault(.reset(id))]
+        case .breaksOff: return [.fault(.clearBreaks)]
         }
         return []
     }

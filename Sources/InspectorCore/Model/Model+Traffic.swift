@@ -63,6 +63,7 @@ extension Model {
     mutating func edited(_ subject: EditSubject, _ bytes: [UInt8], wasChanged: Bool) {
         guard wasChanged else { return }
         switch subject {
+        case .held: return
         case .line(let id):
             var text = String(decoding: bytes, as: UTF8.self)
             if text.hasSuffix("\n") { text.removeLast() }
@@ -94,4 +95,6 @@ package enum EditSubject: Hashable, Sendable {
     case line(SocketID)
     /// Bytes that passed on a connection.
     case item(SocketID)
+    /// Bytes that a breakpoint holds.
+    case held(SocketID)
 }

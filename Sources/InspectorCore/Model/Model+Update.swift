@@ -21,14 +21,11 @@ extension Model {
         case .snapshot(let snapshot):
             if begins(with: snapshot) { take(snapshot) }
             showFirstInstant()
-            effects = []
+            effects = noteHeld(snapshot)
         case .time(let now):
             pass(now)
             effects = []
         case .opened(let id, let request): effects = opened(id, request)
-        case .relays(let listener):
-            relays(listener)
-            effects = []
         case .refused(let sentence):
             refused(sentence)
             effects = []
@@ -53,15 +50,18 @@ extension Model {
         case .found(let news):
             found(news)
             effects = []
-        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child:
+        case .sentLines, .replies, .templates, .told, .peers, .programs, .unread, .recording, .dissection, .child,
+            .relays,
+            .examined:
             learn(message)
             effects = []
+        case .held(let id, let bytes): effects = editHeld(id, bytes)
+        case .edited(.held(let id), let bytes, let wasChanged):
+            if !wasChanged { notice = hint("\(id): nothing was changed, and it stays held") }
+            effects = wasChanged ? [.fault(.release(.edit(bytes), id, nil))] : []
         case .edited(let subject, let bytes, let wasChanged):
             edited(subject, bytes, wasChanged: wasChanged)
             effects = examineFile()
-        case .examined(let facts):
-            composers.fileFacts = facts
-            effects = []
         case .paths(let matches): effects = completed(matches)
         }
         measureWarnings()
@@ -79,6 +79,8 @@ extension Model {
             dialogs.templates = found
             dialogs.templateSource = (path, problem)
         case .told(let sentence): notice = hint(sentence)
+        case .relays(let listener): relays(listener)
+        case .examined(let facts): composers.fileFacts = facts
         case .peers(let peers): shared.peers = peers
         case .programs(let news): take(news)
         case .unread(let look): take(look)

@@ -22,8 +22,9 @@ extension EventNumber {
     package func members(_ number: Int, of socket: SocketSnapshot?) -> [JSON.Member] {
         switch self {
         case .unused: []
-        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name):
+        case .bytes(let name), .size(let name), .count(let name, _, _), .session(let name), .rule(let name):
             [JSON.Member(name, JSON(number))]
+        case .offset(let name): [JSON.Member(name, number < 0 ? .null : JSON(number))]
         case .total(let name): [JSON.Member(name, number > 0 ? JSON(number) : .null)]
         case .milliseconds(let name): [JSON.Member(name, JSON(seconds: .milliseconds(number)))]
         case .microseconds(let name): [JSON.Member(name, JSON(seconds: .microseconds(number)))]

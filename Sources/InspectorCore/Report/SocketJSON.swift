@@ -41,6 +41,7 @@ package struct SocketJSON {
             "connect": socket.connect.map(connect) ?? .null, "kernel": socket.kernel.map(kernel) ?? .null,
             "tls": socket.tls.map(tls) ?? .null, "datagrams": socket.datagrams.map(datagrams) ?? .null,
             "websocket": socket.webSocket.map(webSocket) ?? .null, "relay": relay(socket),
+            "fault": fault(socket),
             "host": socket.host.map(host) ?? .null, "ends": socket.ends.map(ends) ?? .null,
             "closed": socket.closed.map(closed) ?? .null,
         ]
@@ -61,6 +62,29 @@ package struct SocketJSON {
         return [
             "lost_bytes": JSON(facts.lostBytes), "other_gone": .bool(facts.isOtherGone),
             "head_rewritten": .bool(facts.isHeadRewritten),
+        ]
+    }
+
+    /// What faults and breakpoints do to a connection; null where none concerns it.
+    private func fault(_ socket: SocketSnapshot) -> JSON {
+        guard let fault = socket.fault else { return .null }
+        let rules = fault.rules.map { rule -> JSON in
+            [
+                "rule": JSON(rule.number), "effect": JSON(word: rule.effect), "text": JSON(rule.text),
+                "count": JSON(rule.count),
+            ]
+        }
+        let hold: JSON =
+            fault.hold.map { hold in
+                [
+                    "breakpoint": JSON(hold.breakpoint), "point": JSON(hold.text), "since": time(hold.since),
+                    "upstream_bytes": JSON(hold.upstreamBytes), "downstream_bytes": JSON(hold.downstreamBytes),
+                ]
+            } ?? .null
+        return [
+            "rules": .array(rules), "delayed_bytes": JSON(fault.delayedBytes),
+            "dropped_bytes": JSON(fault.droppedBytes), "limited_by_buffer": .bool(fault.isLimitedByBuffer),
+            "held": hold,
         ]
     }
 

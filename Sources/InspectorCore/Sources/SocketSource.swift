@@ -92,7 +92,7 @@ extension Effect {
             .record, .stopRecording, .keepHistory, .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination,
             .remember,
             .find, .stopFind, .dissect,
-            .saveTraffic:
+            .saveTraffic, .fault, .fetchHeld, .bell:
             nil
         }
     }

@@ -86,6 +86,8 @@ extension EventNumber {
         case .alert: TLSFailure.alertName(UInt8(truncatingIfNeeded: number))
         case .attempt: Self.address(number, of: socket)?.description ?? "address \(number + 1)"
         case .session: "#\(number)"
+        case .rule: String(number)
+        case .offset: number < 0 ? nil : String(number)
         case .choice(let choices): choices.indices.contains(number) ? choices[number].words : nil
         case .unused, .operation, .verifyCode: nil
         }

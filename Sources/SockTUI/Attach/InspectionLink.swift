@@ -86,7 +86,9 @@ final class InspectionLink {
                 return hello
             case .refusal(let sentence): throw WireError.malformed(sentence)
             case nil: return nil
-            case .sockets, .tick, .events, .traffic, .notice, .peers, .passed, .reset, .watch, .command, .unknown:
+            case .sockets, .tick, .events, .traffic, .notice, .peers, .passed, .reset, .answer, .watch, .command,
+                .request,
+                .unknown:
                 throw WireError.malformed("what is there does not speak the inspection wire")
             }
         } catch {

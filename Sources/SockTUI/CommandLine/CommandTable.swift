@@ -120,7 +120,7 @@ enum CommandTable {
     }
 
     static let printers: [Printer] =
-        [captureCommand, exportCommand] + replayCommands + hostCommands + [
+        [captureCommand, exportCommand, controlCommand] + replayCommands + hostCommands + [
             Printer(name: "config", help: "where the configuration is, or --print it") {
                 (words, request) throws(UsageError) in
                 if let extra = words.first {
@@ -143,7 +143,7 @@ enum CommandTable {
 
     static let options: [Option] =
         openingOptions + captureOptions + runOptions + hostOptions + reportOptions + generalOptions + recordingOptions
-        + exportOptions + replayOptions + tlsOptions + webSocketOptions
+        + exportOptions + replayOptions + tlsOptions + webSocketOptions + faultOptions
 
     private static let openingOptions: [Option] = [
         Option(name: "--no-read", commands: ["connect", "listen"], help: "queue no read, now or with c later") {
@@ -321,6 +321,9 @@ enum CommandTable {
         let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
         var parts = ["\(usage): \(text)"]
         if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
+        if breakable.contains(name) {
+            parts.append("RULE: [CONDITION...] [upstream|downstream] EFFECT\n" + columns(faultWords))
+        }
         if operands.contains("ADDRESS"), commands.contains(where: { $0.name == name }) { parts.append(addresses) }
         return (parts + ["Options of every command: socktui --help"]).joined(separator: "\n\n")
     }

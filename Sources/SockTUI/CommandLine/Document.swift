@@ -1,4 +1,5 @@
 import InspectorCore
+import SocketCore
 
 /// Texts that are made from the tables of commands, options and keys, so that they cannot differ from what the program
 /// does.
@@ -28,6 +29,9 @@ enum Completions {
         return [
             "--color": Configuration.Depth.allCases.map(\.rawValue), "--theme": Theme.allCases.map(\.rawValue),
             "-A": warnings, "-W": warnings,
+            "--fault": FaultWord.names(.condition, .direction, .effect, .datagrams)
+                + FaultProfile.builtIn.keys.sorted(),
+            "--break": ["on"] + FaultWord.names(.direction, .point),
         ]
     }()
     /// Options that a file follows.

@@ -29,6 +29,8 @@ struct Invocation: Equatable {
         case sweep(ReplayRequest)
         /// What clients of the Model Context Protocol ask for.
         case tools
+        /// Something that a running socktui is asked to do.
+        case control(program: String, line: String)
         /// The help of one command, or of the program.
         case help(String?)
         case version
@@ -70,6 +72,10 @@ struct Invocation: Equatable {
     var rewind: Duration?
     /// What is recorded; an empty path: nothing.
     var recording = RecordingRequest()
+    /// Rules and breakpoints from the beginning.
+    var faults = FaultOptions()
+    /// Whether other programs may see and change what happens here: see `socktui ctl`.
+    var isControlled = false
     /// For tests of the crash guard: where to crash once the first picture is drawn.
     var trap: Trap?
 

@@ -1,4 +1,5 @@
 import InspectorCore
+import SocketCore
 
 /// The manual, in man(7)'s macros.
 enum ManPage {
@@ -57,6 +58,9 @@ enum ManPage {
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
         for line in HelpContents.filter { lines += [".PP", escaped(line)] }
+        lines.append(".SH FAULTS")
+        lines.append(escaped("The words of a rule, for --fault and :fault add, and the points of --break and :break:"))
+        for word in FaultWord.all { lines += entry(word.usage, word.help) }
         lines.append(".SH SCRIPTS")
         for step in Script.steps { lines += entry(step.form, step.help) }
         return lines

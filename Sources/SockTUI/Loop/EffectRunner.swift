@@ -41,6 +41,9 @@ struct EffectRunner: Sendable {
         dissector = Dissector { @Sendable [inbox] in inbox.post(.dissection($0)) }
     }
 
+    /// The most held bytes that are opened in an editor.
+    private static let mostEdited = 1 << 20
+
     /// Asks for a snapshot; it comes as a message.
     func requestSnapshot(_ request: SnapshotRequest) {
         sources.requestSnapshot(request) { @Sendable [inbox, sources, peers, child] snapshot in
@@ -108,7 +111,13 @@ struct EffectRunner: Sendable {
         case .stopFind: finder.stop()
         case .dissect(let request): dissector.perform(request)
         case .copy(let bytes): tell { SavedBytes.copy(bytes) }
-        case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination: break
+        case .fault(let command):
+            sources.faults.perform(command) { @Sendable [inbox] answer in
+                inbox.post(answer.isRefusal ? .refused(answer.line) : .told(answer.line))
+            }
+        case .fetchHeld(let id):
+            sources.faults.heldBytes(of: id, Self.mostEdited) { @Sendable [inbox] in inbox.post(.held(id, $0)) }
+        case .repaint, .suspend, .quit, .setPace, .edit, .mouse, .setDestination, .bell: break
         case .setReplies(let id, let rules):
             sources.setReplies(id, rules) { @Sendable [inbox] error in
                 inbox.post(error.map { .refused($0.detail) } ?? .replies(id, rules))

@@ -159,6 +159,7 @@ final class RunLoop {
         case .copy(let bytes) where screen.copy(bytes):
             tell(.success("\(Format.size(bytes.count)) sent to the terminal's clipboard (OSC 52)"))
         case .edit(let subject, let bytes): edit(subject, bytes)
+        case .bell: screen.bell()
         case .copy, .save, .saveTraffic, .find, .stopFind, .dissect: runner.perform(effect)
         case .send, .connect, .listen, .startTLS, .relay, .run, .signalChild, .attach, .showHost, .openFile, .capture,
             .startDemo, .transmit,
@@ -166,7 +167,7 @@ final class RunLoop {
             .stopTransmission,
             .examine,
             .completePath,
-            .setPace, .remember, .setReplies, .setDestination:
+            .setPace, .remember, .setReplies, .setDestination, .fault, .fetchHeld:
             runner.perform(effect)
             snapshotIsWanted = true
         }

@@ -6,21 +6,35 @@ import SocketKit
 /// of its own towards the target, its association. Runs on the engine's queue.
 ///
 /// Releasing it ends it and every association.
-final class DatagramRelay: DatagramSocketDelegate {
+final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
+    private struct Association {
+        let socket: DatagramSocket
+        /// Which one it is, counted from 1.
+        let number: UInt64
+        /// The rules that concern it; `nil`: none does.
+        var faulted: FaultedAssociation?
+    }
+
     private struct State {
         var table: AssociationTable
-        var sockets: [SocketAddress: DatagramSocket] = [:]
+        var associations: [SocketAddress: Association] = [:]
         var clients: [ObjectIdentifier: SocketAddress] = [:]
         var isWaiting = false
+        /// Associations that came so far.
+        var came: UInt64 = 0
     }
 
     private let engine: SocketEngine
     private let request: RelayRequest
     private let listener: DatagramSocket
     private let state: Lock<State>
+    private let control: FaultControl
 
-    init(engine: SocketEngine, request: RelayRequest, table: AssociationTable = AssociationTable()) {
-        (self.engine, self.request) = (engine, request)
+    init(
+        engine: SocketEngine, request: RelayRequest, table: AssociationTable = AssociationTable(),
+        control: FaultControl = FaultControl()
+    ) {
+        (self.engine, self.request, self.control) = (engine, request, control)
         var configuration = DatagramConfiguration()
         configuration.name = request.name
         listener = DatagramSocket(engine: engine, configuration: configuration)
@@ -34,6 +48,7 @@ final class DatagramRelay: DatagramSocketDelegate {
         listener.show(as: OpenTarget.datagrams(request.listen).description)
         listener.show(state.withLock { $0.table.counts })
         try listener.beginReceiving()
+        control.add(self)
     }
 
     /// The session that clients send to; nil: there is none.
@@ -46,7 +61,14 @@ final class DatagramRelay: DatagramSocketDelegate {
 
     func datagramSocket(_ socket: DatagramSocket, didReceiveBatch batch: DatagramBatch) {
         guard socket === listener else { return answer(batch, by: socket) }
-        for datagram in batch { association(of: datagram.source)?.send(datagram.bytes) }
+        for datagram in batch {
+            guard let association = association(of: datagram.source) else { continue }
+            if let faulted = faulted(datagram.source) {
+                faulted.receive(datagram.bytes, .upstream)
+            } else {
+                association.send(datagram.bytes)
+            }
+        }
         show()
     }
 
@@ -58,7 +80,48 @@ final class DatagramRelay: DatagramSocketDelegate {
             return client
         }
         guard let client, let there = Endpoint(client) else { return }
-        for datagram in batch { listener.send(datagram.bytes, to: there) }
+        if let faulted = faulted(client) {
+            for datagram in batch { faulted.receive(datagram.bytes, .downstream) }
+        } else {
+            for datagram in batch { listener.send(datagram.bytes, to: there) }
+        }
+    }
+
+    private func faulted(_ client: SocketAddress) -> FaultedAssociation? {
+        state.withLock { $0.associations[client]?.faulted }
+    }
+
+    // MARK: Rules
+
+    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.queue.async(execute: body) }
+
+    /// Datagrams are not held.
+    var held: [any FaultedConnection] { [] }
+
+    func change(_ change: FaultChange) {
+        for (client, association) in state.withLock({ $0.associations }) {
+            switch change {
+            case .added(let rules): begin(rules, client, association)
+            case .removed(let number): faulted(client)?.remove(number)
+            case .broke, .breakRemoved: break
+            }
+        }
+    }
+
+    /// Lets those of the rules concern an association that choose it.
+    private func begin(_ rules: [NumberedFault], _ client: SocketAddress, _ association: Association) {
+        let number = association.number
+        let here = rules.filter {
+            $0.rule.effect.concernsDatagrams && control.applies($0, to: number, client.ip)
+        }
+        guard !here.isEmpty, let there = Endpoint(client) else { return }
+        let faulted =
+            association.faulted
+            ?? FaultedAssociation(
+                number, association.socket, seed: control.seed, delayBuffer: control.delayBuffer, on: engine.queue
+            ) { @Sendable [weak listener] in listener?.send($0, to: there) }
+        for rule in here { faulted.add(rule) }
+        state.withLock { $0.associations[client]?.faulted = faulted }
     }
 
     func datagramSocket(_ socket: DatagramSocket, didNotConnect error: SocketError) {
@@ -71,8 +134,8 @@ final class DatagramRelay: DatagramSocketDelegate {
         state.withLock { state in
             guard let client = state.clients.removeValue(forKey: ObjectIdentifier(socket)) else { return }
             // There may be another one for the same client already.
-            guard state.sockets[client] === socket else { return }
-            state.sockets[client] = nil
+            guard state.associations[client]?.socket === socket else { return }
+            state.associations[client] = nil
             state.table.remove(client)
         }
         show()
@@ -85,8 +148,8 @@ final class DatagramRelay: DatagramSocketDelegate {
         let now = SystemClock().now
         let (known, evicted) = state.withLock { state -> (DatagramSocket?, DatagramSocket?) in
             switch state.table.heard(from: client, now: now) {
-            case .known: return (state.sockets[client], nil)
-            case .new(let oldest): return (nil, oldest.flatMap { state.sockets.removeValue(forKey: $0) })
+            case .known: return (state.associations[client]?.socket, nil)
+            case .new(let oldest): return (nil, oldest.flatMap { state.associations.removeValue(forKey: $0)?.socket })
             }
         }
         evicted?.close(because: ended("quiet for longest when one client too many came"))
@@ -96,20 +159,24 @@ final class DatagramRelay: DatagramSocketDelegate {
     private func open(for client: SocketAddress) -> DatagramSocket? {
         guard case .endpoint(let target) = request.target else { return nil }
         let socket = DatagramSocket(engine: engine, delegate: self)
-        state.withLock { state in
-            state.sockets[client] = socket
+        let association = state.withLock { state in
+            state.came += 1
+            let association = Association(socket: socket, number: state.came)
+            state.associations[client] = association
             state.clients[ObjectIdentifier(socket)] = client
+            return association
         }
         do throws(SocketError) {
             try socket.connect(to: target)
         } catch {
             state.withLock { state in
-                (state.sockets[client], state.clients[ObjectIdentifier(socket)]) = (nil, nil)
+                (state.associations[client], state.clients[ObjectIdentifier(socket)]) = (nil, nil)
                 state.table.remove(client)
             }
             return nil
         }
         socket.relay(for: client, of: listener)
+        begin(control.rules, client, association)
         if let id = socket.session { engine.post(.read(id, .standing)) }
         expireLater()
         return socket
@@ -135,7 +202,7 @@ final class DatagramRelay: DatagramSocketDelegate {
         let now = SystemClock().now
         let (late, patience) = state.withLock { state in
             state.isWaiting = false
-            let late = state.table.expire(now: now).compactMap { state.sockets.removeValue(forKey: $0) }
+            let late = state.table.expire(now: now).compactMap { state.associations.removeValue(forKey: $0)?.socket }
             return (late, state.table.patience)
         }
         for socket in late { socket.close(because: ended("no datagram for \(Format.duration(patience))")) }
@@ -145,8 +212,8 @@ final class DatagramRelay: DatagramSocketDelegate {
 
     private func endAll() {
         let sockets = state.withLock { state in
-            let sockets = Array(state.sockets.values)
-            (state.sockets, state.clients) = ([:], [:])
+            let sockets = state.associations.values.map(\.socket)
+            (state.associations, state.clients) = ([:], [:])
             return sockets
         }
         for socket in sockets { socket.close() }

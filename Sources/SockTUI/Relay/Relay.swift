@@ -4,8 +4,8 @@ import SocketKit
 /// A listener that passes every connection on to a target, on the engine that is looked at.
 ///
 /// Releasing it ends it and every connection that it relays.
-final class Relay: SocketListenerDelegate {
-    private let engine: SocketEngine
+final class Relay: SocketListenerDelegate, FaultTarget {
+    let engine: SocketEngine
     private let request: RelayRequest
     private let pairs = Lock<[ObjectIdentifier: RelayedPair]>([:])
     private let listener = Lock<SocketListener?>(nil)
@@ -16,11 +16,20 @@ final class Relay: SocketListenerDelegate {
 
     /// How long a client of a proxy may take to say where it wants to go.
     private let patience: Duration
+    private let control: FaultControl
+    /// Connections that came so far.
+    private let came = Lock<UInt64>(0)
+    private let gate: AcceptGate
 
-    init(engine: SocketEngine, request: RelayRequest, patience: Duration = .seconds(30)) {
+    init(
+        engine: SocketEngine, request: RelayRequest, patience: Duration = .seconds(30),
+        control: FaultControl = FaultControl()
+    ) {
         self.engine = engine
         self.request = request
         self.patience = patience
+        self.control = control
+        gate = AcceptGate(engine: engine)
     }
 
     /// Begins to listen. Throws what the listener throws.
@@ -28,7 +37,22 @@ final class Relay: SocketListenerDelegate {
         let listener = SocketListener(engine: engine, delegate: self, configuration: configuration(name: request.name))
         try listener.listen(on: request.listen, tls: request.listenTLS)
         self.listener.withLock { $0 = listener }
+        control.add(self)
+        engine.queue.async { @Sendable [weak self] in self?.rulesChanged() }
     }
+
+    /// Rules or breakpoints have come or gone. Called on the engine's queue.
+    func change(_ change: FaultChange) {
+        for pair in pairs.withLock({ Array($0.values) }) { pair.change(change) }
+        rulesChanged()
+    }
+
+    /// The pairs that a breakpoint holds.
+    var held: [any FaultedConnection] {
+        pairs.withLock { Array($0.values) }.filter { $0.faulted?.isHeld == true }
+    }
+
+    private func rulesChanged() { gate.set(control.acceptRules, on: session) }
 
     /// The listener's session; nil when it does not listen.
     var session: SocketID? { listener.withLock { $0?.session } }
@@ -49,9 +73,17 @@ final class Relay: SocketListenerDelegate {
     }
 
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
+        let number = came.withLock { came in
+            came += 1
+            return came
+        }
+        if let rule = control.refusal(of: number, socket.peerAddress?.ip) {
+            socket.refuse(by: rule)
+            return
+        }
         let target = AsyncSocket(engine: engine, configuration: configuration(name: ""))
         let pair = RelayedPair(
-            client: socket, target: target, request: request, patience: patience
+            client: socket, target: target, request: request, patience: patience, number: number, control: control
         ) { @Sendable [weak self] pair in
             _ = self?.pairs.withLock { $0.removeValue(forKey: ObjectIdentifier(pair)) }
         }

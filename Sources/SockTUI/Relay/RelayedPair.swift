@@ -8,7 +8,7 @@ import SocketKit
 /// is done. From then on close_notify is its FIN. A stream that was cut off is passed on as such if both legs have TLS;
 /// otherwise, and after an alert, see `RelayMachine`.
 final class RelayedPair: AsyncSocketDelegate {
-    private struct State {
+    struct State {
         var machine: RelayMachine
         /// The sessions of client and target, which say what they lost even when they are over.
         var sessions: [RelayMachine.Leg: SocketID] = [:]
@@ -22,24 +22,30 @@ final class RelayedPair: AsyncSocketDelegate {
         var early: [UInt8] = []
         /// What of the client's bytes still belongs to its request, of which one is forwarded; `nil`: all do.
         var request: HTTPRequestBody?
+        /// The rules and breakpoints that concern it; `nil`: none does, and bytes go straight across.
+        var faulted: FaultedPair?
     }
 
-    private let client: AsyncSocket
-    private let target: AsyncSocket
+    let client: AsyncSocket
+    let target: AsyncSocket
     private let request: RelayRequest
     /// How long a client may take to say where it wants to go, and to take a refusal.
     private let patience: Duration
-    private let state: Lock<State>
+    let state: Lock<State>
+    /// Which one of its listener it is, counted from 1.
+    let number: UInt64
+    let control: FaultControl
     private let finished: @Sendable (RelayedPair) -> Void
 
     init(
-        client: AsyncSocket, target: AsyncSocket, request: RelayRequest, patience: Duration,
-        finished: @escaping @Sendable (RelayedPair) -> Void
+        client: AsyncSocket, target: AsyncSocket, request: RelayRequest, patience: Duration, number: UInt64,
+        control: FaultControl, finished: @escaping @Sendable (RelayedPair) -> Void
     ) {
         self.client = client
         self.target = target
         self.request = request
         self.patience = patience
+        (self.number, self.control) = (number, control)
         self.finished = finished
         var secure: Set<RelayMachine.Leg> = []
         if request.listenTLS != nil { secure.insert(.client) }
@@ -47,8 +53,12 @@ final class RelayedPair: AsyncSocketDelegate {
         state = Lock(State(machine: RelayMachine(secure: secure)))
     }
 
-    /// The client is there, and secured where that is asked for: now it is its target's turn.
+    /// The client is there, and secured where that is asked for: now it is its target's turn, unless a breakpoint holds it.
     func begin() {
+        if !isHeldAtAccept() { connectOn() }
+    }
+
+    func connectOn() {
         switch request.target {
         case .endpoint(let endpoint): open(endpoint)
         case .proxy(let kind): negotiate(ProxyHandshake(kind))
@@ -70,7 +80,11 @@ final class RelayedPair: AsyncSocketDelegate {
                 state.sessions[.client] = client.session
                 state.sessions[.target] = target.session
             }
-            if !early.isEmpty { target.write(early) }
+            showFaults()
+            guard !early.isEmpty else { return }
+            // A rule or a breakpoint may concern these before there is anybody to send them to.
+            faulted?.awaitConnect()
+            pass(early, from: .client)
         } catch {
             targetFailed(error)
         }
@@ -122,7 +136,7 @@ final class RelayedPair: AsyncSocketDelegate {
     /// for another server, so it does not go out; the server gets FIN, and the end of its answer ends the connection.
     private func passRequest(_ bytes: [UInt8]) {
         let count = state.withLock { $0.request?.take(bytes) } ?? bytes.count
-        if count > 0 { target.write(count < bytes.count ? Array(bytes[..<count]) : bytes) }
+        if count > 0 { pass(count < bytes.count ? Array(bytes[..<count]) : bytes, from: .client) }
         if count < bytes.count { omit(bytes.count - count) }
     }
 
@@ -144,7 +158,7 @@ final class RelayedPair: AsyncSocketDelegate {
     // MARK: What the sockets tell
 
     private func leg(_ socket: AsyncSocket) -> RelayMachine.Leg { socket === client ? .client : .target }
-    private func socket(_ leg: RelayMachine.Leg) -> AsyncSocket { leg == .client ? client : target }
+    func socket(_ leg: RelayMachine.Leg) -> AsyncSocket { leg == .client ? client : target }
 
     func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {
         if request.targetTLS == nil { targetIsThere() }
@@ -164,23 +178,26 @@ final class RelayedPair: AsyncSocketDelegate {
         }
         if let answer, !answer.isEmpty { client.write(answer) }
         client.watchForWebSocket(as: .server, after: early)
+        startFaults()
         perform(state.withLock { $0.machine.targetConnected() })
     }
 
     /// Where bytes go that came from a leg.
-    private enum Way { case handshake, request, across, nowhere }
+    private enum Way { case handshake, request, across, faulted(FaultedPair), nowhere }
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         let leg = leg(socket)
         let way = state.withLock { state -> Way in
             if leg == .client, state.handshake != nil { return .handshake }
             if state.machine.isAlone(leg) { return .nowhere }
-            return leg == .client && state.request != nil ? .request : .across
+            if leg == .client, state.request != nil { return .request }
+            return state.faulted.map { .faulted($0) } ?? .across
         }
         switch way {
         case .handshake: heard(bytes)
         case .request: passRequest(bytes)
         case .across: self.socket(leg.other).write(bytes)
+        case .faulted(let faulted): faulted.receive(bytes, from: leg)
         case .nowhere:
             lose(bytes.count, of: leg.other)
             perform(state.withLock { $0.machine.receivedForNobody(leg) })
@@ -192,10 +209,19 @@ final class RelayedPair: AsyncSocketDelegate {
         let leg = leg(socket)
         guard !unread.isEmpty, state.withLock({ $0.handshake == nil }) else { return }
         if leg == .client, state.withLock({ $0.request != nil }) { return passRequest(unread) }
-        self.socket(leg.other).write(unread)
+        pass(unread, from: leg)
     }
 
+    /// Sends on what came from a leg.
+    func pass(_ bytes: [UInt8], from leg: RelayMachine.Leg) {
+        if let faulted = faulted { return faulted.receive(bytes, from: leg) }
+        socket(leg.other).write(bytes)
+    }
+
+    var faulted: FaultedPair? { state.withLock { $0.faulted } }
+
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {
+        faulted?.becameWritable(leg(socket), isWritable)
         perform(state.withLock { $0.machine.becameWritable(leg(socket), isWritable) })
     }
 
@@ -212,7 +238,7 @@ final class RelayedPair: AsyncSocketDelegate {
     }
 
     /// Counts bytes for the peer of a leg that nobody will send.
-    private func lose(_ count: Int, of leg: RelayMachine.Leg) {
+    func lose(_ count: Int, of leg: RelayMachine.Leg) {
         let session = state.withLock { state in
             state.lost[leg, default: 0] += count
             return state.sessions[leg]
@@ -222,16 +248,23 @@ final class RelayedPair: AsyncSocketDelegate {
 
     func socketDidCloseReadStream(_ socket: AsyncSocket) {
         let isCut = socket.wasCutOff
+        if let faulted { return faulted.end(leg(socket), isCut: isCut) }
         perform(state.withLock { $0.machine.ended(leg(socket), isCut: isCut) })
     }
 
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
         if socket === target, let error, state.withLock({ $0.handshake != nil }) { return targetFailed(error) }
         let leg = leg(socket)
-        let pending = self.socket(leg.other).pendingWriteBytes
+        let loss = Self.loss(error)
+        if faulted?.keeps(leg, loss) != true { lost(leg, loss) }
+    }
+
+    /// That leg is over, which the other one is told.
+    func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) {
+        let pending = socket(leg.other).pendingWriteBytes
         perform(
             state.withLock { state in
-                state.machine.lost(leg, Self.loss(error), pending: pending, lost: state.lost[leg] ?? 0)
+                state.machine.lost(leg, loss, pending: pending, lost: state.lost[leg] ?? 0)
             })
     }
 
@@ -244,12 +277,13 @@ final class RelayedPair: AsyncSocketDelegate {
         }
     }
 
-    private func perform(_ actions: [RelayMachine.Action]) {
+    func perform(_ actions: [RelayMachine.Action]) {
         for action in actions {
             switch action {
             case .begin:
                 for leg in [client, target] { leg.read(ReadRequest(.available(limit: nil), isStanding: true)) }
-            case .hold(let leg, let hold): socket(leg).holdBack(hold)
+            case .hold(let leg, let hold):
+                if let faulted { faulted.relayHolds(leg, hold) } else { socket(leg).holdBack(hold) }
             case .shutWrite(let leg, isCut: true): socket(leg).cutOff()
             case .shutWrite(let leg, isCut: false): socket(leg).halfClose()
             case .close(let leg): end(leg) { $0.disconnect(.afterWriting) }

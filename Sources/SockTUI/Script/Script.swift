@@ -1,4 +1,5 @@
 import InspectorCore
+import SocketCore
 
 /// The steps of a script file, one a line; `#` begins a comment.
 struct Script: Equatable {

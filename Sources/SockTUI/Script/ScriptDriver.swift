@@ -17,6 +17,7 @@ final class ScriptScreen: Screen {
     func copy(_ bytes: [UInt8]) -> Bool { false }
     func run(_ arguments: [String]) -> Int32? { nil }
     func hearMouse(_ isOn: Bool) {}
+    func bell() {}
 }
 
 /// Performs a script on a run loop: time passes in the loop's own turns.

@@ -253,7 +253,9 @@ final class AttachedSource: SocketSource {
             switch frame {
             case .refusal(let sentence): if state.ending == nil { state.ending = sentence }
             case .notice(let sentence): state.notices.add(sentence)
-            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .watch, .command, .unknown:
+            case .hello, .sockets, .tick, .events, .traffic, .reset, .peers, .passed, .answer, .watch, .command,
+                .request,
+                .unknown:
                 try state.mirror.take(frame, now: now)
             }
         }

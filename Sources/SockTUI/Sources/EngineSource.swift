@@ -11,11 +11,16 @@ final class EngineSource: OpeningSource {
     private let keeper: StreamKeeper
     private let datagrams: DatagramKeeper
     let webSockets: WebSocketKeeper
+    let control: FaultControl
 
     /// `asks`: a person is there who can judge a certificate. `received` gets what the sockets receive. `limits`: how
     /// much traffic is kept.
-    init(asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits()) {
-        keeper = StreamKeeper(asksAboutTrust: asks, received)
+    init(
+        asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
+        control: FaultControl = FaultControl()
+    ) {
+        self.control = control
+        keeper = StreamKeeper(asksAboutTrust: asks, received, faults: OwnConnections(control))
         datagrams = DatagramKeeper(received)
         webSockets = WebSocketKeeper(received)
         var configuration = EngineConfiguration()
@@ -42,7 +47,9 @@ final class EngineSource: OpeningSource {
 
     var hasAnswered: Bool { true }
 
-    func perform(_ command: SocketCommand) { engine.post(command) }
+    func perform(_ command: SocketCommand) {
+        keeper.faults.perform(command) { @Sendable [engine] in engine.post($0) }
+    }
 
     func requestTraffic(of sockets: [SocketID], then: @escaping @Sendable ([SocketID: TrafficSnapshot]?) -> Void) {
         engine.requestTraffic(of: sockets) { @Sendable in then($0) }
@@ -56,8 +63,15 @@ final class EngineSource: OpeningSource {
         guard let socket = engine.socket(for: id) else {
             throw SocketError(.notConnected, operation: "write", detail: "the connection is closed")
         }
-        try await socket.inject(request)
+        guard let own = keeper.faults.faults(of: id) else { return try await socket.inject(request) }
+        perform(SocketCommand(id, .write(request)))
+        // No more waits in rules and breakpoints than what was sent may take.
+        while own.faulted.map({ $0.pendingBytes > Self.mostWaiting }) ?? false, socket.isConnected {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
     }
+
+    private static let mostWaiting = 1 << 20
 
     func setReplies(_ id: SocketID, _ rules: [ReplyRule], then: @escaping @Sendable (SocketError?) -> Void) {
         if let problem = AutoReplies.problem(rules) {
@@ -94,7 +108,11 @@ final class EngineSource: OpeningSource {
                     }
                     keeper.keep(socket)
                     if request.standingRead { socket.read(.standing) }
-                    if !request.greeting.isEmpty { socket.write(request.greeting) }
+                    if !request.greeting.isEmpty, let id = socket.session,
+                        !keeper.faults.write(request.greeting, to: id)
+                    {
+                        socket.write(request.greeting)
+                    }
                     return socket.session
                 })
         }
@@ -140,16 +158,16 @@ final class EngineSource: OpeningSource {
         var request = request
         request.targetTLS = request.targetTLS.map(keeper.judged)
         let settings = [request.listenTLS, request.targetTLS].compactMap { $0 }
-        onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request] in
+        onQueue(reading: settings, refused: { then(.failure($0)) }) { @Sendable [engine, keeper, request, control] in
             then(
                 Self.result("listen") { () throws(SocketError) in
                     if request.isDatagrams {
-                        let relay = DatagramRelay(engine: engine, request: request)
+                        let relay = DatagramRelay(engine: engine, request: request, control: control)
                         try relay.start()
                         keeper.keep(relay)
                         return relay.session
                     }
-                    let relay = Relay(engine: engine, request: request)
+                    let relay = Relay(engine: engine, request: request, control: control)
                     try relay.start()
                     keeper.keep(relay)
                     return relay.session

@@ -14,6 +14,8 @@ final class SourceList: Sendable {
     let limits: TrafficLimits
     /// Whether several files are opened, which then have one clock: the time of day.
     private let opensSeveral: Bool
+    /// The rules and breakpoints of this run.
+    let faults: FaultControl
     /// What records this run.
     let recording = Lock<Recording?>(nil)
     /// What its screen can go back in, while that is wanted.
@@ -64,11 +66,13 @@ final class SourceList: Sendable {
     /// `limits`: how much traffic the own engine keeps. `looking`: how sockets of other programs are looked at.
     init(
         asks: Bool = true, received: ReceivedBytes? = nil, keeping limits: TrafficLimits = TrafficLimits(),
-        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings(), opensSeveral: Bool = false
+        looking: HostOptions = HostOptions(), lints: LintSettings = LintSettings(), opensSeveral: Bool = false,
+        faults: FaultControl = FaultControl()
     ) {
         (self.looking, self.lints, self.limits, self.opensSeveral) = (looking, lints, limits, opensSeveral)
+        self.faults = faults
         state = Lock(State())
-        makeOwn = { EngineSource(asks: asks, received: received, keeping: limits) }
+        makeOwn = { EngineSource(asks: asks, received: received, keeping: limits, control: faults) }
     }
 
     /// A list with this source as the program's own.
@@ -76,6 +80,7 @@ final class SourceList: Sendable {
         var first = State()
         first.setOwn(own)
         (looking, lints, limits, opensSeveral) = (HostOptions(), LintSettings(), TrafficLimits(), false)
+        faults = (own as? EngineSource)?.control ?? FaultControl()
         state = Lock(first)
         makeOwn = { own }
     }

@@ -19,13 +19,18 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     private let asksAboutTrust: Bool
 
     private let received: ReceivedBytes?
+    /// What rules and breakpoints do to these connections.
+    let faults: OwnConnections
 
-    init(asksAboutTrust: Bool, _ received: ReceivedBytes? = nil) {
+    init(asksAboutTrust: Bool, _ received: ReceivedBytes? = nil, faults: OwnConnections) {
         self.asksAboutTrust = asksAboutTrust
         self.received = received
+        self.faults = faults
     }
 
-    func keep(_ socket: AsyncSocket) {
+    /// `isClient`: we connect; else it was accepted.
+    func keep(_ socket: AsyncSocket, isClient: Bool = true) {
+        faults.add(socket, isClient: isClient)
         kept.withLock {
             $0.sockets[ObjectIdentifier(socket)] = socket
             $0.names[ObjectIdentifier(socket)] = socket.session
@@ -74,7 +79,7 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     func listener(_ listener: SocketListener, didAccept socket: AsyncSocket) {
         let standingRead = kept.withLock { $0.listeners[ObjectIdentifier(listener)]?.standingRead } ?? false
         socket.delegate = self
-        keep(socket)
+        keep(socket, isClient: false)
         if let id = socket.session, let parent = listener.session {
             kept.withLock { $0.replies.accepted(id, by: parent) }
         }
@@ -84,7 +89,13 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
         guard let id = kept.withLock({ $0.names[ObjectIdentifier(socket)] }) ?? socket.session else { return }
         received?.add(bytes, from: id)
-        for reply in kept.withLock({ $0.replies.replies(of: id, to: bytes) }) { socket.write(reply) }
+        for reply in kept.withLock({ $0.replies.replies(of: id, to: bytes) }) where !faults.write(reply, to: id) {
+            socket.write(reply)
+        }
+    }
+
+    func socket(_ socket: AsyncSocket, didConnectTo address: SocketAddress) {
+        if let id = socket.session { faults.connected(id) }
     }
 
     func listener(_ listener: SocketListener, didStop error: SocketError?) { drop(listener) }
@@ -99,12 +110,17 @@ final class StreamKeeper: AsyncSocketDelegate, SocketListenerDelegate {
 
     func socket(_ socket: AsyncSocket, didReceive trust: TLSTrust) -> TrustVerdict { .later }
 
-    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict { .later }
+    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
+        if let id = socket.session { faults.timedOut(id) }
+        return .later
+    }
 
     func socket(_ socket: AsyncSocket, didDisconnect error: SocketError?) {
         kept.withLock { kept in
             kept.sockets[ObjectIdentifier(socket)] = nil
-            if let id = kept.names.removeValue(forKey: ObjectIdentifier(socket)) { kept.replies.forget(id) }
+            guard let id = kept.names.removeValue(forKey: ObjectIdentifier(socket)) else { return }
+            kept.replies.forget(id)
+            faults.remove(id)
         }
     }
 }

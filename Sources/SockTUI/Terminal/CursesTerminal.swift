@@ -340,6 +340,8 @@ final class CursesTerminal: Screen {
             | (emphasis.contains(.underline) ? cn_underline : 0)
     }
 
+    func bell() { send("\u{7}") }
+
     private func send(_ text: String) {
         let bytes = Array(text.utf8)
         write(output, bytes, bytes.count)

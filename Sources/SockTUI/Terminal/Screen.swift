@@ -22,6 +22,8 @@ protocol Screen: AnyObject {
     func run(_ arguments: [String]) -> Int32?
     /// Reports the mouse, or not.
     func hearMouse(_ isOn: Bool)
+    /// Rings the bell.
+    func bell()
     /// Takes the terminal again after somebody else stopped and continued the process.
     func resume()
 }

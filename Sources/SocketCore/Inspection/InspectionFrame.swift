@@ -21,10 +21,14 @@ package enum InspectionFrame: Equatable, Sendable {
     case peers([InspectionPeer])
     /// What passed, for a viewer that records it.
     case passed([InspectionRecord])
+    /// What came of a request.
+    case answer(InspectionAnswer)
     /// What shall be told beyond the list.
     case watch(InspectionWatch)
     /// Something to be done to a connection.
     case command(SocketCommand)
+    /// Something that the program itself is asked to do, in its own words; `answer` follows.
+    case request(String)
     /// A kind that this version does not know; to be skipped.
     case unknown(UInt8)
 
@@ -45,8 +49,10 @@ package enum InspectionFrame: Equatable, Sendable {
         case reset = 8
         case peers = 9
         case passed = 10
+        case answer = 11
         case watch = 16
         case command = 17
+        case request = 18
     }
 
     private var content: (Kind, [UInt8])? {
@@ -61,6 +67,8 @@ package enum InspectionFrame: Equatable, Sendable {
         case .reset: (.reset, [])
         case .peers(let peers): (.peers, InspectionList(values: peers).encoded)
         case .passed(let records): (.passed, InspectionList(values: records).encoded)
+        case .answer(let answer): (.answer, answer.encoded)
+        case .request(let line): (.request, InspectionText(line).encoded)
         case .watch(let watch): (.watch, watch.encoded)
         case .command(let command): (.command, InspectionCommand(command).encoded)
         case .unknown: nil
@@ -98,6 +106,8 @@ package enum InspectionFrame: Equatable, Sendable {
         case .reset: return .reset
         case .peers: return .peers(try (WireReader.message(content) as InspectionList<InspectionPeer>).values)
         case .passed: return .passed(try (WireReader.message(content) as InspectionList<InspectionRecord>).values)
+        case .answer: return .answer(try WireReader.message(content))
+        case .request: return .request(try (WireReader.message(content) as InspectionText).text)
         case .watch: return .watch(try WireReader.message(content))
         case .command: return .command(try (WireReader.message(content) as InspectionCommand).command())
         }

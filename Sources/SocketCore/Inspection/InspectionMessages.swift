@@ -156,6 +156,22 @@ package struct InspectionWatch: WireMessage, Sendable {
     }
 }
 
+/// What came of something that the program was asked to do.
+package struct InspectionAnswer: WireMessage, Sendable, Equatable {
+    /// Lines for the user.
+    package var text = ""
+    /// Whether it was not done; the text says why.
+    package var isRefused = false
+
+    package init(_ text: String = "", isRefused: Bool = false) { (self.text, self.isRefused) = (text, isRefused) }
+    package static var blank: InspectionAnswer { InspectionAnswer() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &text)
+        try coder.field(2, &isRefused)
+    }
+}
+
 /// A sentence.
 struct InspectionText: WireMessage {
     var text = ""

@@ -72,7 +72,7 @@ package struct InspectionMirror: Sendable {
         case .reset:
             arrived.clear()
             isVoid = true
-        case .hello, .refusal, .notice, .peers, .passed, .watch, .command, .unknown: break
+        case .hello, .refusal, .notice, .peers, .passed, .answer, .watch, .command, .request, .unknown: break
         }
     }
 

@@ -44,6 +44,42 @@ extension SocketSnapshot: WireMessage {
         try coder.field(34, &webSocket)
         try coder.field(35, &relay)
         try coder.field(36, &host)
+        try coder.field(37, &fault)
+    }
+}
+
+extension FaultSnapshot: WireMessage {
+    package static var blank: FaultSnapshot { FaultSnapshot() }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &rules)
+        try coder.field(2, &delayedBytes)
+        try coder.field(3, &droppedBytes)
+        try coder.field(4, &isLimitedByBuffer)
+        try coder.field(5, &hold)
+    }
+}
+
+extension FaultSnapshot.Rule: WireMessage {
+    package static var blank: FaultSnapshot.Rule { .init(number: 0, effect: "", text: "") }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &number)
+        try coder.field(2, &effect)
+        try coder.field(3, &text)
+        try coder.field(4, &count)
+    }
+}
+
+extension FaultSnapshot.Hold: WireMessage {
+    package static var blank: FaultSnapshot.Hold { .init(breakpoint: 0, text: "", since: .zero) }
+
+    package mutating func fields<Coder: WireCoder>(_ coder: inout Coder) throws(WireError) {
+        try coder.field(1, &breakpoint)
+        try coder.field(2, &text)
+        try coder.field(3, &since)
+        try coder.field(4, &upstreamBytes)
+        try coder.field(5, &downstreamBytes)
     }
 }
 

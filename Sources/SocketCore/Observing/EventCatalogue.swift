@@ -194,6 +194,19 @@ extension SocketEvent.Kind {
         case .groupJoined: EventRow("group joined", sentence: labelled)
         case .groupLeft: EventRow("group left", sentence: labelled)
         case .disconnected: EventRow("disconnected", word: "disconnected", sentence: labelled)
+        case .faulted:
+            EventRow(
+                "fault", first: .rule("rule"), second: .offset("offset"),
+                detail: ["rule \(.first) at byte \(.positiveSecond)", "rule \(.first)"], sentence: labelled)
+        case .held:
+            EventRow(
+                "HELD", word: "held", .warning, first: .rule("breakpoint"), second: .size("held_bytes"),
+                detail: ["by breakpoint \(.first), \(.positiveSecond) wait here", "by breakpoint \(.first)"],
+                sentence: labelled)
+        case .released:
+            EventRow(
+                "released", first: .rule("breakpoint"), second: .milliseconds("held_s"),
+                detail: ["by breakpoint \(.first) after \(.second)"], sentence: labelled)
         case .closed: EventRow("closed", detail: ["\(.ending)"], sentence: labelled)
         }
     }

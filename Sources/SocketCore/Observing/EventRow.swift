@@ -77,6 +77,10 @@ package enum EventNumber: Sendable {
     case operation
     /// OpenSSL's verification code. The screen does not show it.
     case verifyCode
+    /// The number of a rule or of a breakpoint.
+    case rule(String)
+    /// A place in a stream, in bytes from its beginning; negative if there is none.
+    case offset(String)
     /// An index into these.
     case choice([EventChoice])
 }

@@ -114,6 +114,12 @@ public struct SocketEvent: Hashable, Sendable, Codable {
         case groupLeft
         /// A datagram socket is not connected any more.
         case disconnected
+        /// A fault took effect on purpose; first: the rule's number, second: the stream offset, or -1.
+        case faulted
+        /// A breakpoint holds the connection; first: its number, second: bytes that wait here.
+        case held
+        /// It holds the connection no more; first: its number, second: milliseconds that it did.
+        case released
         /// The session is over and its descriptor is closed; the reason is in the snapshot's `closed`.
         case closed
     }

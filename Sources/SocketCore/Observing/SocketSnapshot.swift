@@ -252,6 +252,12 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         _modify { yield &shared[0].webSocket }
     }
 
+    /// What faults and breakpoints do to it; `nil`: none concerns it.
+    public var fault: FaultSnapshot? {
+        get { shared[0].fault }
+        _modify { yield &shared[0].fault }
+    }
+
     /// What only a socket of another program has, which is looked at from outside; `nil`: a session of an engine.
     package var host: HostSnapshot? {
         get { shared[0].host }
@@ -326,6 +332,7 @@ public struct SocketSnapshot: Hashable, Sendable, Identifiable {
         package var kernel: KernelSnapshot?
         package var tls: TLSSnapshot?
         package var webSocket: WebSocketPicture?
+        package var fault: FaultSnapshot?
         package var host: HostSnapshot?
         package var ends: CapturedEnds?
 
@@ -359,6 +366,7 @@ extension SocketSnapshot: CustomReflectable {
 extension SocketSnapshot.Facts {
     fileprivate var isUneventful: Bool {
         guard phase == .connected, linked == nil, tls == nil, webSocket == nil, datagrams == nil, host == nil,
+            fault == nil,
             !isReadingPaused, !isHeldBack, !isWriteShut, !isAboveHighMark, prebuffered == 0,
             writing.current == nil, reading.pendingCount == 0, kernel?.receiveQueue ?? 0 == 0,
             activity.unreadSince == nil, activity.peerClosed == nil, activity.operationRate ?? 0 <= 1_000,

@@ -104,7 +104,7 @@ extension Connection {
             discardAvailable()
             return false
         }
-        guard machine.isOpen, !machine.hasEndOfStream else { return false }
+        guard machine.isOpen, !machine.hasEndOfStream, !isEndTaken else { return false }
         guard !isWireEncrypted else { return receiveRecords() }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
         for pass in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
@@ -132,12 +132,12 @@ extension Connection {
     /// One receive; false when there is nothing more to take now.
     private func receiveOnce(atMost wanted: Int) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
-        let direct = webSocket == nil ? machine.reading.wantedDirectly : 0
+        let direct = webSocket == nil && onPurpose.intake == nil ? machine.reading.wantedDirectly : 0
         guard direct == 0 else { return receiveDirectly(descriptor, direct) }
         if let tapes = engine.tapes { return receiveTaped(descriptor, tapes, atMost: wanted) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
         let result = engine.kernel.receive(descriptor, into: room, peek: false)
-        return took(result, of: room.count) { gather(lend(UnsafeRawBufferPointer(rebasing: room[..<$0]))) }
+        return took(result, of: room.count) { accept(UnsafeRawBufferPointer(rebasing: room[..<$0])) }
     }
 
     /// The same where somebody records, and keeps the memory of a long read.
@@ -145,7 +145,7 @@ extension Connection {
         let kernel = engine.kernel
         let (result, room) = tapes.receive(atMost: wanted) { kernel.receive(descriptor, into: $0, peek: false) }
         defer { tapes.endReceiving() }
-        return took(result, of: room) { tapeReceived($0, tapes) { gather(lend($0)) } }
+        return took(result, of: room) { tapeReceived($0, tapes) { accept($0) } }
     }
 
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
@@ -239,14 +239,14 @@ extension Connection {
         record(.peerClosed)
         tapeEnd(isLocal: false)
         knowsPeerClosed = true
-        machine.didReachEndOfStream()
+        acceptEnd()
     }
 
     /// Bytes, FIN or an error wait and no read is in hand. FIN without bytes before it is noticed all the same; for
     /// the rest, interest goes off, so that the kernel's buffer fills and the peer feels it.
     func noTaker() {
         // Reading continues as soon as the pending callbacks are made.
-        guard !waitsForDelivery, let descriptor = socket?.descriptor else { return }
+        guard !waitsForDelivery, !isEndTaken, let descriptor = socket?.descriptor else { return }
         if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
@@ -310,7 +310,7 @@ extension Connection {
     /// all at once.
     private func weigh(_ count: Int) {
         completedWeight += count + BackPressure.noticeWeight
-        guard completedWeight > BackPressure.limit, !waitsForDelivery else { return }
+        guard completedWeight > BackPressure.limit || onPurpose.meter != nil, !waitsForDelivery else { return }
         waitsForDelivery = true
         engine.outbox.append(.delivered(self))
     }

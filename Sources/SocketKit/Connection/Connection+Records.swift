@@ -85,7 +85,7 @@ extension Connection {
         guard let session = tls.session else { return }
         var bytes = bytes
         tls.hasMore = true
-        while machine.isOpen, !machine.hasEndOfStream {
+        while machine.isOpen, !machine.hasEndOfStream, !isEndTaken {
             let room = min(plaintextWanted, engine.plainScratch.count)
             let lent = UnsafeMutableRawBufferPointer(rebasing: engine.plainScratch[..<room])
             let (count, outcome) = session.decrypt(bytes, into: LentBytes(lent))
@@ -109,7 +109,7 @@ extension Connection {
         case .closed:
             tls.hasMore = false
             tapeEnd(isLocal: false, isPlain: true)
-            machine.didReachEndOfStream()
+            acceptEnd()
         case .failed(let failure):
             tls.hasMore = false
             failTLS(failure, failure.sentence)
@@ -120,7 +120,7 @@ extension Connection {
     private func take(_ bytes: UnsafeRawBufferPointer, _ tls: TLSLayer) {
         tls.plaintextReceived += UInt64(bytes.count)
         tape(bytes, isSent: false, isPlain: true)
-        gather(lend(bytes))
+        accept(bytes)
     }
 
     /// FIN from the kernel. What lies in the session still comes before it.
@@ -156,7 +156,7 @@ extension Connection {
             guard machine.isOpen, machine.upgrade.isSecure, machine.writing.wantsToSend else { return }
             let scratch = LentBytes(engine.plainScratch)
             var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
-            machine.writing.withUnsent(buffers: 16) {
+            machine.writing.withUnsent(buffers: onPurpose.gatherLimit) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
                 tape($0, encrypted.count, isSent: true, isPlain: true)
                 watch?.sent($0, encrypted.count, of: machine.writing, in: engine)

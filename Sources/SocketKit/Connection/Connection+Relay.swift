@@ -1,5 +1,23 @@
 import SocketCore
 
+/// What faults and breakpoints do to a connection, as its snapshots show it. Set on the engine's queue.
+package final class FaultMeter: Sendable {
+    private let shown: Lock<FaultSnapshot>
+
+    package init(_ snapshot: FaultSnapshot = FaultSnapshot()) { shown = Lock(snapshot) }
+
+    package var snapshot: FaultSnapshot { shown.withLock { $0 } }
+
+    /// Changes what is shown. Whether that is another thing than before.
+    @discardableResult
+    package func show(_ snapshot: FaultSnapshot) -> Bool {
+        shown.withLock { shown in
+            defer { shown = snapshot }
+            return shown != snapshot
+        }
+    }
+}
+
 /// What a relay asks of one of its two legs.
 enum LegCommand: Sendable {
     /// What this leg receives goes out by the other one.
@@ -16,6 +34,19 @@ enum LegCommand: Sendable {
     case headRewritten(was: Int, is: Int)
     /// The write of this name, which follows, is a user's and not the relay's.
     case injects(OperationID)
+    /// Rules or breakpoints concern this leg: what they do is shown, and each read is delivered before the next.
+    case faults(FaultMeter)
+    /// What the meter says has changed.
+    case remeasured
+    /// Something that a rule or a breakpoint did, for the events.
+    case faulted(SocketEvent.Kind, Int, Int)
+    /// Received bytes go there before any read gets them; `nil`: straight to the reads.
+    case intake(Intake?)
+    /// Bytes, or the end of the stream, that the intake gives back.
+    case deliver([UInt8])
+    case deliverEnd
+    /// Send each write with a system call of its own (true), or several together.
+    case sendsApart(Bool)
 }
 
 extension EngineState {
@@ -49,6 +80,17 @@ extension Connection {
             isHeadRewritten = true
             if sent > 0 { record(.headRewritten, came, sent) }
             noteChange()
+        case .faults(let meter):
+            onPurpose.meter = meter
+            noteChange()
+        case .remeasured: noteChange()
+        case .faulted(let kind, let first, let second):
+            record(kind, first, second)
+            noteChange()
+        case .intake(let intake): onPurpose.intake = intake
+        case .deliver(let bytes): deliver(bytes)
+        case .deliverEnd: deliverEnd()
+        case .sendsApart(let isApart): onPurpose.gatherLimit = isApart ? 1 : Self.gatherLimit
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }
         }

@@ -51,6 +51,7 @@ extension Connection {
         picture.flags = flags
         picture.linked = linked
         picture.relay = relayFacts
+        picture.fault = onPurpose.meter?.snapshot
         let listing = lists ? QueueSnapshot.listingLimit : 0
         picture.reading = machine.readingSnapshot(listing: listing)
         picture.writing = machine.writingSnapshot(listing: listing)
@@ -113,7 +114,8 @@ extension Connection {
 
     /// Whether that is all there is to show of it once it is over.
     var isPlain: Bool {
-        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && rates.present == nil
+        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && onPurpose.meter == nil
+            && rates.present == nil
             && machine.pendingWriteBytes == 0
     }
 

@@ -6,7 +6,7 @@ extension Connection {
     /// Sends at a time before other sockets get their share of the turn.
     private static let sendBudget = 16
     /// Writes that one system call may carry.
-    private static let gatherLimit = 16
+    static let gatherLimit = 16
 
     /// Queues a write; it is tried at the end of the turn, together with others of this turn.
     func queue(_ request: WriteRequest, as operation: OperationID) {
@@ -72,7 +72,7 @@ extension Connection {
         guard let descriptor = socket?.descriptor else { return }
         var offered = 0
         var result = IOResult.wouldBlock
-        machine.writing.withUnsent(buffers: Self.gatherLimit) { buffers in
+        machine.writing.withUnsent(buffers: onPurpose.gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
             if let watch, case .bytes(let count) = result {

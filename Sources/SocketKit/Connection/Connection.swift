@@ -71,6 +71,8 @@ final class Connection {
     @exclusivity(unchecked) var lost: UInt64 = 0
     /// Whether it is a leg whose server got the client's request with another head.
     @exclusivity(unchecked) var isHeadRewritten = false
+    /// What is done to it on purpose.
+    @exclusivity(unchecked) var onPurpose = OnPurpose()
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
@@ -290,7 +292,7 @@ final class Connection {
     private var wantedInterest: Interest? {
         guard !isHungUp else { return nil }
         var interest: Interest = []
-        if !machine.hasEndOfStream, tls?.hasWireEnded != true {
+        if !machine.hasEndOfStream, !isEndTaken, tls?.hasWireEnded != true {
             if !isReadInterestOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
         }
         if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }

@@ -82,6 +82,7 @@ extension DatagramSession {
         picture.peer = peer
         picture.connected = connected
         picture.parent = association?.listener
+        picture.fault = faults?.snapshot
         picture.descriptor = links.first?.socket.descriptor
         picture.flags = peer == nil ? [.socketStarted] : [.socketStarted, .connected]
         if links.contains(where: { !$0.isBlocked }) { picture.flags.insert(.socketCanAcceptBytes) }

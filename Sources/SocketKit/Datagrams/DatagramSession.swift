@@ -85,6 +85,8 @@ final class DatagramSession {
     /// Of a relay: the client that it serves and the session that the client sends to; or, of that one, how many.
     var association: (client: SocketAddress, listener: SocketID?)?
     var associations: AssociationCounts?
+    /// What rules do to an association; `nil`: none concerns it.
+    var faults: FaultMeter?
 
     var received: UInt64 = 0
     var sent: UInt64 = 0

@@ -8,7 +8,7 @@ import Synchronization
 final class InspectionServer: Sendable {
     let path: String
     let rights: InspectionRights
-    private let hello: InspectionHello
+    let hello: InspectionHello
     private let kernel: any Kernel
     private let listener: Int32
     private let bell: Int32
@@ -80,7 +80,7 @@ final class InspectionServer: Sendable {
         ring()
     }
 
-    private func ring() {
+    func ring() {
         var one: UInt64 = 1
         _ = write(bell, &one, MemoryLayout<UInt64>.size)
     }
@@ -143,7 +143,7 @@ final class InspectionServer: Sendable {
         engine?.post(.stopPublishing)
     }
 
-    private var engine: SocketEngine? { shared.withLock { $0.engine } }
+    var engine: SocketEngine? { shared.withLock { $0.engine } }
 
     private func wait(_ state: State, now: MonotonicTime) {
         let mayAccept = now >= state.accepts
@@ -292,6 +292,7 @@ final class InspectionServer: Sendable {
     private func serve(_ viewer: InspectionViewer, _ input: inout [UInt8], now: MonotonicTime) {
         viewer.flush()
         for sentence in viewer.account.takeRefusals() { viewer.send(InspectionFrame.notice(sentence).bytes) }
+        for answer in viewer.account.takeAnswers() { viewer.send(InspectionFrame.answer(answer).bytes) }
         do throws(WireError) {
             viewer.receive(by: &input)
             while let frame = try viewer.next() {
@@ -317,7 +318,8 @@ final class InspectionServer: Sendable {
             }
             viewer.greeted()
             viewer.send(InspectionFrame.hello(hello).bytes)
-        case .watch, .command, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice, .peers, .reset, .passed:
+        case .watch, .command, .request, .answer, .unknown, .refusal, .sockets, .tick, .events, .traffic, .notice,
+            .peers, .reset, .passed:
             guard viewer.isGreeted else {
                 refuse(viewer, "the viewer did not say who it is")
                 return false
@@ -327,21 +329,9 @@ final class InspectionServer: Sendable {
                 tap(viewer)
             }
             if case .command(let command) = frame { carryOut(command, for: viewer) }
+            if case .request(let line) = frame { carryOut(line, for: viewer) }
         }
         return true
-    }
-
-    private func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
-        guard rights >= .control else {
-            let sentence = "\(hello.program)[\(hello.process)] lets viewers \(rights.rawValue) only; nothing was done"
-            return viewer.send(InspectionFrame.notice(sentence).bytes)
-        }
-        let (account, cost) = (viewer.account, viewer.frameLength)
-        account.owe(cost)
-        engine?.post(
-            .viewer(command) { @Sendable [self] refusal in
-                if account.settle(cost, refusal) { ring() }
-            })
     }
 
     /// Begins to tell a viewer what passes, or ends it. The engine may be busy, and is not waited for.

@@ -7,6 +7,7 @@ final class ViewerAccount: Sendable {
         var owed = 0
         var refusals: [String] = []
         var unheard = 0
+        var answers: [InspectionAnswer] = []
     }
 
     private let state = Lock(State())
@@ -30,6 +31,22 @@ final class ViewerAccount: Sendable {
             guard let refusal else { return wasOverdrawn && state.owed <= Self.limit }
             if state.refusals.count < Self.refusalLimit { state.refusals.append(refusal) } else { state.unheard += 1 }
             return true
+        }
+    }
+
+    /// Notes what came of a request that was handed to the program.
+    func settle(_ cost: Int, _ answer: InspectionAnswer) {
+        state.withLock { state in
+            state.owed -= cost
+            state.answers.append(answer)
+        }
+    }
+
+    /// Takes out the answers that came.
+    func takeAnswers() -> [InspectionAnswer] {
+        state.withLock { state in
+            defer { state.answers = [] }
+            return state.answers
         }
     }
 

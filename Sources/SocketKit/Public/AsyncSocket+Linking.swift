@@ -28,6 +28,13 @@ extension AsyncSocket {
     /// act of a person, and does not undo one. No effect without a session.
     package func holdBack(_ hold: Bool) { command(.holdBack(hold)) }
 
+    /// The same as `holdBack(true)`, before anything else is read: within a callback of the engine's queue, what was
+    /// posted before may still have been followed by reads.
+    package func holdBackAtOnce() {
+        fact { $0?.isHeldByLink = true }
+        command(.holdBack(true))
+    }
+
     /// Whether the peer's FIN came without the close_notify of its TLS.
     package var wasCutOff: Bool {
         fact { connection in
@@ -42,6 +49,30 @@ extension AsyncSocket {
     /// Sends what the kernel takes at once of what is queued, drops the rest, and closes with RST. No effect without a
     /// session.
     package func resetAfterFlush() { command(.reset) }
+
+    /// Shows in snapshots what rules and breakpoints do to this connection, and delivers each read before the next one,
+    /// so that a rule can hold back the rest. No effect without a session.
+    package func showFaults(_ meter: FaultMeter) { command(.faults(meter)) }
+
+    /// Notes that what `showFaults` was given has changed.
+    package func noteFaults() { command(.remeasured) }
+
+    /// Records what a rule or a breakpoint did; see `SocketEvent.Kind.faulted`, `held` and `released`.
+    package func recordFault(_ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
+        command(.faulted(kind, first, second))
+    }
+
+    /// Lets an intake take what is received from now on, before any read does. No effect without a session.
+    package func setIntake(_ intake: Intake?) { command(.intake(intake)) }
+
+    /// Gives bytes to the reads that the intake took, as they are or others.
+    package func deliver(_ bytes: [UInt8]) { command(.deliver(bytes)) }
+
+    /// Ends the stream for the reads, which the intake was told of.
+    package func deliverEnd() { command(.deliverEnd) }
+
+    /// Sends each write by a system call of its own (true), or several together as usual.
+    package func sendApart(_ isApart: Bool) { command(.sendsApart(isApart)) }
 
     /// Sends a user's bytes as `send` does. On a leg of a relay they are marked in events and traffic.
     package func inject(_ request: WriteRequest) async throws(SocketError) {

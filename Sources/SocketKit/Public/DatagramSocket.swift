@@ -323,6 +323,16 @@ public final class DatagramSocket: Sendable {
         engine.enter { self.session(in: $0)?.association = (client, listener.session) }
     }
 
+    /// Shows in snapshots what rules do to the association.
+    package func showFaults(_ meter: FaultMeter) {
+        engine.enter { self.session(in: $0)?.faults = meter }
+    }
+
+    /// Records what a rule did; see `SocketEvent.Kind.faulted`.
+    package func recordFault(_ rule: Int, at number: Int) {
+        engine.enter { self.session(in: $0)?.record(.faulted, rule, number) }
+    }
+
     /// Shows how many associations the relay has whose clients send to this socket.
     package func show(_ counts: AssociationCounts) {
         engine.enter { self.session(in: $0)?.associations = counts }

@@ -24,6 +24,19 @@ public final class SocketEngine: Sendable {
     /// In a simulation, what other threads do between two steps of a move.
     private let interleave = Lock<(@Sendable () -> Void)?>(nil)
     private let inspections = Lock<[SocketInspection]>([])
+    private let handler = Lock<RequestHandler?>(nil)
+
+    /// Does what a line of a viewer asks for, and answers once, on any thread. It is called on the inspection's thread
+    /// and must not wait.
+    package typealias RequestHandler =
+        @Sendable (_ line: String, _ then: @escaping @Sendable (InspectionAnswer) -> Void)
+        -> Void
+
+    /// What carries out the requests of viewers that have the right to control; `nil`: nothing does.
+    package var requestHandler: RequestHandler? {
+        get { handler.withLock { $0 } }
+        set { handler.replace(with: newValue) { swap(&$0, &$1) } }
+    }
 
     /// Starts an engine. Traps when the process has no descriptors or threads left for one.
     public convenience init(_ configuration: EngineConfiguration = EngineConfiguration()) {

@@ -30,6 +30,8 @@ struct InspectionPageTests {
         "HostSnapshot.TCP": "HostTCP", "HostFinding": "Verdict", "HostNamespace": "Namespace",
         "InspectionRecord": "Record", "InspectionPeer": "OtherEnd", "PeerEnd": "End", "PeerEnd.Program": "Holder",
         "PeerEnd.Waiting": "Waiting",
+        "FaultSnapshot": "Fault", "FaultSnapshot.Rule": "Rule", "FaultSnapshot.Hold": "Hold",
+        "InspectionAnswer": "Answer",
     ]
 
     @Test("every field of every message is in the page, and nothing else")
@@ -38,7 +40,7 @@ struct InspectionPageTests {
         for root: any WireMessage.Type in [
             InspectionHello.self, InspectionTick.self, InspectionTraffic.self, InspectionWatch.self,
             InspectionCommand.self, InspectionRecord.self, SocketSnapshot.self, SocketEvent.self, WireVariant.self,
-            InspectionPeer.self,
+            InspectionPeer.self, InspectionAnswer.self,
         ] { messages.visit(root) }
         let written = Self.written()
         let identifiers = Self.identifiers()

@@ -42,7 +42,20 @@ struct DetailBuilder {
                 ], separator: "  ")
         }
         rows += wrapped(ConnectWords.steps(socket).map { safe($0) }, separator: ", ")
-        return rows
+        return rows + faults
+    }
+
+    /// What rules and breakpoints do to it.
+    private var faults: [Row] {
+        guard let fault = socket.fault else { return [] }
+        var words = fault.rules.map { safe("fault \($0.number) \($0.text) x\($0.count)", .warn) }
+        let notes = FaultWords.notes(fault)
+        if !notes.isEmpty { words.append(safe(notes, .warn)) }
+        if let hold = fault.hold {
+            words.append(safe("HELD \(FaultWords.held(hold, now: model.now))", .warn))
+            words.append(safe(FaultWords.waiting(hold), .warn))
+        }
+        return wrapped(words, separator: "   ")
     }
 
     /// The local address and the peer's, each whole.

@@ -3,7 +3,27 @@ import SocketCore
 /// The queues of both legs of a relayed connection, and what passes between them.
 extension QueueLines {
     func pairRows(_ pair: RelayPair) -> [Row] {
-        [leg(pair.client, "CLIENT"), leg(pair.server, "SERVER"), forwarding(pair)]
+        // Where there are three rows only, what is done on purpose comes first.
+        let faults = faultRows(pair.client)
+        let own = [leg(pair.client, "CLIENT"), leg(pair.server, "SERVER")]
+        return faults.isEmpty ? own + [forwarding(pair)] : own + faults + [forwarding(pair)]
+    }
+
+    /// `FAULT   1 latency 200ms x12   4.0K delayed` and `HELD    by breakpoint 1 (bytes 4711) for 3.2s`
+    func faultRows(_ socket: SocketSnapshot) -> [Row] {
+        guard let fault = socket.fault else { return [] }
+        var rows: [Row] = []
+        if let hold = fault.hold {
+            var line = label("HELD")
+            line.append(safe(FaultWords.held(hold, now: model.now), .warn))
+            rows.append(Row(left: line, right: safe(FaultWords.waiting(hold), .warn)))
+        }
+        if !fault.rules.isEmpty {
+            var line = label("FAULT")
+            line.append(safe(Shorten.clause(FaultWords.rules(fault), to: width - 1 - line.width), .warn))
+            rows.append(Row(left: line, right: safe(FaultWords.notes(fault), .warn)))
+        }
+        return rows
     }
 
     /// `CLIENT  queued 0 > sndq 0 > unread 0 in curl[77]`

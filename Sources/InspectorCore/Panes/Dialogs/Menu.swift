@@ -25,6 +25,15 @@ package struct Menu: Hashable, Sendable {
         /// Show the unread bytes of another user's program.
         case peek(SocketID)
         case stay
+        /// Release some of what a breakpoint holds.
+        case release(SocketID, BreakRelease)
+        /// Type how many bytes to release.
+        case typeRelease(SocketID)
+        case editHeld(SocketID)
+        case askReset(SocketID)
+        case resetHeld(SocketID)
+        /// Remove all breakpoints.
+        case breaksOff
         /// Show an optional column of the list, or leave it out; the menu stays open.
         case column(String)
     }

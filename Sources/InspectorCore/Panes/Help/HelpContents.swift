@@ -49,6 +49,10 @@ package struct HelpContents {
         add("commands after :, in scripts, and bound to keys", commands)
         add("marks", marks(model))
         add("filter", Self.filter.map { Entry(lead: "", text: $0) })
+        add(
+            "faults: [CONDITION...] [upstream|downstream] EFFECT",
+            Self.faults(.condition, .direction, .effect, .datagrams))
+        add("points of a breakpoint", Self.faults(.point))
         add("warnings", Lint.all.map { Entry(lead: $0.name, text: $0.meaning) })
         let wanted = help.filter.lowercased()
         guard !wanted.isEmpty else { return }
@@ -84,6 +88,10 @@ package struct HelpContents {
             + [Entry(lead: "TLS", text: "after tls:// addresses: \(TLSChoices.usage)")]
     }
 
+    private static func faults(_ parts: FaultWord.Part...) -> [Entry] {
+        FaultWord.all.filter { parts.contains($0.part) }.map { Entry(lead: $0.name, text: "\($0.usage): \($0.help)") }
+    }
+
     private func marks(_ model: Model) -> [Entry] {
         [
             "> client  < accepted  = listener  x closed  ASK waits for an answer (\(model.answerKey))",
@@ -102,5 +110,6 @@ package struct HelpContents {
         "tls:yes tls:no tls:handshaking tls:1.3 (or queued, asking, secure, failed)",
         "ws:yes ws:no ws:open ws:compressed ws:1006 (the code of a Close)",
         "ws:opening ws:closing ws:closed ws:refused",
+        "fault:any fault:latency (what a rule does to it)  held (by a breakpoint)",
     ]
 }

@@ -30,8 +30,9 @@ struct ListRow {
         let peer = Style(base, model.list.isSearched(socket, in: model.shared) ? [.bold, .underline] : [])
         if let pair, isLive {
             let words = PairWords(model: model, pair: pair, style: peer)
-            put(columns.pair, words.live(width: columns.pair.width))
+            put(columns.pair, words.live(width: columns.pair.width - narrow))
             put(columns.writing, queued(pair))
+            put(narrowPlace, queued(pair))
         } else if isLive, let words = PairWords(association: socket, model: model, style: peer) {
             put(columns.pair, words.ends(width: columns.pair.width))
             put(columns.writing, Line(socket.datagrams.map(DatagramWords.passed) ?? "", Style(.dim)))
@@ -84,6 +85,20 @@ struct ListRow {
         return safe(Shorten.fitting([program, String(program.prefix { $0 != "[" })], in: width), base)
     }
 
+    /// Columns for what a rule or breakpoint does where nothing else has room for it.
+    private var narrow: Int {
+        guard columns.writing == nil, let fault = pair?.client.fault else { return 0 }
+        return FaultWords.cell(fault, now: model.now, width: Self.narrowest).map { $0.count + 1 } ?? 0
+    }
+
+    /// They are at the end of the ends.
+    private var narrowPlace: ListColumns.Column? {
+        let end = columns.pair.x + columns.pair.width
+        return narrow > 0 ? ListColumns.Column(x: end - narrow + 1, width: narrow - 1) : nil
+    }
+
+    private static let narrowest = 11
+
     private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }
     private var isLive: Bool { pair?.isLive ?? socket.isLive }
     private var base: Role { isLive ? .plain : .closed }
@@ -118,6 +133,11 @@ struct ListRow {
 
     /// What the relay has still to forward, in each direction.
     private func queued(_ pair: RelayPair) -> Line {
+        if let words = FaultWords.cell(
+            pair.client.fault, now: model.now, width: columns.writing?.width ?? Self.narrowest)
+        {
+            return Line(words, Style(.warn, pair.client.fault?.hold == nil ? [] : [.bold]))
+        }
         let text = pair.queued(width: columns.writing?.width ?? 0)
         let isHeldBack = pair.client.isHeldBack || pair.server.isHeldBack
         return text.isEmpty ? Line("-", Style(.dim)) : Line(text, Style(isHeldBack ? .warn : .sent))

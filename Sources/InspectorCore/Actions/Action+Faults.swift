@@ -1,0 +1,31 @@
+import SocketCore
+
+extension Action {
+    /// Faults and breakpoints.
+    static let faults: [Action] = [
+        Action(
+            "fault",
+            takes: .arguments(
+                FaultCommand.faultUsage, "break connections on purpose",
+                words: ["add", "list", "off", "clear"] + FaultWord.names(.condition, .direction, .effect, .datagrams)
+                    + FaultProfile.builtIn.keys.sorted(),
+                FaultCommand.fault
+            ) { _, command in [.fault(command)] }),
+        Action(
+            "break", .change { $0.openBreak() },
+            takes: .arguments(
+                FaultCommand.breakUsage, "hold connections at a point",
+                words: ["on", "list", "off", "clear", "upstream", "downstream"] + FaultWord.names(.point),
+                FaultCommand.breakpoint
+            ) { _, command in [.fault(command)] },
+            .key(
+                ["B"], in: KeyContext.connections, "set a breakpoint; on a held connection: release it",
+                hint: { $0.selected?.fault?.hold != nil ? "release" : nil })),
+        Action(
+            "release",
+            takes: .arguments(
+                FaultCommand.releaseUsage, "let held bytes pass",
+                words: ["all", "read", "drop", "reset", "edit", "upstream", "downstream"], FaultCommand.release
+            ) { $0.release($1) }),
+    ]
+}

@@ -1,0 +1,137 @@
+import SocketCore
+
+/// What is asked of faults and breakpoints: after `:`, in a script, and by `socktui ctl`.
+package enum FaultCommand: Hashable, Sendable {
+    /// Rules, or a profile's name, as they were typed.
+    case add(String)
+    case list
+    case off(Int)
+    case clear
+    case addBreak(String)
+    case breakOff(Int)
+    case clearBreaks
+    /// Of a connection, or of the one that has been held longest; and in one direction, or in both.
+    case release(BreakRelease, SocketID?, FaultDirection?)
+    case reset(SocketID?)
+
+    /// The words after `fault`, `break` and `release`, for help and completion.
+    package static let faultUsage = "add RULE|list|off N|clear"
+    package static let breakUsage = "[FILTER] [upstream|downstream] on POINT|list|off N|clear"
+    package static let releaseUsage = "[all|read|BYTES|drop|reset|edit BYTES] [upstream|downstream] [#ID]"
+
+    static func fault(_ arguments: Instruction.Arguments) throws(Instruction.Failure) -> FaultCommand {
+        let (word, rest) = arguments.split
+        switch word {
+        case "add":
+            if !FaultProfile.isName(rest) {
+                try check(rest) { (text) throws(FaultProblem) in _ = try FaultRule.parse(text) }
+            }
+            guard !rest.isEmpty else {
+                throw Instruction.Failure("add", "needs a rule, as in add downstream latency 200ms")
+            }
+            return .add(rest)
+        case "list" where rest.isEmpty: return .list
+        case "clear" where rest.isEmpty: return .clear
+        case "off": return .off(try number(rest, "fault off 2"))
+        default: throw arguments.unknown(word, ["add RULE", "list", "off N", "clear"])
+        }
+    }
+
+    static func breakpoint(_ arguments: Instruction.Arguments) throws(Instruction.Failure) -> FaultCommand {
+        let (word, rest) = arguments.split
+        switch word {
+        case "list" where rest.isEmpty: return .list
+        case "clear" where rest.isEmpty: return .clearBreaks
+        case "off": return .breakOff(try number(rest, "break off 1"))
+        default:
+            try check(arguments.whole) { (text) throws(FaultProblem) in
+                let breakpoint = try Breakpoint.parse(text)
+                if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
+                    throw FaultProblem(word: breakpoint.filter, column: 1, message: failure.message)
+                }
+            }
+            return .addBreak(arguments.whole)
+        }
+    }
+
+    static func release(_ arguments: Instruction.Arguments) throws(Instruction.Failure) -> FaultCommand {
+        var arguments = arguments
+        var (release, socket, direction) = (BreakRelease?.none, SocketID?.none, FaultDirection?.none)
+        var resets = false
+        while let word = arguments.next() {
+            if word.hasPrefix("#") {
+                guard let number = UInt64(word.dropFirst()) else {
+                    throw Instruction.Failure(word, "is not a connection; write #7")
+                }
+                socket = SocketID(number)
+            } else if let way = FaultDirection(rawValue: word) {
+                direction = way
+            } else if release == nil, !resets {
+                if word == "reset" { resets = true } else { release = try what(word, &arguments) }
+            } else {
+                throw arguments.unknown(word, ["one of all, read, BYTES, drop, reset, edit BYTES"])
+            }
+        }
+        return resets ? .reset(socket) : .release(release ?? .all, socket, direction)
+    }
+
+    private static func what(
+        _ word: String, _ arguments: inout Instruction.Arguments
+    ) throws(Instruction.Failure) -> BreakRelease {
+        switch word {
+        case "all": return .all
+        case "read": return .read
+        case "drop": return .drop
+        case "edit":
+            return .edit(try Instruction.escaped(try arguments.next(after: word, "the bytes to send instead"), word))
+        default:
+            guard word.first?.isNumber == true, let count = SizeText.parse(word), count > 0 else {
+                throw arguments.unknown(word, ["all", "read", "a number of bytes", "drop", "reset", "edit BYTES"])
+            }
+            return .bytes(count)
+        }
+    }
+
+    private static func number(_ text: String, _ example: String) throws(Instruction.Failure) -> Int {
+        guard let number = Int(text.drop { $0 == "#" }), number > 0 else {
+            throw Instruction.Failure(
+                text.isEmpty ? "off" : text, "needs the number of one in the list, as in \(example)")
+        }
+        return number
+    }
+
+    private static func check(
+        _ text: String, _ read: (String) throws(FaultProblem) -> Void
+    ) throws(Instruction.Failure) {
+        do throws(FaultProblem) { try read(text) } catch {
+            if error.word.isEmpty { throw Instruction.Failure("column \(error.column)", error.message) }
+            throw Instruction.Failure(error.word, "\(error.message) (column \(error.column))")
+        }
+    }
+}
+
+extension FaultCommand {
+    /// Reads a line of the control socket: `fault add ...`, `break on ...`, `release 10`.
+    package static func parse(_ line: String) -> Result<FaultCommand, Instruction.Failure> {
+        let verb = String(line.prefix { $0 != " " })
+        let arguments = Instruction.Arguments(verb: verb, text: String(line.dropFirst(verb.count).drop { $0 == " " }))
+        do throws(Instruction.Failure) {
+            switch verb {
+            case "fault": return .success(try fault(arguments))
+            case "break": return .success(try breakpoint(arguments))
+            case "release": return .success(try release(arguments))
+            default: throw Instruction.Failure(verb, "write fault, break or release")
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Instruction.Arguments {
+    /// The first word, and what follows it as it was typed.
+    fileprivate var split: (word: String, rest: String) {
+        let word = String(whole.prefix { $0 != " " })
+        return (word, String(whole.dropFirst(word.count).drop { $0 == " " }))
+    }
+}

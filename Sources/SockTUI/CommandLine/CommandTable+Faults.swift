@@ -1,0 +1,69 @@
+import InspectorCore
+import SocketCore
+
+/// What breaks connections on purpose.
+extension CommandTable {
+    static let controlCommand = Printer(
+        name: "ctl", operands: "NAME COMMAND...", help: "change faults of a socktui with --control"
+    ) { (words, _) throws(UsageError) in
+        guard let program = words.first else {
+            throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
+        }
+        let line = words.dropFirst().joined(separator: " ")
+        guard !line.isEmpty else { throw UsageError(program, "write what to do: fault, break or release") }
+        if case .failure(let failure) = FaultCommand.parse(line) { throw UsageError(sentence: failure.message) }
+        return .control(program: program, line: line)
+    }
+
+    /// The words of rules and the points of breakpoints, for the help.
+    static let faultWords = FaultWord.all.map { word in
+        ("  " + word.usage, (word.part == .point ? "POINT: " : "") + word.help)
+    }
+
+    /// The commands whose connections can be broken.
+    static let breakable: Set = ["connect", "listen", "relay", "run"]
+
+    static let faultOptions: [Option] = [
+        Option(
+            name: "--fault", value: "RULE", commands: breakable,
+            help: "break it: 'after 1K slice 7', or slow"
+        ) {
+            (text, request) throws(UsageError) in
+            if !FaultProfile.isName(text) {
+                do throws(FaultProblem) { _ = try FaultRule.parse(text) } catch {
+                    throw UsageError("--fault", "\(error)")
+                }
+            }
+            request.invocation.faults.rules.append(text)
+        },
+        Option(name: "--seed", value: "N", commands: breakable, help: "what --fault draws by chance") {
+            (text, request) throws(UsageError) in
+            guard let seed = UInt64(text) else { throw UsageError("--seed", "\(text) is not a number from 0 on") }
+            request.invocation.faults.seed = seed
+        },
+        Option(
+            name: "--delay-buffer", value: "SIZE", commands: breakable, help: "how much latency may hold; 4M by default"
+        ) {
+            (text, request) throws(UsageError) in
+            let size = try size(text, "--delay-buffer")
+            guard (1_024...1 << 30).contains(size) else {
+                throw UsageError("--delay-buffer", "\(text) is not a size from 1K to 1G")
+            }
+            request.invocation.faults.delayBuffer = size
+        },
+        Option(
+            name: "--break", value: "POINT", commands: breakable, help: "hold connections: 'upstream on bytes 4711'"
+        ) {
+            (text, request) throws(UsageError) in
+            do throws(FaultProblem) { _ = try Breakpoint.parse(text) } catch { throw UsageError("--break", "\(error)") }
+            request.invocation.faults.breaks.append(text)
+        },
+        Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release what is held after so long") {
+            (text, request) throws(UsageError) in
+            request.invocation.faults.holdLimit = try duration(text, "--hold-limit")
+        },
+        Option(name: "--control", help: "let socktui ctl, run by you, change faults and sockets") {
+            (_, request) throws(UsageError) in request.invocation.isControlled = true
+        },
+    ]
+}

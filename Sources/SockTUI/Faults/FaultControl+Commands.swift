@@ -1,0 +1,52 @@
+import InspectorCore
+import SocketKit
+
+/// What came of a command.
+struct FaultAnswer: Equatable, Sendable {
+    var lines: [String]
+    var isRefusal = false
+
+    /// In one line, for the screen.
+    var line: String { lines.joined(separator: "; ") }
+}
+
+extension FaultControl {
+    /// Carries out a command. The answer comes at once, or on the engine's queue.
+    func perform(_ command: FaultCommand, then: @escaping @Sendable (FaultAnswer) -> Void) {
+        switch command {
+        case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text) })
+        case .addBreak(let text): then(Self.answer { () throws(FaultProblem) in try addBreak(text) })
+        case .list: then(FaultAnswer(lines: listing.lines))
+        case .off(let number): then(Self.answer(remove(number), "fault \(number) is off"))
+        case .breakOff(let number): then(Self.answer(removeBreak(number), "breakpoint \(number) is off"))
+        case .clear: then(FaultAnswer(lines: ["\(Format.count(clear(), "fault")) removed"]))
+        case .clearBreaks: then(FaultAnswer(lines: ["\(Format.count(clearBreaks(), "breakpoint")) removed"]))
+        case .release(let what, let session, let direction):
+            release(what, of: session, direction) { then(Self.answer($0, "released")) }
+        case .reset(let session): reset(session) { then(Self.answer($0, "reset")) }
+        }
+    }
+
+    private static func answer(_ refusal: String?, _ done: String) -> FaultAnswer {
+        FaultAnswer(lines: [refusal ?? done], isRefusal: refusal != nil)
+    }
+
+    private static func answer(_ body: () throws(FaultProblem) -> String) -> FaultAnswer {
+        do throws(FaultProblem) {
+            return FaultAnswer(lines: [try body()])
+        } catch {
+            return FaultAnswer(lines: ["\(error)"], isRefusal: true)
+        }
+    }
+
+    /// Adds what the command line asks for; why it cannot, or `nil`.
+    func begin(with options: FaultOptions) -> String? {
+        do throws(FaultProblem) {
+            for rule in options.rules { _ = try add(rule) }
+            for point in options.breaks { _ = try addBreak(point) }
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}

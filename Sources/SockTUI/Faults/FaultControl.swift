@@ -1,0 +1,322 @@
+import InspectorCore
+import SocketKit
+
+/// What changed of a run's rules and breakpoints.
+enum FaultChange: Sendable {
+    case added([NumberedFault])
+    case removed(Int)
+    case broke(NumberedBreak)
+    case breakRemoved(Int)
+}
+
+/// Connections that rules and breakpoints can concern: those of a relay, or our own.
+protocol FaultTarget: AnyObject, Sendable {
+    /// Rules or breakpoints have come or gone. Called on the engine's queue, as is `held`.
+    func change(_ change: FaultChange)
+    /// Those that a breakpoint holds.
+    var held: [any FaultedConnection] { get }
+    func onQueue(_ body: @escaping @Sendable () -> Void)
+}
+
+/// One of them.
+protocol FaultedConnection: AnyObject, Sendable {
+    var faulted: FaultedPair? { get }
+    func has(_ session: SocketID) -> Bool
+    func resetBoth()
+}
+
+/// The rules and breakpoints of this run, and the relays that they concern. Any thread may call it; what changes is
+/// carried out on the engine's queue.
+final class FaultControl: Sendable {
+    private struct State {
+        var book: FaultBook
+        var breaks: [NumberedBreak] = []
+        var lastBreak = 0
+        var holdLimit: Duration?
+        var profiles: [String: [String]]
+        var targets: [Target] = []
+    }
+
+    private struct Target {
+        weak var target: (any FaultTarget)?
+    }
+
+    private let state: Lock<State>
+
+    /// The most breakpoints at once.
+    private static let breakLimit = 64
+
+    init(_ options: FaultOptions = FaultOptions()) {
+        var book = FaultBook(seed: options.seed ?? UInt64.random(in: 0..<1 << 32))
+        book.delayBuffer = options.delayBuffer
+        var state = State(book: book, profiles: options.profiles)
+        state.holdLimit = options.holdLimit
+        self.state = Lock(state)
+    }
+
+    convenience init(_ options: FaultOptions, _ configuration: Configuration) {
+        var options = options
+        options.profiles = configuration.faults
+        self.init(options)
+    }
+
+    /// Which seed is used, where there are rules; `nil`: none, so nothing is drawn.
+    var seedNote: String? {
+        let listing = listing
+        return listing.rules.isEmpty
+            ? nil : "\(Format.count(listing.rules.count, "fault")), seed \(listing.seed); :fault list lists them"
+    }
+
+    func add(_ target: any FaultTarget) {
+        state.withLock { state in
+            state.targets.removeAll { $0.target == nil }
+            state.targets.append(Target(target: target))
+        }
+    }
+
+    private var targets: [any FaultTarget] { state.withLock { $0.targets.compactMap(\.target) } }
+
+    private func tell(_ change: FaultChange) {
+        for target in targets { target.onQueue { target.change(change) } }
+    }
+
+    // MARK: Rules
+
+    /// Adds a rule, or those of a profile.
+    /// - Returns: a sentence that lists them.
+    func add(_ text: String) throws(FaultProblem) -> String {
+        var rules: [FaultRule] = []
+        for text in try texts(text) { rules.append(try FaultRule.parse(text)) }
+        let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
+        guard let added else {
+            throw FaultProblem(
+                word: text, column: 1, message: "there are \(FaultBook.limit) rules already, the most of one run")
+        }
+        tell(.added(added))
+        return added.map { "fault \($0.number): \($0.rule)" }.joined(separator: "; ") + " (seed \(seed))"
+    }
+
+    /// The rules of a profile if it is the name of one, else the text itself.
+    private func texts(_ text: String) throws(FaultProblem) -> [String] {
+        let name = text.trimmingBlanks
+        let profiles = state.withLock { $0.profiles }
+        if let rules = profiles[name] { return rules }
+        do throws(FaultProblem) {
+            _ = try FaultRule.parse(text)
+            return [text]
+        } catch {
+            guard !name.isEmpty, !name.contains(" "), error.column == 1 else { throw error }
+            let names = profiles.keys.sorted().joined(separator: ", ")
+            throw FaultProblem(word: error.word, column: 1, message: error.message + "; profiles are \(names)")
+        }
+    }
+
+    /// Removes a rule; a sentence if there is none of that number.
+    func remove(_ number: Int) -> String? {
+        guard state.withLock({ $0.book.remove(number) }) else { return "there is no fault \(number)" }
+        tell(.removed(number))
+        return nil
+    }
+
+    /// Removes all rules. Returns how many there were.
+    func clear() -> Int {
+        let numbers = state.withLock { state in
+            defer { state.book.clear() }
+            return state.book.rules.map(\.number)
+        }
+        for number in numbers { tell(.removed(number)) }
+        return numbers.count
+    }
+
+    var listing: FaultListing {
+        state.withLock { state in
+            FaultListing(
+                seed: state.book.seed, rules: state.book.rules.map { ($0.number, "\($0.rule)") },
+                breakpoints: state.breaks.map { ($0.number, "\($0.breakpoint)") })
+        }
+    }
+
+    // MARK: Breakpoints
+
+    func addBreak(_ text: String) throws(FaultProblem) -> String {
+        let breakpoint = try Breakpoint.parse(text)
+        if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
+            throw FaultProblem(word: breakpoint.filter, column: 1, message: failure.message)
+        }
+        let added = state.withLock { state -> NumberedBreak? in
+            guard state.breaks.count < Self.breakLimit else { return nil }
+            state.lastBreak += 1
+            state.breaks.append(NumberedBreak(state.lastBreak, breakpoint))
+            return state.breaks.last
+        }
+        guard let added else {
+            throw FaultProblem(word: text, column: 1, message: "there are \(Self.breakLimit) breakpoints already")
+        }
+        tell(.broke(added))
+        return "breakpoint \(added.number): \(added.breakpoint)"
+    }
+
+    /// Removes a breakpoint, and releases what it holds; a sentence if there is none of that number.
+    func removeBreak(_ number: Int) -> String? {
+        let isThere = state.withLock { state in
+            defer { state.breaks.removeAll { $0.number == number } }
+            return state.breaks.contains { $0.number == number }
+        }
+        guard isThere else { return "there is no breakpoint \(number)" }
+        tell(.breakRemoved(number))
+        return nil
+    }
+
+    /// Removes all breakpoints, and releases what they hold. Returns how many there were.
+    func clearBreaks() -> Int {
+        let numbers = state.withLock { state in
+            defer { state.breaks = [] }
+            return state.breaks.map(\.number)
+        }
+        for number in numbers { tell(.breakRemoved(number)) }
+        return numbers.count
+    }
+
+    /// Releases what is held of one connection, or of the one that has been held longest.
+    /// - Parameter then: why nothing was released, or `nil`. On the engine's queue.
+    func release(
+        _ release: BreakRelease, of session: SocketID?, _ direction: FaultDirection? = nil,
+        then: @escaping @Sendable (String?) -> Void
+    ) {
+        let targets = targets
+        guard let first = targets.first else { return then("nothing is held") }
+        first.onQueue {
+            let held = Self.held(targets)
+            let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
+            guard let pair, let faulted = pair.faulted else {
+                return then(session.map { "\($0) is not held" } ?? "nothing is held")
+            }
+            faulted.release(release, direction)
+            then(nil)
+        }
+    }
+
+    /// What is held, and the one that has been for the longest time first. On the engine's queue.
+    private static func held(_ targets: [any FaultTarget]) -> [any FaultedConnection] {
+        func since(_ connection: any FaultedConnection) -> MonotonicTime { connection.faulted?.heldSince ?? .zero }
+        return targets.flatMap(\.held).sorted { since($0) < since($1) }
+    }
+
+    /// The bytes that are held of a connection, to be edited. On the engine's queue.
+    func heldBytes(of session: SocketID, _ most: Int, then: @escaping @Sendable ([UInt8]) -> Void) {
+        let targets = targets
+        guard let first = targets.first else { return then([]) }
+        first.onQueue {
+            let pair = targets.flatMap(\.held).first { $0.has(session) }
+            then(pair?.faulted?.heldBytes(most) ?? [])
+        }
+    }
+
+    /// How many connections are held. On the engine's queue.
+    func heldCount(then: @escaping @Sendable (Int) -> Void) {
+        let targets = targets
+        guard let first = targets.first else { return then(0) }
+        first.onQueue { then(targets.reduce(0) { $0 + $1.held.count }) }
+    }
+
+    /// Ends a held connection with RST on both sides; a sentence if it is not held.
+    func reset(_ session: SocketID?, then: @escaping @Sendable (String?) -> Void) {
+        let targets = targets
+        guard let first = targets.first else { return then("nothing is held") }
+        first.onQueue {
+            let held = Self.held(targets)
+            let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
+            guard let pair else { return then("nothing is held") }
+            pair.resetBoth()
+            then(nil)
+        }
+    }
+
+    // MARK: For a connection
+
+    var rules: [NumberedFault] { state.withLock { $0.book.rules } }
+    var seed: UInt64 { state.withLock { $0.book.seed } }
+    var delayBuffer: Int { state.withLock { $0.book.delayBuffer } }
+
+    /// What concerns the nth connection of a listener; `nil`: nothing.
+    func faults(of connection: UInt64, _ socket: SocketSnapshot, began: MonotonicTime) -> RelayFaults? {
+        let (book, breaks, holdLimit) = state.withLock { ($0.book, $0.breaks, $0.holdLimit) }
+        guard !book.rules.isEmpty || !breaks.isEmpty else { return nil }
+        let rules = book.rules(of: connection, peer: socket.peer?.ip).filter { $0.rule.effect.concernsStreams }
+        let points = breaks.filter { Self.concerns($0, socket) }
+        guard !rules.isEmpty || !points.isEmpty else { return nil }
+        var faults = empty(connection, began, book, holdLimit)
+        for rule in rules { faults.add(rule) }
+        for point in points { faults.add(point) }
+        return faults
+    }
+
+    /// A connection that nothing concerned so far.
+    func noFaults(of connection: UInt64, began: MonotonicTime) -> RelayFaults {
+        let (book, holdLimit) = state.withLock { ($0.book, $0.holdLimit) }
+        return empty(connection, began, book, holdLimit)
+    }
+
+    private func empty(
+        _ connection: UInt64, _ began: MonotonicTime, _ book: FaultBook, _ holdLimit: Duration?
+    ) -> RelayFaults {
+        RelayFaults(
+            seed: book.seed, connection: connection, began: began, delayBuffer: book.delayBuffer,
+            holdLimit: holdLimit)
+    }
+
+    static func concerns(_ breakpoint: NumberedBreak, _ socket: SocketSnapshot) -> Bool {
+        guard !breakpoint.breakpoint.filter.isEmpty,
+            case .success(let filter) = Filter.parse(breakpoint.breakpoint.filter)
+        else { return true }
+        return !filter.matching([socket], socket.opened, Findings(LintSettings())).isEmpty
+    }
+
+    /// Whether a rule chooses the nth connection.
+    func applies(_ rule: NumberedFault, to connection: UInt64, _ peer: IPAddress?) -> Bool {
+        state.withLock { $0.book }.applies(rule, to: connection, peer)
+    }
+
+    /// The rule by which the nth connection of a listener is refused, if any.
+    func refusal(of connection: UInt64, _ peer: IPAddress?) -> NumberedFault? {
+        let book = state.withLock { $0.book }
+        guard !book.rules.isEmpty else { return nil }
+        return book.rules(of: connection, peer: peer).first { $0.rule.effect == .refuse }
+    }
+
+    /// How long after the beginning listeners accept nothing more; `nil`: they accept.
+    var acceptRules: [NumberedFault] {
+        state.withLock { $0.book.rules.filter { $0.rule.effect == .noAccept } }
+    }
+}
+
+/// What there is of rules and breakpoints.
+struct FaultListing: Sendable {
+    var seed: UInt64
+    var rules: [(number: Int, text: String)]
+    var breakpoints: [(number: Int, text: String)]
+
+    /// A line for each, for the control socket.
+    var lines: [String] {
+        ["seed \(seed)"] + rules.map { "fault \($0.number): \($0.text)" }
+            + breakpoints.map { "breakpoint \($0.number): \($0.text)" }
+    }
+}
+
+/// What the command line and the configuration say of faults.
+struct FaultOptions: Equatable, Sendable {
+    /// Rules, or names of profiles, in their order.
+    var rules: [String] = []
+    var breaks: [String] = []
+    /// `nil`: one is drawn, and shown.
+    var seed: UInt64?
+    var delayBuffer = FaultBook.delayBuffer
+    var holdLimit: Duration?
+    var profiles = FaultProfile.builtIn
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

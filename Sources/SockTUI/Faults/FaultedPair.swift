@@ -1,0 +1,264 @@
+import Dispatch
+import InspectorCore
+import SocketKit
+
+/// What the rules and breakpoints of a connection are carried out on: the two legs of a relayed one, or a connection of our
+/// own and the program, which stands for the other leg. Called on the engine's queue.
+protocol FaultCarrier: AnyObject, Sendable {
+    /// Sends bytes to the peer of a leg. `isFirstApart`: from now on with a system call for each.
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool)
+    /// Takes nothing more from a leg, or goes on.
+    func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool)
+    /// All that a leg said has been handed over.
+    func ended(_ leg: RelayMachine.Leg, isCut: Bool)
+    /// Goes on with the end of a leg, which had to wait.
+    func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss)
+    func resetBoth()
+    /// Goes on with a connection that was held when it was accepted.
+    func connectOn()
+    func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int)
+    /// What the meter shows has changed.
+    func noteFaults()
+}
+
+/// The rules and breakpoints that concern one connection, carried out. All of it runs on the engine's queue; nothing here
+/// waits.
+final class FaultedPair: Sendable {
+    private struct State {
+        var faults: RelayFaults
+        /// Legs from which nothing is taken, for the other leg's sake and for a rule's.
+        var relayHolds: Set<RelayMachine.Leg> = []
+        var faultHolds: Set<RelayMachine.Leg> = []
+        /// Legs whose FIN came without the close_notify of their TLS.
+        var cut: Set<RelayMachine.Leg> = []
+        /// Legs whose FIN came.
+        var ended: Set<RelayMachine.Leg> = []
+        /// Legs that are over while bytes of theirs still wait here.
+        var kept: [RelayMachine.Leg: RelayMachine.Loss] = [:]
+        /// Legs whose writes go out one by one.
+        var apart: Set<RelayMachine.Leg> = []
+        var wakes: MonotonicTime?
+        var heldBy: (breakpoint: Int, since: MonotonicTime)?
+    }
+
+    private let reference: Lock<Reference>
+    private struct Reference { weak var carrier: (any FaultCarrier)? }
+    private let state: Lock<State>
+    private let timer = Lock<FaultTimer?>(nil)
+    private let queue: DispatchQueue
+    let meter = FaultMeter()
+    private let clock = SystemClock()
+
+    init(_ faults: RelayFaults, of carrier: any FaultCarrier, on queue: DispatchQueue) {
+        reference = Lock(Reference(carrier: carrier))
+        state = Lock(State(faults: faults))
+        self.queue = queue
+    }
+
+    private var carrier: (any FaultCarrier)? { reference.withLock { $0.carrier } }
+
+    var heldSince: MonotonicTime? { state.withLock { $0.faults.heldSince } }
+    var isHeld: Bool { state.withLock { $0.faults.isHeld } }
+    var isIdle: Bool { state.withLock { $0.faults.isIdle } }
+
+    func heldBytes(_ most: Int) -> [UInt8] { state.withLock { $0.faults.heldBytes(nil, most) } }
+
+    // MARK: What happens
+
+    private func change(_ change: (inout RelayFaults, MonotonicTime) -> [RelayFaults.Action]) {
+        let now = clock.now
+        perform(state.withLock { change(&$0.faults, now) }, now)
+    }
+
+    func start() { change { $0.start($1) } }
+    /// `isAccepted`: it was accepted in the same instant, as a breakpoint may say.
+    func connected(isAccepted: Bool = false) { change { $0.connected($1, isAccepted: isAccepted) } }
+    /// Lets nothing pass before `connected`.
+    func awaitConnect() { change { $0.awaitConnect($1) } }
+    /// An operation has timed out on a connection of our own.
+    func timedOut() { change { $0.timedOut($1) } }
+    /// Bytes that are not delivered yet.
+    var pendingBytes: Int { state.withLock { $0.faults.pendingBytes } }
+    func receive(_ bytes: [UInt8], from leg: RelayMachine.Leg) { change { $0.receive(bytes, from: leg, $1) } }
+    func becameWritable(_ leg: RelayMachine.Leg, _ isWritable: Bool) {
+        change { $0.becameWritable(leg, isWritable, $1) }
+    }
+
+    func end(_ leg: RelayMachine.Leg, isCut: Bool) {
+        state.withLock { state in
+            state.ended.insert(leg)
+            if isCut { state.cut.insert(leg) }
+        }
+        change { $0.end(leg, $1) }
+    }
+
+    func add(_ rules: [NumberedFault]) {
+        change { faults, now in
+            for rule in rules { faults.add(rule) }
+            return faults.start(now)
+        }
+    }
+
+    func add(_ breakpoint: NumberedBreak) {
+        change { faults, now in
+            faults.add(breakpoint)
+            return faults.start(now)
+        }
+    }
+
+    func remove(rule number: Int) {
+        change { faults, now in
+            faults.remove(rule: number)
+            return faults.start(now)
+        }
+    }
+
+    func remove(breakpoint number: Int) { change { $0.remove(breakpoint: number, $1) } }
+
+    func release(_ release: BreakRelease, _ direction: FaultDirection?) {
+        change { $0.release(release, direction, $1) }
+    }
+
+    /// Whether a breakpoint holds the connection before anything is done with it.
+    func holdsAccept() -> Bool { keep { $0.holdAccept($1) } }
+
+    private func keep(_ body: (inout RelayFaults, MonotonicTime) -> [RelayFaults.Action]?) -> Bool {
+        let now = clock.now
+        guard let actions = state.withLock({ body(&$0.faults, now) }) else { return false }
+        perform(actions, now)
+        return true
+    }
+
+    private func wake() {
+        state.withLock { $0.wakes = nil }
+        change { $0.wake($1) }
+    }
+
+    /// Whether the end of a leg comes later: after bytes of it that are not delivered yet, or when a breakpoint lets it pass.
+    /// A leg that had ended in the other direction is over with its FIN, which is not told then.
+    func keeps(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) -> Bool {
+        switch loss {
+        case .finished where state.withLock({ $0.faults.passes(from: leg) }):
+            let isTold = state.withLock { state in
+                state.kept[leg] = loss
+                return state.ended.contains(leg)
+            }
+            if !isTold { end(leg, isCut: false) }
+            return true
+        case .reset where keep({ $0.holdLoss(of: leg, $1) }):
+            state.withLock { $0.kept[leg] = loss }
+            return true
+        case .finished, .reset, .closed, .cut: return false
+        }
+    }
+
+    /// The relay takes nothing more from a leg for the other one's sake, or takes it again.
+    func relayHolds(_ leg: RelayMachine.Leg, _ holds: Bool) {
+        hold(leg) { if holds { $0.relayHolds.insert(leg) } else { $0.relayHolds.remove(leg) } }
+    }
+
+    private func hold(_ leg: RelayMachine.Leg, _ change: (inout State) -> Void) {
+        let holds = state.withLock { state in
+            change(&state)
+            return state.relayHolds.contains(leg) || state.faultHolds.contains(leg)
+        }
+        carrier?.holdBack(leg, holds)
+    }
+
+    // MARK: What is done
+
+    private func perform(_ actions: [RelayFaults.Action], _ now: MonotonicTime) {
+        guard let carrier else { return }
+        for action in actions { perform(action, on: carrier, now) }
+        measure(carrier)
+    }
+
+    private func perform(_ action: RelayFaults.Action, on carrier: any FaultCarrier, _ now: MonotonicTime) {
+        switch action {
+        case .write(let leg, let bytes, let isApart):
+            let isFirst = isApart && state.withLock { $0.apart.insert(leg).inserted }
+            carrier.write(bytes, to: leg, isFirstApart: isFirst)
+        case .hold(let leg, let holds):
+            hold(leg) { if holds { $0.faultHolds.insert(leg) } else { $0.faultHolds.remove(leg) } }
+        case .ended(let leg):
+            let (isCut, kept) = state.withLock { ($0.cut.contains(leg), $0.kept.removeValue(forKey: leg)) }
+            carrier.ended(leg, isCut: isCut)
+            if let kept { carrier.lost(leg, kept) }
+        case .reset: carrier.resetBoth()
+        case .begin: carrier.connectOn()
+        case .lose(let leg):
+            if let loss = state.withLock({ $0.kept.removeValue(forKey: leg) }) { carrier.lost(leg, loss) }
+        case .wake(let time): wake(at: time, now)
+        case .report(let leg, let report): record(report, leg, carrier, now)
+        }
+    }
+
+    private func wake(at time: MonotonicTime, _ now: MonotonicTime) {
+        let isEarlier = state.withLock { state in
+            guard state.wakes.map({ time < $0 }) ?? true else { return false }
+            state.wakes = time
+            return true
+        }
+        guard isEarlier else { return }
+        let timer = timer.withLock { timer in
+            if let timer { return timer }
+            let made = FaultTimer(queue) { @Sendable [weak self] in self?.wake() }
+            timer = made
+            return made
+        }
+        timer.set(after: time - now)
+    }
+
+    private func record(
+        _ report: FaultReport, _ leg: RelayMachine.Leg, _ carrier: any FaultCarrier, _ now: MonotonicTime
+    ) {
+        switch report.kind {
+        case .happened:
+            carrier.recordFault(leg, .faulted, report.number, report.offset.map { Int(clamping: $0) } ?? -1)
+        case .held:
+            let hold = state.withLock { state in
+                let isFirst = state.heldBy == nil
+                if isFirst { state.heldBy = (report.number, now) }
+                return isFirst ? state.faults.snapshot.hold : nil
+            }
+            if let hold {
+                carrier.recordFault(.client, .held, report.number, hold.upstreamBytes + hold.downstreamBytes)
+            }
+        case .released:
+            let held = state.withLock { state in
+                defer { if !state.faults.isHeld { state.heldBy = nil } }
+                return state.faults.isHeld ? nil : state.heldBy
+            }
+            if let held {
+                carrier.recordFault(
+                    .client, .released, held.breakpoint, Int((now - held.since).wholeNanoseconds / 1_000_000))
+            }
+        }
+    }
+
+    /// Shows what was done so far.
+    private func measure(_ carrier: any FaultCarrier) {
+        guard meter.show(state.withLock { $0.faults.snapshot }) else { return }
+        carrier.noteFaults()
+    }
+}
+
+/// A timer on the engine's queue that is not a millisecond late for the sake of others.
+final class FaultTimer: Sendable {
+    private let source: Lock<any DispatchSourceTimer>
+
+    init(_ queue: DispatchQueue, whenDue: @escaping @Sendable () -> Void) {
+        let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
+        timer.schedule(deadline: .distantFuture)
+        timer.setEventHandler(handler: whenDue)
+        timer.activate()
+        source = Lock(timer)
+    }
+
+    deinit { source.withLock { $0.cancel() } }
+
+    func set(after time: Duration) {
+        let nanoseconds = Int(clamping: max(0, time.wholeNanoseconds))
+        source.withLock { $0.schedule(deadline: .now() + .nanoseconds(nanoseconds), leeway: .nanoseconds(0)) }
+    }
+}

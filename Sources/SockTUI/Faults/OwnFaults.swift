@@ -1,0 +1,196 @@
+import Dispatch
+import InspectorCore
+import SocketKit
+
+/// A connection of our own that rules or breakpoints concern: the socket is one leg, and what is typed and read here the
+/// other. All of it runs on the engine's queue.
+final class OwnFaults: FaultCarrier, FaultedConnection {
+    private struct State {
+        weak var socket: AsyncSocket?
+        var faulted: FaultedPair?
+        /// The tag of the last write, which its pieces have too.
+        var tag = 0
+    }
+
+    let id: SocketID
+    /// Our side, and the peer's.
+    let ours: RelayMachine.Leg
+    var peers: RelayMachine.Leg { ours.other }
+    private let state: Lock<State>
+
+    init(_ socket: AsyncSocket, _ id: SocketID, isClient: Bool, _ faults: RelayFaults) {
+        self.id = id
+        ours = isClient ? .client : .target
+        state = Lock(State(socket: socket))
+        let faulted = FaultedPair(faults, of: self, on: socket.engine.queue)
+        state.withLock { $0.faulted = faulted }
+        socket.showFaults(faulted.meter)
+        let leg = ours.other
+        socket.setIntake(
+            Intake(
+                receive: { @Sendable [weak self] in self?.faulted?.receive($0, from: leg) },
+                end: { @Sendable [weak self] in self?.faulted?.end(leg, isCut: false) }))
+    }
+
+    var faulted: FaultedPair? { state.withLock { $0.faulted } }
+    private var socket: AsyncSocket? { state.withLock { $0.socket } }
+
+    func has(_ session: SocketID) -> Bool { session == id }
+
+    /// Sends what is written here, as the rules have it.
+    func send(_ request: WriteRequest) {
+        state.withLock { $0.tag = request.tag }
+        faulted?.receive(request.bytes, from: ours)
+    }
+
+    /// FIN follows what was sent.
+    func finish() { faulted?.end(ours, isCut: false) }
+
+    // MARK: A carrier
+
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool) {
+        guard let socket else { return }
+        guard leg == peers else { return socket.deliver(bytes) }
+        if isFirstApart { socket.sendApart(true) }
+        socket.write(bytes, tag: state.withLock { $0.tag })
+    }
+
+    /// What is written here waits in the pipeline anyway.
+    func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {
+        guard leg == peers, let socket else { return }
+        if holds { socket.holdBackAtOnce() } else { socket.holdBack(false) }
+    }
+
+    func ended(_ leg: RelayMachine.Leg, isCut: Bool) {
+        if leg == peers { socket?.deliverEnd() } else { socket?.halfClose() }
+    }
+
+    func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) {}
+    func connectOn() {}
+    func resetBoth() { socket?.disconnect(.reset) }
+    func noteFaults() { socket?.noteFaults() }
+
+    func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
+        socket?.recordFault(kind, first, second)
+    }
+}
+
+/// The streams that were opened here, and which of them rules and breakpoints concern. All but `perform` and `isConcerned`
+/// is called on the engine's queue.
+final class OwnConnections: FaultTarget {
+    private struct Known {
+        weak var socket: AsyncSocket?
+        var number: UInt64
+        var isClient: Bool
+        var isConnected: Bool
+        var faults: OwnFaults?
+    }
+
+    private struct State {
+        var known: [SocketID: Known] = [:]
+        var last: UInt64 = 0
+        var queue: DispatchQueue?
+    }
+
+    private let control: FaultControl
+    private let state = Lock(State())
+
+    init(_ control: FaultControl) { self.control = control }
+
+    /// Numbers a connection, and finds what concerns it. `isClient`: we connect; else it was accepted, and is established.
+    func add(_ socket: AsyncSocket, isClient: Bool) {
+        guard let id = socket.session else { return }
+        let number = state.withLock { state in
+            if state.queue == nil {
+                state.queue = socket.engine.queue
+                control.add(self)
+            }
+            state.last += 1
+            state.known[id] = Known(socket: socket, number: state.last, isClient: isClient, isConnected: !isClient)
+            return state.last
+        }
+        if let faults = control.faults(of: number, outline(of: socket, id), began: SystemClock().now) {
+            let own = OwnFaults(socket, id, isClient: isClient, faults)
+            state.withLock { $0.known[id]?.faults = own }
+            if isClient { own.faulted?.awaitConnect() } else { own.faulted?.connected(isAccepted: true) }
+        }
+    }
+
+    private func outline(of socket: AsyncSocket, _ id: SocketID) -> SocketSnapshot {
+        var outline = SocketSnapshot(
+            id: id, role: .client, phase: .connected, target: "", opened: SystemClock().now)
+        (outline.peer, outline.local) = (socket.peerAddress, socket.localAddress)
+        return outline
+    }
+
+    func connected(_ id: SocketID) {
+        state.withLock { $0.known[id]?.isConnected = true }
+        faults(of: id)?.faulted?.connected()
+    }
+
+    func timedOut(_ id: SocketID) { faults(of: id)?.faulted?.timedOut() }
+
+    func remove(_ id: SocketID) { state.withLock { _ = $0.known.removeValue(forKey: id) } }
+
+    func faults(of id: SocketID) -> OwnFaults? { state.withLock { $0.known[id]?.faults } }
+
+    /// Writes by the rules of a connection; false: none concerns it.
+    func write(_ bytes: [UInt8], to id: SocketID) -> Bool {
+        guard let own = faults(of: id) else { return false }
+        own.send(WriteRequest(bytes))
+        return true
+    }
+
+    /// Carries out a command on a connection that rules concern; others go to `post`.
+    func perform(_ command: SocketCommand, _ post: @escaping @Sendable (SocketCommand) -> Void) {
+        guard let queue = state.withLock({ $0.known[command.socket]?.faults == nil ? nil : $0.queue }) else {
+            return post(command)
+        }
+        queue.async { @Sendable [self] in
+            switch (command.action, faults(of: command.socket)) {
+            case (.write(let request), let own?): own.send(request)
+            case (.halfClose, let own?): own.finish()
+            default: post(command)
+            }
+        }
+    }
+
+    // MARK: A target of the control
+
+    func onQueue(_ body: @escaping @Sendable () -> Void) {
+        if let queue = state.withLock({ $0.queue }) { queue.async(execute: body) } else { body() }
+    }
+
+    var held: [any FaultedConnection] {
+        state.withLock { $0.known.values.compactMap(\.faults) }.filter { $0.faulted?.isHeld == true }
+            .sorted { $0.id < $1.id }
+    }
+
+    func change(_ change: FaultChange) {
+        for (id, known) in state.withLock({ $0.known }).sorted(by: { $0.value.number < $1.value.number }) {
+            guard let socket = known.socket else { continue }
+            switch change {
+            case .added(let rules):
+                let here = rules.filter {
+                    $0.rule.effect.concernsStreams
+                        && control.applies($0, to: known.number, socket.peerAddress?.ip)
+                }
+                if !here.isEmpty { concern(id, socket, known)?.add(here) }
+            case .broke(let breakpoint):
+                if FaultControl.concerns(breakpoint, outline(of: socket, id)) {
+                    concern(id, socket, known)?.add(breakpoint)
+                }
+            case .removed(let number): known.faults?.faulted?.remove(rule: number)
+            case .breakRemoved(let number): known.faults?.faulted?.remove(breakpoint: number)
+            }
+        }
+    }
+
+    private func concern(_ id: SocketID, _ socket: AsyncSocket, _ known: Known) -> FaultedPair? {
+        if let faults = known.faults { return faults.faulted }
+        let faults = control.noFaults(of: known.number, began: SystemClock().now)
+        let own = OwnFaults(socket, id, isClient: known.isClient, faults)
+        state.withLock { $0.known[id]?.faults = own }
+        return own.faulted
+    }
+}

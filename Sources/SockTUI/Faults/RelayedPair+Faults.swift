@@ -1,0 +1,149 @@
+import InspectorCore
+import SocketKit
+
+/// What rules and breakpoints need of a relayed connection. All of it runs on the engine's queue.
+extension RelayedPair: FaultCarrier, FaultedConnection {
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool) {
+        if isFirstApart { socket(leg).sendApart(true) }
+        socket(leg).write(bytes)
+    }
+
+    func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {
+        if holds { socket(leg).holdBackAtOnce() } else { socket(leg).holdBack(false) }
+    }
+
+    func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
+        socket(leg).recordFault(kind, first, second)
+    }
+
+    func noteFaults() {
+        client.noteFaults()
+        target.noteFaults()
+    }
+
+    /// Whether a breakpoint holds it before anything is done with it. Finds what concerns it at all.
+    func isHeldAtAccept() -> Bool {
+        guard let faults = control.faults(of: number, outline, began: SystemClock().now) else { return false }
+        return use(faults).holdsAccept()
+    }
+
+    private func use(_ faults: RelayFaults) -> FaultedPair {
+        let faulted = FaultedPair(faults, of: self, on: client.engine.queue)
+        state.withLock { $0.faulted = faulted }
+        showFaults()
+        return faulted
+    }
+
+    /// Both legs show what is done to them, as far as they have sessions.
+    func showFaults() {
+        guard let faulted else { return }
+        client.showFaults(faulted.meter)
+        target.showFaults(faulted.meter)
+    }
+
+    /// The target is connected: rules may take effect.
+    func startFaults() { faulted?.connected() }
+
+    /// What a filter can know of it.
+    private var outline: SocketSnapshot {
+        var outline = SocketSnapshot(
+            id: client.session ?? SocketID(0), role: .accepted, phase: .connected, target: "",
+            opened: SystemClock().now)
+        (outline.peer, outline.local) = (client.peerAddress, client.localAddress)
+        return outline
+    }
+
+    func has(_ session: SocketID) -> Bool { client.session == session || target.session == session }
+
+    /// All that a leg said has been handed over.
+    func ended(_ leg: RelayMachine.Leg, isCut: Bool) {
+        perform(state.withLock { $0.machine.ended(leg, isCut: isCut) })
+    }
+
+    func resetBoth() {
+        client.resetAfterFlush()
+        target.resetAfterFlush()
+    }
+
+    /// Rules or breakpoints have come or gone.
+    func change(_ change: FaultChange) {
+        switch change {
+        case .added(let rules):
+            let here = rules.filter {
+                $0.rule.effect.concernsStreams && control.applies($0, to: number, client.peerAddress?.ip)
+            }
+            if !here.isEmpty { faultedFromNow().add(here) }
+        case .broke(let breakpoint):
+            if FaultControl.concerns(breakpoint, outline) { faultedFromNow().add(breakpoint) }
+        case .removed(let number): faulted?.remove(rule: number)
+        case .breakRemoved(let number): faulted?.remove(breakpoint: number)
+        }
+        guard let faulted, faulted.isIdle else { return }
+        state.withLock { $0.faulted = nil }
+    }
+
+    private func faultedFromNow() -> FaultedPair {
+        faulted ?? use(control.noFaults(of: number, began: SystemClock().now))
+    }
+}
+
+extension Relay {
+    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.queue.async(execute: body) }
+}
+
+extension AsyncSocket {
+    /// Ends a connection that was just accepted with RST, and says which rule did.
+    func refuse(by rule: NumberedFault) {
+        let effect = rule.rule.effect
+        var snapshot = FaultSnapshot()
+        snapshot.rules = [FaultSnapshot.Rule(number: rule.number, effect: effect.name, text: "\(effect)", count: 1)]
+        showFaults(FaultMeter(snapshot))
+        recordFault(.faulted, rule.number, -1)
+        disconnect(.reset)
+    }
+}
+
+/// Lets a listener accept nothing while a rule says so.
+final class AcceptGate: Sendable {
+    private struct State {
+        var rules: [NumberedFault] = []
+        var timer: FaultTimer?
+        var isShut = false
+    }
+
+    private let engine: SocketEngine
+    private let began = SystemClock().now
+    private let state = Lock(State())
+
+    init(engine: SocketEngine) { self.engine = engine }
+
+    /// These rules hold from now on. On the engine's queue.
+    func set(_ rules: [NumberedFault], on listener: SocketID?) {
+        guard let listener else { return }
+        state.withLock { ($0.rules, $0.timer) = (rules, nil) }
+        apply(to: listener)
+    }
+
+    private func apply(to listener: SocketID) {
+        let now = SystemClock().now
+        let times = state.withLock { $0.rules }.map { began + $0.rule.delay }
+        let isShut = times.contains { $0 <= now }
+        let isNew = state.withLock { state in
+            defer { state.isShut = isShut }
+            return state.isShut != isShut
+        }
+        if isNew { engine.post(.pauseReading(listener, isShut)) }
+        guard !isShut, let next = times.min() else { return }
+        let timer = FaultTimer(engine.queue) { @Sendable [weak self] in self?.apply(to: listener) }
+        timer.set(after: next - now)
+        state.withLock { $0.timer = timer }
+    }
+}
+
+extension FaultRule {
+    /// The time of its `after`.
+    fileprivate var delay: Duration {
+        for case .afterTime(let time) in conditions { return time }
+        return .zero
+    }
+}

@@ -1,0 +1,129 @@
+/// A place at which a connection is held, so that it can be looked at and released piece by piece.
+package struct Breakpoint: Hashable, Sendable {
+    package enum Point: Hashable, Sendable {
+        /// Before anything is done with a new connection.
+        case accept
+        /// Once the connection is established.
+        case connect
+        /// Once so many bytes have gone this way.
+        case bytes(UInt64)
+        case match(BytePattern)
+        case frame(FaultFrame)
+        /// At the sender's FIN.
+        case end
+        /// When a side is reset.
+        case reset
+        /// When an operation times out.
+        case timeout
+        /// When the receiver takes no more.
+        case writeBlocked
+    }
+
+    /// Of which connections, in the words of the list's filter; empty: of all.
+    package var filter: String
+    /// `nil`: both, and both are held.
+    package var direction: FaultDirection?
+    package var point: Point
+
+    package init(_ point: Point, _ direction: FaultDirection? = nil, filter: String = "") {
+        (self.point, self.direction, self.filter) = (point, direction, filter)
+    }
+}
+
+/// What is done with held bytes.
+package enum BreakRelease: Hashable, Sendable {
+    /// Everything passes, up to the next breakpoint.
+    case all
+    /// What came in one read passes.
+    case read
+    case bytes(Int)
+    /// Other bytes pass in place of those that wait, and then everything.
+    case edit([UInt8])
+    /// The bytes that wait are dropped, and then everything passes.
+    case drop
+}
+
+package struct NumberedBreak: Hashable, Sendable {
+    package var number: Int
+    package var breakpoint: Breakpoint
+
+    package init(_ number: Int, _ breakpoint: Breakpoint) { (self.number, self.breakpoint) = (number, breakpoint) }
+
+    /// Where it holds one direction by itself; `nil`: it does not look at that stream.
+    func stage(at place: FaultPlace) -> FaultStage? {
+        guard breakpoint.direction.map({ $0 == place.direction }) ?? true else { return nil }
+        return switch breakpoint.point {
+        case .bytes(let count): FaultStage(number, .place, when: [.afterBytes(count)], place)
+        case .match(let pattern): FaultStage(number, .place, when: [.match(pattern)], place)
+        case .frame(let kind): FaultStage(number, .place, when: [.frame(kind)], place)
+        case .end: FaultStage(number, .end, when: [.afterBytes(.max)], place)
+        case .accept, .connect, .reset, .timeout, .writeBlocked: nil
+        }
+    }
+}
+
+extension Breakpoint: CustomStringConvertible {
+    /// As `parse` reads it.
+    package var description: String {
+        let parts = [filter, direction?.rawValue ?? "", "on", "\(point)"]
+        return parts.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Reads `[FILTER] [upstream|downstream] on POINT`. The filter is not read here.
+    package static func parse(_ text: String) throws(FaultProblem) -> Breakpoint {
+        var reader = try FaultReader(text)
+        var filter: [String] = []
+        var direction: FaultDirection?
+        while true {
+            let word = try reader.next("on and a point are missing, as in on bytes 4711")
+            if word.kind == .plain, word.text == "on" { break }
+            if word.kind == .plain, let way = FaultDirection(rawValue: word.text) {
+                guard direction == nil else { throw word.problem("the direction is there already") }
+                direction = way
+            } else if direction != nil {
+                throw word.problem("on must follow the direction")
+            } else {
+                filter.append(word.typed)
+            }
+        }
+        let point = try point(&reader)
+        if let extra = try reader.next() { throw extra.problem("nothing follows the point") }
+        return Breakpoint(point, direction, filter: filter.joined(separator: " "))
+    }
+
+    private static func point(_ reader: inout FaultReader) throws(FaultProblem) -> Point {
+        let names = FaultWord.names(.point)
+        let word = try reader.next("a point is missing: " + names.joined(separator: ", "))
+        switch word.text {
+        case "accept": return .accept
+        case "connect": return .connect
+        case "bytes": return .bytes(try reader.size(after: "bytes", atLeast: 0))
+        case "match": return .match(try reader.pattern(after: "match"))
+        case "frame": return .frame(try reader.frame(after: "frame"))
+        case "fin": return .end
+        case "reset": return .reset
+        case "timeout": return .timeout
+        case "write-blocked": return .writeBlocked
+        default:
+            let suggestion = Spelling.suggestion(for: word.text, among: names)
+            throw word.problem(
+                "not a point" + (suggestion.isEmpty ? "; points are \(names.joined(separator: ", "))" : suggestion))
+        }
+    }
+}
+
+extension Breakpoint.Point: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .accept: "accept"
+        case .connect: "connect"
+        case .bytes(let count): "bytes \(FaultText.size(count))"
+        case .match(let pattern): "match \(pattern)"
+        case .frame(let kind): "frame \(kind.rawValue)"
+        case .end: "fin"
+        case .reset: "reset"
+        case .timeout: "timeout"
+        case .writeBlocked: "write-blocked"
+        }
+    }
+}

@@ -1,0 +1,194 @@
+/// One direction of one datagram association with the rules that concern it: datagrams in, and what is to be done now.
+///
+/// Every choice depends on the seed and on the datagram's number in its direction alone.
+package struct DatagramFaults: Sendable {
+    package enum Action: Equatable, Sendable {
+        case deliver([UInt8])
+        /// Call `wake` then.
+        case wake(at: MonotonicTime)
+        case report(FaultReport)
+    }
+
+    private struct Rule {
+        var fault: NumberedFault
+        var random: FaultRandom
+        var gate: Gate
+        var share: Double
+        var tally = UInt64(0)
+        var dropped = UInt64(0)
+        var reported = 0
+    }
+
+    /// From where on a rule holds.
+    private struct Gate {
+        var bytes: UInt64 = 0
+        var time: MonotonicTime?
+        var pattern: BytePattern?
+    }
+
+    private struct Waiting {
+        var due: MonotonicTime
+        var bytes: [UInt8]
+    }
+
+    private let place: FaultPlace
+    private let capacity: Int
+    private var rules: [Rule] = []
+    /// In the order in which they go out.
+    private var waiting: [Waiting] = []
+    private var waitingBytes = 0
+    private var wakes: MonotonicTime?
+    private var number: UInt64 = 0
+    private var received: UInt64 = 0
+    /// Datagrams that found the delay buffer full, and were dropped.
+    package private(set) var overflowed: UInt64 = 0
+    private var overflowedBytes: UInt64 = 0
+
+    /// - Parameter delayBuffer: how many bytes may wait.
+    package init(_ place: FaultPlace, delayBuffer: Int) {
+        (self.place, capacity) = (place, delayBuffer)
+    }
+
+    /// Whether datagrams pass unaltered and at once.
+    package var isIdle: Bool { rules.isEmpty && waiting.isEmpty }
+
+    /// Bytes that wait.
+    package var delayedBytes: Int { waitingBytes }
+
+    /// Bytes that nobody will receive, because of a rule or for want of room.
+    package var droppedBytes: UInt64 { rules.reduce(overflowedBytes) { $0 + $1.dropped } }
+
+    /// Adds a rule; one that is for streams only has no effect.
+    package mutating func add(_ fault: NumberedFault) {
+        guard fault.rule.concerns(place.direction) else { return }
+        switch fault.rule.effect.carrier {
+        case .datagrams, .both: break
+        case .streams, .listeners: return
+        }
+        var gate = Gate()
+        for condition in fault.rule.conditions {
+            switch condition {
+            case .afterBytes(let count): gate.bytes = count
+            case .afterTime(let time): gate.time = place.began + time
+            case .match(let pattern): gate.pattern = pattern
+            default: break
+            }
+        }
+        let random = FaultRandom(
+            seed: place.seed, rule: fault.number, connection: place.connection, direction: place.direction)
+        rules.append(
+            Rule(fault: fault, random: random, gate: gate, share: fault.rule.conditions.probability ?? 1))
+    }
+
+    /// Removes a rule. What waits goes out at the next call of `wake`, which is asked for.
+    package mutating func remove(rule number: Int, _ now: MonotonicTime) -> [Action] {
+        rules.removeAll { $0.fault.number == number }
+        guard rules.isEmpty else { return [] }
+        for index in waiting.indices { waiting[index].due = now }
+        return flush(now)
+    }
+
+    /// What each rule has done so far.
+    package var tallies: [FaultTally] {
+        rules.map {
+            FaultTally(number: $0.fault.number, direction: place.direction, count: $0.tally, dropped: $0.dropped)
+        }
+    }
+
+    /// The sender sent this datagram.
+    package mutating func receive(_ datagram: [UInt8], _ now: MonotonicTime) -> [Action] {
+        number += 1
+        var actions: [Action] = []
+        var copies = [datagram]
+        var due = now
+        for index in rules.indices where isOpen(rules[index].gate, datagram, now) {
+            apply(index, &copies, &due, &actions)
+        }
+        received += UInt64(datagram.count)
+        for copy in copies { send(copy, due, now, &actions) }
+        return actions + flush(now)
+    }
+
+    /// The time that was asked for has come.
+    package mutating func wake(_ now: MonotonicTime) -> [Action] {
+        wakes = nil
+        return flush(now)
+    }
+
+    private func isOpen(_ gate: Gate, _ datagram: [UInt8], _ now: MonotonicTime) -> Bool {
+        guard received >= gate.bytes, gate.time.map({ $0 <= now }) ?? true else { return false }
+        switch gate.pattern {
+        case nil: return true
+        case .expression(let expression): return expression.matches(datagram)
+        case .literal(let literal):
+            return datagram.withUnsafeBytes {
+                if case .found = TerminatorSearch.find(literal, in: $0, from: 0) { true } else { false }
+            }
+        }
+    }
+
+    private mutating func apply(
+        _ index: Int, _ copies: inout [[UInt8]], _ due: inout MonotonicTime, _ actions: inout [Action]
+    ) {
+        let rule = rules[index]
+        guard !copies.isEmpty, rule.random.happens(rule.share, at: number, .max) else { return }
+        func happens(_ share: Double) -> Bool { rule.random.happens(share, at: number, .max - 1) }
+        switch rule.fault.rule.effect {
+        case .loss(let share):
+            guard happens(share) else { return }
+            rules[index].dropped += UInt64(copies.reduce(0) { $0 + $1.count })
+            copies = []
+        case .duplicate(let share):
+            guard happens(share) else { return }
+            copies += copies
+        case .reorder(let share, let time):
+            guard happens(share) else { return }
+            due = due + time
+        case .delay(let time): due = due + time
+        case .truncate(let count):
+            guard copies[0].count > count else { return }
+            rules[index].dropped += UInt64(copies[0].count) - count
+            copies = copies.map { Array($0.prefix(Int(clamping: count))) }
+        case .corrupt(let bits):
+            guard !copies[0].isEmpty else { return }
+            for draw in 0..<min(bits, UInt64(copies[0].count) * 8) {
+                let bit = rule.random.below(UInt64(copies[0].count) * 8, at: number, draw)
+                for copy in copies.indices { copies[copy][Int(bit / 8)] ^= 1 << UInt8(bit % 8) }
+            }
+        default: return
+        }
+        rules[index].tally += 1
+        guard rules[index].reported < FaultStage.reportLimit else { return }
+        rules[index].reported += 1
+        actions.append(.report(FaultReport(number: rule.fault.number, kind: .happened, offset: number)))
+    }
+
+    private mutating func send(
+        _ datagram: [UInt8], _ due: MonotonicTime, _ now: MonotonicTime, _ actions: inout [Action]
+    ) {
+        if due <= now, waiting.isEmpty || waiting[0].due > now { return actions.append(.deliver(datagram)) }
+        guard waitingBytes + datagram.count <= capacity else {
+            overflowed += 1
+            overflowedBytes += UInt64(datagram.count)
+            return
+        }
+        let index = waiting.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+        waiting.insert(Waiting(due: due, bytes: datagram), at: index)
+        waitingBytes += datagram.count
+    }
+
+    private mutating func flush(_ now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        let ready = waiting.prefix { $0.due <= now }
+        for datagram in ready {
+            actions.append(.deliver(datagram.bytes))
+            waitingBytes -= datagram.bytes.count
+        }
+        waiting.removeFirst(ready.count)
+        if let due = waiting.first?.due, wakes.map({ due < $0 }) ?? true {
+            wakes = due
+            actions.append(.wake(at: due))
+        }
+        return actions
+    }
+}

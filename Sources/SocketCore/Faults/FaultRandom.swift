@@ -1,0 +1,37 @@
+/// Random numbers that depend on where they are used and on nothing else: not on how reads fall, nor on time.
+package struct FaultRandom: Hashable, Sendable {
+    private let base: UInt64
+
+    /// - Parameters:
+    ///   - rule: the rule's number, counted from 1.
+    ///   - connection: the nth connection, counted from 1.
+    package init(seed: UInt64, rule: Int, connection: UInt64, direction: FaultDirection) {
+        var base = Self.mix(seed)
+        base = Self.mix(base ^ UInt64(bitPattern: Int64(rule)))
+        base = Self.mix(base ^ connection)
+        self.base = Self.mix(base ^ (direction == .upstream ? 1 : 2))
+    }
+
+    /// The number for a stream offset, a frame's or a datagram's number. `draw` tells apart several for one place.
+    package func bits(at place: UInt64, _ draw: UInt64 = 0) -> UInt64 {
+        Self.mix(Self.mix(base ^ place) ^ draw)
+    }
+
+    /// A number in `0..<bound`. Traps if that is empty.
+    package func below(_ bound: UInt64, at place: UInt64, _ draw: UInt64 = 0) -> UInt64 {
+        bits(at: place, draw).multipliedFullWidth(by: bound).high
+    }
+
+    /// Whether something of this probability happens.
+    package func happens(_ share: Double, at place: UInt64, _ draw: UInt64 = 0) -> Bool {
+        Double(bits(at: place, draw) >> 11) * 0x1p-53 < share
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+    private static func mix(_ value: UInt64) -> UInt64 {
+        var mixed = value &+ 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ mixed &>> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed &>> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed &>> 31
+    }
+}

@@ -1,0 +1,67 @@
+extension FaultStage {
+    /// Lets nothing pass from now on.
+    mutating func hold() {
+        guard !isHeld else { return }
+        isHeld = true
+        count += 1
+        reports.append(FaultReport(number: number, kind: .held, offset: nil))
+    }
+
+    /// The same without a report.
+    mutating func holdQuietly() {
+        isHeld = true
+    }
+
+    /// Lets everything pass again.
+    mutating func release() {
+        isHeld = false
+        allowance = nil
+    }
+
+    /// Lets some of what is held pass.
+    mutating func allow(_ allowance: Allowance) {
+        if isHeld { self.allowance = allowance }
+    }
+
+    /// Gives up the bytes that wait here.
+    mutating func takeWaiting() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var kept = FaultQueue<Entry>()
+        while let entry = entries.first {
+            entries.removeFirst()
+            switch entry {
+            case .bytes(let waiting, _, _, _): bytes += waiting
+            case .end, .reset: kept.append(entry)
+            case .block, .hold: break
+            }
+        }
+        entries = kept
+        waitingBytes = 0
+        return bytes
+    }
+
+    /// The bytes that wait here, oldest first, no more than so many.
+    func waiting(_ most: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for case .bytes(let waiting, _, _, _) in entries.all where bytes.count < most {
+            bytes += waiting.prefix(most - bytes.count)
+        }
+        return bytes
+    }
+
+    /// Puts bytes before everything that waits here.
+    mutating func putFirst(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        waitingBytes += bytes.count
+        entries.putFirst(.bytes(bytes[...], due: .distantPast, isCut: false, offset: 0))
+    }
+
+    /// Drops all that waits here, what is not looked at yet included.
+    mutating func abandon() {
+        flushTrigger()
+        dropped += UInt64(takeWaiting().count)
+    }
+
+    /// Counts bytes that a person dropped.
+    mutating func drop(_ count: Int) { dropped += UInt64(count) }
+}

@@ -1,0 +1,306 @@
+/// One rule or breakpoint in one direction of one connection: bytes in, the same or other bytes out, now or later.
+///
+/// It pulls nothing: `FaultPipeline` gives it what comes before it and asks for what is due.
+struct FaultStage {
+    enum Kind: Equatable {
+        case fault(FaultEffect)
+        /// A place where a breakpoint holds, or the end of the stream.
+        case place, end
+        /// Where a person, or the other direction, holds this one.
+        case gate
+    }
+
+    /// What goes from stage to stage.
+    enum Item: Equatable {
+        /// `isApart`: not to be sent together with others.
+        case bytes(ArraySlice<UInt8>, isApart: Bool)
+        case end
+        /// It overtakes all that waits in the stages after this one.
+        case reset
+    }
+
+    /// What waits here.
+    enum Entry {
+        case bytes(ArraySlice<UInt8>, due: MonotonicTime, isCut: Bool, offset: UInt64)
+        case end(due: MonotonicTime)
+        case reset
+        /// Let nothing pass for so long; `nil`: for ever.
+        case block(Duration?)
+        /// Let nothing pass until a person says so.
+        case hold
+    }
+
+    /// How much of what is held may pass.
+    enum Allowance: Equatable {
+        case bytes(Int)
+        /// What came in one read.
+        case read
+    }
+
+    let number: Int
+    let kind: Kind
+    let hasFrame: Bool
+    /// Whether it looks for something in the stream, and happens at each place where that is.
+    let findsPlaces: Bool
+    let random: FaultRandom
+    let share: Double
+    let capacity: Int
+    var trigger: FaultTrigger
+    var replacing: MatchScanner?
+    var entries = FaultQueue<Entry>()
+    var waitingBytes = 0
+    /// Nothing paced goes out before.
+    var clock = MonotonicTime.distantPast
+    var lastDue = MonotonicTime.distantPast
+    var blockedUntil = MonotonicTime.distantPast
+    /// Bytes left of a limit.
+    var left: UInt64?
+    /// Bytes left of the current slice, and its place in the stream.
+    var sliceLeft = 0
+    /// Places that were, or by chance were not, replaced.
+    var places: UInt64 = 0
+    /// Where replacing begins in the stream, and how far it is.
+    var replacesFrom: UInt64?
+    var replaced: UInt64 = 0
+    /// Where the frames begin that the rule concerns.
+    var framesToChange = FaultQueue<UInt64>()
+    var isShut = false
+    var isHeld = false
+    /// The breakpoint that holds a gate.
+    var heldBy: Int?
+    var allowance: Allowance?
+    /// What was removed keeps nothing, and changes nothing more.
+    var isOff = false {
+        didSet { if isOff { flushTrigger() } }
+    }
+    /// How often it took effect, and the bytes it dropped.
+    var count: UInt64 = 0
+    var dropped: UInt64 = 0
+    /// What happened since it was last asked.
+    var reports: [FaultReport] = []
+    var reported = 0
+
+    /// The most reports of one rule in one direction of one connection; the count goes on.
+    static let reportLimit = 32
+    /// As late as this a timer may come without lowering a bandwidth.
+    static let lateness = Duration.milliseconds(-100)
+    /// The ranges of a stream in which `corrupt` counts its bits.
+    static let block: UInt64 = 1_024
+
+    init(
+        _ number: Int, _ kind: Kind, when conditions: [FaultCondition], _ place: FaultPlace, capacity: Int = 0
+    ) {
+        (self.number, self.kind, self.capacity) = (number, kind, capacity)
+        random = FaultRandom(
+            seed: place.seed, rule: number, connection: place.connection, direction: place.direction)
+        trigger = FaultTrigger(conditions, place.direction, began: place.began)
+        hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
+        findsPlaces = hasFrame || conditions.contains { if case .match = $0 { true } else { false } }
+        share = conditions.probability ?? 1
+        if case .fault(.replace(let pattern, _)) = kind { replacing = MatchScanner(pattern, place.direction) }
+    }
+
+    /// Whether nothing waits here for its time, or for more bytes.
+    var isEmpty: Bool { entries.isEmpty && trigger.isEmpty && (replacing?.isEmpty ?? true) }
+
+    /// Whether it is over: switched off, with nothing left to pass on.
+    var isDone: Bool { isOff && entries.isEmpty }
+
+    /// Whether it takes more from the stage before it.
+    var accepts: Bool {
+        if isOff { return entries.isEmpty }
+        guard blockedUntil == .distantPast else { return false }
+        if case .fault(.latency) = kind { return waitingBytes < capacity }
+        return entries.isEmpty && (!isHeld || allowance != nil)
+    }
+
+    /// Whether a bounded store is full.
+    var isFull: Bool {
+        if case .fault(.latency) = kind { return waitingBytes >= capacity && !isOff }
+        return false
+    }
+
+    /// Whether there is a use for more of what the sender sends, now or as soon as what waits has passed.
+    var takesFromSender: Bool { isOff || blockedUntil == .distantPast && (!isHeld || allowance != nil) }
+
+    var isFault: Bool { if case .fault = kind { true } else { false } }
+
+    // MARK: In
+
+    mutating func tick(_ now: MonotonicTime) {
+        guard !isOff, let point = trigger.poll(now) else { return }
+        apply(point, now)
+    }
+
+    mutating func take(_ item: Item, _ now: MonotonicTime) {
+        guard !isOff else { return append(item) }
+        var pieces: [FaultTrigger.Piece] = []
+        switch item {
+        case .bytes(let bytes, _): trigger.scan(Array(bytes), now, &pieces)
+        case .end: trigger.finish(now, &pieces)
+        case .reset: return
+        }
+        for piece in pieces { apply(piece, now) }
+        if case .end = item { applyEnd(now) }
+    }
+
+    private mutating func append(_ item: Item) {
+        switch item {
+        case .bytes(let bytes, _): append(bytes)
+        case .end: entries.append(.end(due: .distantPast))
+        case .reset: entries.append(.reset)
+        }
+    }
+
+    mutating func append(
+        _ bytes: ArraySlice<UInt8>, due: MonotonicTime = .distantPast, isCut: Bool = false, offset: UInt64 = 0
+    ) {
+        guard !bytes.isEmpty else { return }
+        waitingBytes += bytes.count
+        entries.append(.bytes(bytes, due: due, isCut: isCut, offset: offset))
+    }
+
+    mutating func flushTrigger() {
+        var pieces: [FaultTrigger.Piece] = []
+        trigger.finish(.distantPast, &pieces)
+        for piece in pieces { append(piece.bytes[...]) }
+        if var scanner = replacing {
+            var segments: [MatchScanner.Segment] = []
+            scanner.finish(into: &segments)
+            for segment in segments { append(segment.bytes[...]) }
+            replacing = scanner
+        }
+        isHeld = false
+        allowance = nil
+    }
+
+    /// Whether an effect that lasts concerns this piece: with `frame` the frames only, otherwise all from the point on.
+    func lasts(_ piece: FaultTrigger.Piece) -> Bool {
+        hasFrame ? piece.isHit : piece.hasBegun
+    }
+
+    private mutating func apply(_ piece: FaultTrigger.Piece, _ now: MonotonicTime) {
+        guard !isShut else {
+            dropped += UInt64(piece.bytes.count)
+            return
+        }
+        switch kind {
+        case .place:
+            if piece.isPoint { entries.append(.hold) }
+            append(piece.bytes[...])
+        case .end, .gate: append(piece.bytes[...])
+        case .fault(let effect): apply(effect, piece, now)
+        }
+    }
+
+    // MARK: Out
+
+    /// When it has something to give, or to do, without more input; `nil`: never.
+    var due: MonotonicTime? {
+        if isOff { return nil }
+        var earliest = trigger.due
+        func add(_ time: MonotonicTime) {
+            if time != .distantFuture { earliest = min(earliest ?? .distantFuture, time) }
+        }
+        if blockedUntil != .distantPast {
+            add(blockedUntil)
+        } else if !isHeld, let entry = entries.first {
+            switch entry {
+            case .bytes(_, let due, let isCut, _): add(isCut ? max(due, clock) : due)
+            case .end(let due): add(due)
+            case .block, .hold, .reset: break
+            }
+        }
+        return earliest
+    }
+
+    /// The next thing that may pass now, or `nil`.
+    mutating func output(_ now: MonotonicTime) -> Item? {
+        if blockedUntil != .distantPast {
+            guard isOff || blockedUntil <= now else { return nil }
+            blockedUntil = .distantPast
+        }
+        while let entry = entries.first {
+            switch entry {
+            case .block(let time):
+                entries.removeFirst()
+                guard !isOff else { continue }
+                blockedUntil = time.map { now + $0 } ?? .distantFuture
+                return nil
+            case .hold:
+                if isHeld, allowance == nil { return nil }
+                entries.removeFirst()
+                if !isOff { hold() }
+            case .reset:
+                guard !isHeld || allowance != nil else { return nil }
+                entries.removeFirst()
+                return .reset
+            case .end(let due):
+                guard isOff || due <= now, !isHeld || allowance != nil else { return nil }
+                entries.removeFirst()
+                if allowance == .read { allowance = nil }
+                return .end
+            case .bytes(let bytes, let due, let isCut, let offset):
+                guard isOff || due <= now else { return nil }
+                return pass(bytes, isCut: isCut, offset: offset, now)
+            }
+        }
+        return nil
+    }
+
+    private mutating func pass(_ bytes: ArraySlice<UInt8>, isCut: Bool, offset: UInt64, _ now: MonotonicTime) -> Item? {
+        var count = bytes.count
+        var isApart = false
+        if isHeld {
+            switch allowance {
+            case nil: return nil
+            case .read: allowance = nil
+            case .bytes(let most):
+                count = min(count, most)
+                allowance = most == count ? nil : .bytes(most - count)
+            }
+        } else if isCut, !isOff, case .fault(let effect) = kind {
+            guard clock <= now else { return nil }
+            (count, isApart) = cut(bytes.count, effect, at: offset, now)
+        }
+        waitingBytes -= count
+        let passing = bytes.prefix(count)
+        if count == bytes.count {
+            entries.removeFirst()
+        } else {
+            entries.replaceFirst(
+                .bytes(
+                    bytes.dropFirst(count), due: .distantPast, isCut: isCut, offset: offset + UInt64(count)))
+        }
+        return .bytes(passing, isApart: isApart)
+    }
+
+    /// How much of what waits goes out in one piece, and sets the clock for the next one.
+    private mutating func cut(
+        _ available: Int, _ effect: FaultEffect, at offset: UInt64, _ now: MonotonicTime
+    ) -> (count: Int, isApart: Bool) {
+        switch effect {
+        case .bandwidth(let rate):
+            // A timer that comes late does not lower the rate.
+            let count = min(available, Int(clamping: max(1, rate / 50)))
+            let cost = Duration.nanoseconds(Int64(Double(count) / Double(rate) * 1e9))
+            clock = max(clock, clock == .distantPast ? now : now + Self.lateness) + cost
+            self.count += 1
+            return (count, false)
+        case .slice(let size, let vary, let every):
+            if sliceLeft == 0 { sliceLeft = sliceSize(size, vary, at: offset) }
+            let count = min(available, sliceLeft)
+            sliceLeft -= count
+            if let every { clock = max(clock, now) + every }
+            self.count += 1
+            return (count, true)
+        default: return (available, false)
+        }
+    }
+
+    private func sliceSize(_ size: UInt64, _ vary: UInt64, at offset: UInt64) -> Int {
+        guard vary > 0 else { return Int(clamping: size) }
+        let least = size > vary ? size - vary : 1
+        return Int(clamping: least + random.below(size + vary - least + 1, at: offset))
+    }
+}

@@ -1,0 +1,109 @@
+/// One word of the grammar of faults. Help, man page, completions, the manual and the names in JSON are made from these
+/// rows.
+package struct FaultWord: Sendable {
+    package enum Part: String, Sendable, CaseIterable {
+        case condition, direction, effect
+        /// An effect on datagrams.
+        case datagrams
+        /// A point of a breakpoint.
+        case point
+    }
+
+    package let part: Part
+    /// The word itself.
+    package let name: String
+    /// The word with what follows it, as the help writes it.
+    package let usage: String
+    /// A sentence for the help.
+    package let help: String
+
+    fileprivate init(_ part: Part, _ usage: String, _ help: String) {
+        self.part = part
+        self.usage = usage
+        self.help = help
+        name = String(usage.prefix { $0 != " " })
+    }
+
+    package static let all: [FaultWord] = [
+        FaultWord(.condition, "connection N", "on the nth connection, counted from 1"),
+        FaultWord(.condition, "every N", "on every nth connection"),
+        FaultWord(.condition, "first N", "on the first N connections"),
+        FaultWord(.condition, "peer CIDR", "on clients of this network, as in 10.0.0.0/8"),
+        FaultWord(
+            .condition, "after BYTES|TIME",
+            "once so many bytes have gone this way (1K), or so long after the beginning (5s)"),
+        FaultWord(
+            .condition, "match /RE/|hex:BYTES|TEXT", "where this is found; /RE/ within one line or WebSocket frame"),
+        FaultWord(.condition, "frame text|binary|ping|pong|close", "at WebSocket frames of this kind"),
+        FaultWord(.condition, "prob P", "with this probability, as in 0.1"),
+        FaultWord(.direction, "upstream", "of what goes to the server, the side that accepted"),
+        FaultWord(.direction, "downstream", "of what goes to the client, the side that connected"),
+        FaultWord(.effect, "latency TIME [jitter TIME]", "deliver so much later"),
+        FaultWord(.effect, "bandwidth RATE", "deliver at most so many bytes a second"),
+        FaultWord(.effect, "slice N [vary M] [every TIME]", "deliver in pieces of N bytes, give or take M"),
+        FaultWord(.effect, "dribble [every TIME]", "deliver byte by byte: slice 1"),
+        FaultWord(.effect, "stall [TIME]", "take nothing from the sender, so that its window closes"),
+        FaultWord(.effect, "limit BYTES", "deliver so much more, then FIN"),
+        FaultWord(.effect, "reset", "end both sides with RST"),
+        FaultWord(.effect, "half-close", "send FIN, and deliver nothing more this way"),
+        FaultWord(.effect, "slow-close TIME", "send FIN so much later"),
+        FaultWord(.effect, "corrupt N bits", "flip N bits of each KiB, or of what matched"),
+        FaultWord(.effect, "insert BYTES", "deliver these bytes before the others"),
+        FaultWord(.effect, "replace /RE/|BYTES with BYTES", "deliver other bytes in place of these"),
+        FaultWord(.effect, "refuse", "accept the connection, then end it with RST"),
+        FaultWord(.effect, "no-accept", "accept no connection"),
+        FaultWord(.datagrams, "loss P", "drop datagrams with this probability"),
+        FaultWord(.datagrams, "duplicate P", "deliver datagrams twice with this probability"),
+        FaultWord(.datagrams, "reorder P TIME", "let datagrams wait so long, with this probability, while others pass"),
+        FaultWord(.datagrams, "delay TIME", "deliver datagrams so much later"),
+        FaultWord(.datagrams, "truncate N", "deliver only the first N bytes of a datagram"),
+        FaultWord(.point, "accept", "before anything is done with a new connection"),
+        FaultWord(.point, "connect", "once the connection is established"),
+        FaultWord(.point, "bytes N", "once N bytes have gone this way"),
+        FaultWord(.point, "match /RE/|hex:BYTES|TEXT", "where this is found"),
+        FaultWord(.point, "frame text|binary|ping|pong|close", "at WebSocket frames of this kind"),
+        FaultWord(.point, "fin", "at the sender's FIN"),
+        FaultWord(.point, "reset", "when one side is reset"),
+        FaultWord(.point, "timeout", "when an operation times out"),
+        FaultWord(.point, "write-blocked", "when the receiver takes no more"),
+    ]
+
+    package static func names(_ parts: Part...) -> [String] {
+        all.filter { parts.contains($0.part) }.map(\.name)
+    }
+
+    /// The row of an effect.
+    package static func effect(_ effect: FaultEffect) -> FaultWord {
+        let name = effect.name
+        guard let row = all.first(where: { $0.name == name && ($0.part == .effect || $0.part == .datagrams) }) else {
+            preconditionFailure("\(name) has no row")
+        }
+        return row
+    }
+}
+
+extension FaultEffect {
+    /// Its word: what the filter's `fault:` and JSON name.
+    package var name: String {
+        switch self {
+        case .latency: "latency"
+        case .bandwidth: "bandwidth"
+        case .slice: "slice"
+        case .stall: "stall"
+        case .limit: "limit"
+        case .reset: "reset"
+        case .halfClose: "half-close"
+        case .slowClose: "slow-close"
+        case .corrupt: "corrupt"
+        case .insert: "insert"
+        case .replace: "replace"
+        case .refuse: "refuse"
+        case .noAccept: "no-accept"
+        case .loss: "loss"
+        case .duplicate: "duplicate"
+        case .reorder: "reorder"
+        case .delay: "delay"
+        case .truncate: "truncate"
+        }
+    }
+}

@@ -1,0 +1,166 @@
+/// One WebSocket frame as it is on the wire.
+struct WireFrame {
+    var header: FrameHeader
+    /// All of it, header included.
+    var bytes: [UInt8]
+
+    var payloadStart: Int { bytes.count - header.length }
+
+    /// The payload, unmasked.
+    var payload: [UInt8] {
+        var payload = Array(bytes[payloadStart...])
+        if let key = header.maskKey { payload.withUnsafeMutableBytes { Masking.apply(key, to: $0) } }
+        return payload
+    }
+
+    /// The same frame with another payload, masked with the same key.
+    func with(_ payload: [UInt8]) -> [UInt8] {
+        var header = header
+        header.length = payload.count
+        var bytes: [UInt8] = []
+        header.append(to: &bytes, with: payload)
+        return bytes
+    }
+}
+
+/// Cuts one direction of a connection into the frames of a WebSocket, where an upgrade is its first exchange. What is
+/// not a frame passes as it is, and so does everything after a frame that breaks the protocol.
+struct FrameSplitter {
+    enum Unit {
+        case raw([UInt8])
+        case frame(WireFrame)
+        /// Bytes of a WebSocket that are not a whole frame: too long to hold, cut off, or against the protocol.
+        case part([UInt8])
+    }
+
+    /// The longest frame that is held until it is whole. A longer one passes as bytes.
+    static let longest = 256 << 10
+
+    private enum State {
+        case head(HTTPHeadParser)
+        case frames
+        /// Inside a frame that is too long to hold: so many bytes of it are to come.
+        case passing(UInt64)
+        case raw
+        /// After a frame that broke the protocol.
+        case broken
+    }
+
+    private let isUpstream: Bool
+    private let rules: FrameRules
+    private var state = State.head(HTTPHeadParser(limit: 65_536))
+    /// The start of a head or a frame that is not whole yet; bytes of a head have passed already.
+    private var gathered: [UInt8] = []
+
+    init(_ direction: FaultDirection) {
+        isUpstream = direction == .upstream
+        rules = FrameRules(expectsMask: isUpstream, allowsCompression: true, frameBytes: .max)
+    }
+
+    /// Whether it holds no part of a frame.
+    var isEmpty: Bool { gathered.isEmpty }
+
+    mutating func split(_ bytes: [UInt8], into units: inout [Unit]) {
+        var rest = bytes[...]
+        while !rest.isEmpty { take(&rest, into: &units) }
+    }
+
+    /// The sender has ended: what is not whole passes as it is.
+    mutating func finish(into units: inout [Unit]) {
+        if case .frames = state, !gathered.isEmpty { units.append(.part(gathered)) }
+        gathered = []
+        state = .raw
+    }
+
+    private mutating func take(_ rest: inout ArraySlice<UInt8>, into units: inout [Unit]) {
+        switch state {
+        case .raw:
+            units.append(.raw(Array(rest)))
+            rest = []
+        case .broken:
+            units.append(.part(Array(rest)))
+            rest = []
+        case .passing(let left):
+            let count = Int(min(left, UInt64(rest.count)))
+            units.append(.part(Array(rest.prefix(count))))
+            rest = rest.dropFirst(count)
+            state = left == UInt64(count) ? .frames : .passing(left - UInt64(count))
+        case .head(let parser): takeHead(parser, &rest, into: &units)
+        case .frames:
+            gathered += rest
+            rest = []
+            cutFrames(into: &units)
+        }
+    }
+
+    private mutating func takeHead(
+        _ parser: HTTPHeadParser, _ rest: inout ArraySlice<UInt8>, into units: inout [Unit]
+    ) {
+        var parser = parser
+        let start = Array((isUpstream ? "GET " : "HTTP/1.1 101 ").utf8)
+        let seen = parser.count
+        let expected = start.dropFirst(seen).prefix(rest.count)
+        guard rest.prefix(expected.count).elementsEqual(expected) else {
+            state = .raw
+            return
+        }
+        let bytes = Array(rest)
+        switch parser.receive(bytes.span.bytes) {
+        case .wait:
+            state = .head(parser)
+            units.append(.raw(bytes))
+            rest = []
+        case .failed: state = .raw
+        case .head(let head, let taken):
+            units.append(.raw(Array(rest.prefix(taken))))
+            rest = rest.dropFirst(taken)
+            state = head.lists("websocket", in: "Upgrade") ? .frames : .raw
+        }
+    }
+
+    private mutating func cutFrames(into units: inout [Unit]) {
+        var start = 0
+        defer { gathered.removeFirst(min(start, gathered.count)) }
+        while gathered.count - start >= 2 {
+            guard let header = header(at: start, into: &units) else { return }
+            guard let header else { return }
+            let total = UInt64(header.count) + UInt64(header.length)
+            let here = UInt64(gathered.count - start)
+            if total > UInt64(Self.longest) {
+                let count = Int(min(total, here))
+                units.append(.part(Array(gathered[start..<start + count])))
+                start += count
+                if total > here {
+                    state = .passing(total - here)
+                    return
+                }
+            } else {
+                guard here >= total else { return }
+                let frame = gathered[start..<start + Int(total)]
+                units.append(.frame(WireFrame(header: header, bytes: Array(frame))))
+                start += Int(total)
+            }
+        }
+    }
+
+    /// The header that begins there, `nil` within the answer where it is not whole, and no answer where it breaks the
+    /// protocol: then all that is here has passed as bytes.
+    private mutating func header(at start: Int, into units: inout [Unit]) -> FrameHeader?? {
+        do throws(WebSocketFailure) {
+            let opcode = try rules.check(first: gathered[start])
+            let count = try rules.check(second: gathered[start + 1], of: opcode)
+            guard gathered.count - start >= count else { return .some(nil) }
+            let bytes = Array(gathered[start..<start + count])
+            let parsed = bytes.withUnsafeBytes { bytes -> Result<FrameHeader?, WebSocketFailure> in
+                guard let base = bytes.baseAddress else { return .success(nil) }
+                return Result { () throws(WebSocketFailure) in try rules.header(at: base, opcode: opcode) }
+            }
+            return .some(try parsed.get())
+        } catch {
+            units.append(.part(Array(gathered[start...])))
+            gathered = []
+            state = .broken
+            return nil
+        }
+    }
+}

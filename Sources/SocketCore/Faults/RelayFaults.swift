@@ -1,0 +1,287 @@
+/// Both directions of one connection with the rules and breakpoints that concern it: what its two legs say in, what is to
+/// be done with them out. The client's leg sends upstream.
+package struct RelayFaults: Sendable {
+    package typealias Leg = RelayMachine.Leg
+
+    package enum Action: Equatable, Sendable {
+        /// Send these to the peer of that leg, apart from others if so.
+        case write(Leg, [UInt8], isApart: Bool)
+        /// Take nothing more from that leg (true), or go on (false).
+        case hold(Leg, Bool)
+        /// What that leg had to say has been handed over, and its FIN is next.
+        case ended(Leg)
+        /// End both legs with RST.
+        case reset
+        /// Go on with the connection, which was held when it was accepted.
+        case begin
+        /// Go on with the end of that leg, which was held.
+        case lose(Leg)
+        case wake(at: MonotonicTime)
+        case report(Leg, FaultReport)
+    }
+
+    /// What is kept back besides bytes while a breakpoint holds.
+    private enum Kept: Equatable {
+        case accept
+        case loss(Leg)
+    }
+
+    private var upstream: FaultPipeline
+    private var downstream: FaultPipeline
+    private let began: MonotonicTime
+    private var breaks: [NumberedBreak] = []
+    /// The rules that concern it, for what is shown.
+    private var rules: [NumberedFault] = []
+    private var kept: [Kept] = []
+    private var awaitsConnect = false
+    private var keptSince: (breakpoint: Int, since: MonotonicTime)?
+    /// After so long what is held is released; `nil`: never.
+    private let holdLimit: Duration?
+
+    /// A connection that nothing concerns yet.
+    package init(
+        seed: UInt64, connection: UInt64, began: MonotonicTime, delayBuffer: Int, holdLimit: Duration? = nil
+    ) {
+        func pipeline(_ direction: FaultDirection) -> FaultPipeline {
+            let place = FaultPlace(seed: seed, connection: connection, direction: direction, began: began)
+            return FaultPipeline(place, delayBuffer: delayBuffer)
+        }
+        (upstream, downstream) = (pipeline(.upstream), pipeline(.downstream))
+        (self.began, self.holdLimit) = (began, holdLimit)
+    }
+
+    private subscript(_ leg: Leg) -> FaultPipeline {
+        get { leg == .client ? upstream : downstream }
+        _modify {
+            if leg == .client { yield &upstream } else { yield &downstream }
+        }
+    }
+
+    private static let legs: [Leg] = [.client, .target]
+
+    /// Whether nothing concerns it, and bytes can go straight across.
+    package var isIdle: Bool { rules.isEmpty && breaks.isEmpty && kept.isEmpty && upstream.isIdle && downstream.isIdle }
+
+    // MARK: What concerns it
+
+    package mutating func add(_ rule: NumberedFault) {
+        rules.append(rule)
+        for leg in Self.legs { self[leg].add(rule) }
+    }
+
+    package mutating func add(_ breakpoint: NumberedBreak) {
+        breaks.append(breakpoint)
+        for leg in Self.legs { self[leg].add(breakpoint) }
+    }
+
+    package mutating func remove(rule number: Int) {
+        rules.removeAll { $0.number == number }
+        for leg in Self.legs { self[leg].remove(rule: number) }
+    }
+
+    package mutating func remove(breakpoint number: Int, _ now: MonotonicTime) -> [Action] {
+        breaks.removeAll { $0.number == number }
+        for leg in Self.legs { self[leg].remove(breakpoint: number) }
+        return (keptSince?.breakpoint == number ? releaseKept() : []) + start(now)
+    }
+
+    // MARK: What happens
+
+    /// Looks at what takes effect without a byte.
+    package mutating func start(_ now: MonotonicTime) -> [Action] {
+        act(.client, upstream.start(now), now) + act(.target, downstream.start(now), now)
+    }
+
+    package mutating func receive(_ bytes: [UInt8], from leg: Leg, _ now: MonotonicTime) -> [Action] {
+        act(leg, self[leg].receive(bytes, now), now)
+    }
+
+    /// That leg's peer sent FIN.
+    package mutating func end(_ leg: Leg, _ now: MonotonicTime) -> [Action] { act(leg, self[leg].end(now), now) }
+
+    /// The peer of that leg takes no more for now, or does again.
+    package mutating func becameWritable(_ leg: Leg, _ isWritable: Bool, _ now: MonotonicTime) -> [Action] {
+        var actions = act(leg.other, self[leg.other].blockReceiver(!isWritable, now), now)
+        if !isWritable { actions += hit(.writeBlocked, from: leg.other, now) }
+        return actions
+    }
+
+    /// The time that was asked for has come.
+    package mutating func wake(_ now: MonotonicTime) -> [Action] {
+        if let holdLimit, let since = heldSince, since + holdLimit <= now { return release(.all, nil, now) }
+        return act(.client, upstream.wake(now), now) + act(.target, downstream.wake(now), now) + limitHold()
+    }
+
+    /// The connection was accepted; whether it is held before anything else is done.
+    package mutating func holdAccept(_ now: MonotonicTime) -> [Action]? {
+        guard let breakpoint = breaks.first(where: { $0.breakpoint.point == .accept }) else { return nil }
+        return keep(.accept, for: breakpoint.number, .client, now)
+    }
+
+    /// Both legs are connected. `isAccepted`: and a side was accepted in the same instant.
+    package mutating func connected(_ now: MonotonicTime, isAccepted: Bool = false) -> [Action] {
+        var actions = (isAccepted ? hit(.accept, from: .client, now) : []) + hit(.connect, from: .client, now)
+        if awaitsConnect {
+            awaitsConnect = false
+            for leg in Self.legs { actions += act(leg, self[leg].blockReceiver(false, now), now) }
+        }
+        return actions + start(now)
+    }
+
+    /// Lets nothing pass before `connected`.
+    package mutating func awaitConnect(_ now: MonotonicTime) -> [Action] {
+        awaitsConnect = true
+        return act(.client, upstream.blockReceiver(true, now), now)
+            + act(.target, downstream.blockReceiver(true, now), now)
+    }
+
+    /// An operation has timed out.
+    package mutating func timedOut(_ now: MonotonicTime) -> [Action] { hit(.timeout, from: .client, now) }
+
+    /// Bytes that are not delivered yet.
+    package var pendingBytes: Int { upstream.pendingBytes + downstream.pendingBytes }
+
+    /// That leg was reset; whether that is kept from the other one for now.
+    package mutating func holdLoss(of leg: Leg, _ now: MonotonicTime) -> [Action]? {
+        let way: FaultDirection = leg == .client ? .upstream : .downstream
+        guard
+            let breakpoint = breaks.first(where: {
+                $0.breakpoint.point == .reset && ($0.breakpoint.direction ?? way) == way
+            })
+        else { return nil }
+        return keep(.loss(leg), for: breakpoint.number, leg, now)
+    }
+
+    /// Whether what that leg sent, or its end, can still be handed over.
+    package func passes(from leg: Leg) -> Bool { !self[leg].isOver }
+
+    private mutating func keep(_ what: Kept, for breakpoint: Int, _ leg: Leg, _ now: MonotonicTime) -> [Action] {
+        kept.append(what)
+        keptSince = keptSince ?? (breakpoint, now)
+        return [.report(leg, FaultReport(number: breakpoint, kind: .held, offset: nil))] + limitHold()
+    }
+
+    private mutating func releaseKept() -> [Action] {
+        guard !kept.isEmpty else { return [] }
+        var actions: [Action] = kept.map {
+            switch $0 {
+            case .accept: .begin
+            case .loss(let leg): .lose(leg)
+            }
+        }
+        actions.append(.report(.client, FaultReport(number: 0, kind: .released, offset: nil)))
+        (kept, keptSince) = ([], nil)
+        return actions
+    }
+
+    /// A point that is not in the stream has come.
+    private mutating func hit(_ point: Breakpoint.Point, from leg: Leg, _ now: MonotonicTime) -> [Action] {
+        let way: FaultDirection = leg == .client ? .upstream : .downstream
+        var actions: [Action] = []
+        for breakpoint in breaks where breakpoint.breakpoint.point == point {
+            let direction = breakpoint.breakpoint.direction
+            let isOfBoth = point == .connect || point == .accept || point == .timeout
+            guard isOfBoth || (direction ?? way) == way else { continue }
+            let held: [Leg] = direction.map { [$0 == .upstream ? .client : .target] } ?? Self.legs
+            for leg in held where self[leg].held == nil {
+                actions += act(leg, self[leg].hold(for: breakpoint.number, now), now)
+            }
+            actions.append(.report(leg, FaultReport(number: breakpoint.number, kind: .held, offset: nil)))
+        }
+        return actions + limitHold()
+    }
+
+    /// Turns what one direction asks for into what its legs do. A breakpoint for both directions that was hit in one
+    /// holds the other too.
+    private mutating func act(_ leg: Leg, _ actions: [FaultPipeline.Action], _ now: MonotonicTime) -> [Action] {
+        var done: [Action] = []
+        for action in actions {
+            switch action {
+            case .deliver(let bytes, let isApart): done.append(.write(leg.other, bytes, isApart: isApart))
+            case .hold(let holds): done.append(.hold(leg, holds))
+            case .end: done.append(.ended(leg))
+            case .reset: done.append(.reset)
+            case .wake(let time): done.append(.wake(at: time))
+            case .report(let report):
+                done.append(.report(leg, report))
+                guard report.kind == .held else { continue }
+                let isBoth = breaks.first { $0.number == report.number }?.breakpoint.direction == nil
+                if isBoth, self[leg.other].held == nil {
+                    done += act(leg.other, self[leg.other].hold(for: report.number, now), now)
+                }
+                done += limitHold()
+            }
+        }
+        return done
+    }
+
+    // MARK: Held
+
+    /// Since when a breakpoint holds it; `nil`: none does.
+    package var heldSince: MonotonicTime? {
+        [upstream.held?.since, downstream.held?.since, keptSince?.since].compactMap { $0 }.min()
+    }
+
+    private func limitHold() -> [Action] {
+        guard let holdLimit, let since = heldSince else { return [] }
+        return [.wake(at: since + holdLimit)]
+    }
+
+    package var isHeld: Bool { heldSince != nil }
+
+    /// Does to held bytes what was decided, in one direction or in each that is held. With `all`, both go on.
+    package mutating func release(
+        _ release: BreakRelease, _ direction: FaultDirection? = nil, _ now: MonotonicTime
+    ) -> [Action] {
+        var actions: [Action] = []
+        if case .all = release { actions += releaseKept() }
+        // Bytes are edited and dropped where there are any, and the other direction goes on with it.
+        for leg in Self.legs where direction.map({ ($0 == .upstream) == (leg == .client) }) ?? true {
+            guard let held = self[leg].held else { continue }
+            var here = release
+            if direction == nil, held.bytes == 0 {
+                switch release {
+                case .edit where self[leg.other].held.map({ $0.bytes > 0 }) ?? false: here = .all
+                default: break
+                }
+            }
+            actions += act(leg, self[leg].release(here, now), now)
+        }
+        return actions + limitHold()
+    }
+
+    /// The bytes that are held, the next ones first: in that direction, or in the one that has any.
+    package func heldBytes(_ direction: FaultDirection?, _ most: Int) -> [UInt8] {
+        switch direction {
+        case .upstream: upstream.heldBytes(most)
+        case .downstream: downstream.heldBytes(most)
+        case nil:
+            upstream.held.map { $0.bytes > 0 } ?? false ? upstream.heldBytes(most) : downstream.heldBytes(most)
+        }
+    }
+
+    // MARK: Facts
+
+    /// What is shown of it.
+    package var snapshot: FaultSnapshot {
+        var snapshot = FaultSnapshot()
+        let tallies = upstream.tallies + downstream.tallies
+        snapshot.rules = rules.map { fault in
+            let effect = fault.rule.effect
+            return FaultSnapshot.Rule(
+                number: fault.number, effect: effect.name, text: "\(effect)",
+                count: tallies.reduce(0) { $0 + ($1.number == fault.number ? $1.count : 0) })
+        }
+        snapshot.delayedBytes = upstream.delayedBytes + downstream.delayedBytes
+        snapshot.droppedBytes = upstream.droppedBytes + downstream.droppedBytes
+        snapshot.isLimitedByBuffer = upstream.isLimitedByBuffer || downstream.isLimitedByBuffer
+        let breakpoint = upstream.held?.breakpoint ?? downstream.held?.breakpoint ?? keptSince?.breakpoint
+        if let breakpoint, let since = heldSince {
+            let text = breaks.first { $0.number == breakpoint }.map { "\($0.breakpoint.point)" } ?? ""
+            snapshot.hold = FaultSnapshot.Hold(
+                breakpoint: breakpoint, text: text, since: since, upstreamBytes: upstream.held?.bytes ?? 0,
+                downstreamBytes: downstream.held?.bytes ?? 0)
+        }
+        return snapshot
+    }
+}

@@ -1,0 +1,36 @@
+import SocketCore
+
+/// What viewers ask the program to do. Each request is accounted for until it is answered.
+extension InspectionServer {
+    /// Lets the program do what a line asks for, if it takes requests.
+    func carryOut(_ line: String, for viewer: InspectionViewer) {
+        let name = "\(hello.program)[\(hello.process)]"
+        func refuse(_ sentence: String) {
+            viewer.send(InspectionFrame.answer(InspectionAnswer(sentence, isRefused: true)).bytes)
+        }
+        guard rights >= .control else {
+            return refuse("\(name) lets viewers \(rights.rawValue) only; nothing was done")
+        }
+        guard let handler = engine?.requestHandler else { return refuse("\(name) takes no requests") }
+        // Each answer costs memory, whatever its request did.
+        let (account, cost) = (viewer.account, viewer.frameLength + 4_096)
+        account.owe(cost)
+        handler(line) { @Sendable [self] answer in
+            account.settle(cost, answer)
+            ring()
+        }
+    }
+
+    func carryOut(_ command: SocketCommand, for viewer: InspectionViewer) {
+        guard rights >= .control else {
+            let sentence = "\(hello.program)[\(hello.process)] lets viewers \(rights.rawValue) only; nothing was done"
+            return viewer.send(InspectionFrame.notice(sentence).bytes)
+        }
+        let (account, cost) = (viewer.account, viewer.frameLength)
+        account.owe(cost)
+        engine?.post(
+            .viewer(command) { @Sendable [self] refusal in
+                if account.settle(cost, refusal) { ring() }
+            })
+    }
+}

@@ -1,0 +1,202 @@
+import InspectorCore
+import SocketCore
+import Testing
+
+@Suite("Faults and breakpoints on the screen")
+struct FaultTests {
+    private let size = Size(100, 24)
+
+    private func snapshot(
+        _ change: (inout FaultSnapshot) -> Void, events: [SocketEvent] = []
+    ) -> EngineSnapshot {
+        var fault = FaultSnapshot()
+        fault.rules = [FaultSnapshot.Rule(number: 2, effect: "slice", text: "slice 7", count: 12)]
+        change(&fault)
+        var client = World.make(2, .accepted, .connected)
+        client.peer = .v4(host: "192.0.2.7", port: 1_000)
+        var server = World.make(3, .client, .connected, target: "db.example:6379")
+        (client.linked, server.linked) = (server.id, client.id)
+        (client.fault, server.fault) = (fault, fault)
+        var snapshot = World.snapshot([World.make(1, .listener, .listening, target: ":9000"), client, server])
+        snapshot.events = events
+        snapshot.nextEvent = UInt64(events.count)
+        return snapshot
+    }
+
+    private func hold(_ fault: inout FaultSnapshot, _ now: MonotonicTime = .zero) {
+        fault.hold = FaultSnapshot.Hold(
+            breakpoint: 1, text: "bytes 4711", since: now, upstreamBytes: 4_289, downstreamBytes: 0)
+    }
+
+    private func model(_ snapshot: EngineSnapshot) -> Model {
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(size))
+        _ = model.update(.snapshot(snapshot))
+        model.press(.down)
+        return model
+    }
+
+    @Test("A row says which fault it has, and that it is held and for how long")
+    func rows() {
+        #expect(draw(model(snapshot { _ in }), size).text.contains("FAULT slice"))
+        var fault = FaultSnapshot()
+        hold(&fault)
+        let held = draw(model(snapshot { $0.hold = fault.hold }), size).text
+        #expect(held.contains("HELD"))
+        let untouched = draw(model(snapshot { $0.rules[0].count = 0 }), size).text
+        #expect(!untouched.split(separator: "\n")[3].contains("FAULT"))
+    }
+
+    @Test("The detail counts, and says what waits")
+    func detail() {
+        var model = model(
+            snapshot {
+                hold(&$0)
+                ($0.delayedBytes, $0.droppedBytes, $0.isLimitedByBuffer) = (4_096, 7, true)
+            })
+        _ = model.update(.command("detail"))
+        let text = draw(model, Size(200, 40)).text
+        for words in ["slice 7 x12", "4.0K delayed", "7 B dropped", "latency limited by buffer", "bytes 4711", "4.2K"] {
+            #expect(text.contains(words), "\(words) in \(text)")
+        }
+    }
+
+    @Test("When a breakpoint is hit the bell rings and a notice names the key")
+    func hit() {
+        let event = SocketEvent(sequence: 0, time: .zero, socket: SocketID(2), kind: .held, first: 1, second: 4_289)
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(size))
+        let effects = model.update(.snapshot(snapshot({ hold(&$0) }, events: [event])))
+        #expect(effects.contains(.bell))
+        #expect(draw(model, size).text.contains("#2 is held by breakpoint 1; B releases it"))
+    }
+
+    @Test(
+        "B on a held row opens a menu, whose letters act",
+        arguments: [
+            ("c", Effect.fault(.release(.all, SocketID(2), nil))), ("n", .fault(.release(.read, SocketID(2), nil))),
+            ("x", .fault(.release(.drop, SocketID(2), nil))), ("e", .fetchHeld(SocketID(2))),
+            ("a", .fault(.clearBreaks)),
+        ])
+    func menu(key: String, effect: Effect) {
+        var model = model(snapshot { hold(&$0) })
+        model.press(.character("B"))
+        #expect(draw(model, size).text.contains("held by breakpoint 1"))
+        #expect(model.update(.key(.character(Character(key)))) == [effect])
+    }
+
+    @Test("A reset of a held connection asks first, and so many bytes are typed")
+    func asks() {
+        var model = model(snapshot { hold(&$0) })
+        model.press(.character("B"))
+        #expect(model.update(.key(.character("r"))).isEmpty)
+        #expect(draw(model, size).text.contains("Reset #2"))
+        #expect(model.update(.key(.character("y"))) == [.fault(.reset(SocketID(2)))])
+        model.press(.character("B"))
+        model.press(.character("b"))
+        for character in "10" { model.press(.character(character)) }
+        #expect(model.update(.key(.enter)) == [.fault(.release(.bytes(10), SocketID(2), nil))])
+    }
+
+    @Test("No bare letter acts on held bytes, and B elsewhere begins a breakpoint")
+    func noLetters() {
+        var model = model(snapshot { hold(&$0) })
+        for key in "cnbexra" where key != "c" && key != "b" && key != "r" && key != "x" {
+            #expect(!model.update(.key(.character(key))).contains { if case .fault = $0 { true } else { false } })
+        }
+        var other = self.model(snapshot { _ in })
+        other.press(.character("B"))
+        for character in "bytes 5" { other.press(.character(character)) }
+        #expect(other.update(.key(.enter)) == [.fault(.addBreak("on bytes 5"))])
+    }
+
+    @Test("Held bytes go to the editor, and what was edited is released")
+    func edit() {
+        var model = model(snapshot { hold(&$0) })
+        let bytes = Array("held".utf8)
+        #expect(model.update(.held(SocketID(2), bytes)) == [.edit(.held(SocketID(2)), bytes)])
+        #expect(model.update(.held(SocketID(2), [])).isEmpty)
+        #expect(model.update(.edited(.held(SocketID(2)), bytes, wasChanged: false)).isEmpty)
+        let other = Array("other".utf8)
+        #expect(
+            model.update(.edited(.held(SocketID(2)), other, wasChanged: true))
+                == [.fault(.release(.edit(other), SocketID(2), nil))])
+    }
+
+    @Test(
+        "Commands are read",
+        arguments: [
+            ("fault add downstream latency 200ms", FaultCommand.add("downstream latency 200ms")),
+            ("fault add slow", .add("slow")),
+            ("fault list", .list), ("fault off 2", .off(2)), ("fault clear", .clear),
+            ("break upstream on bytes 4711", .addBreak("upstream on bytes 4711")), ("break off 1", .breakOff(1)),
+            ("break clear", .clearBreaks), ("release", .release(.all, nil, nil)),
+            ("release 10 upstream #7", .release(.bytes(10), SocketID(7), .upstream)),
+            ("release edit a\\r\\n", .release(.edit([0x61, 13, 10]), nil, nil)),
+            ("release reset #3", .reset(SocketID(3))),
+        ])
+    func commands(line: String, command: FaultCommand) throws {
+        #expect(try FaultCommand.parse(line).get() == command)
+        #expect(throws: Never.self) { try Instruction.parse(line).get() }
+    }
+
+    @Test(
+        "What is wrong with a command is named",
+        arguments: [
+            ("fault add latency", "latency"), ("fault add downstream latancy 5ms", "latancy"), ("fault of 2", "of"),
+            ("fault off x", "x"), ("break on byte 3", "byte"), ("break sstate:x on fin", "sstate:x"),
+            ("release ten", "ten"), ("release edit", "edit"), ("release #x", "#x"), ("hold", "hold"),
+            ("fault add", "add"),
+        ])
+    func problems(line: String, word: String) {
+        guard case .failure(let failure) = FaultCommand.parse(line) else {
+            Issue.record("\(line) was read")
+            return
+        }
+        #expect(failure.message.hasPrefix(word) || failure.message.hasPrefix("column"), "\(failure.message)")
+    }
+
+    @Test("fault: and held filter")
+    func filter() throws {
+        let sockets = snapshot { hold(&$0) }.sockets
+        func count(_ text: String) throws -> Int {
+            try Filter.parse(text).get().matching(sockets, .zero, Findings(LintSettings())).count
+        }
+        #expect(try count("fault:slice") == 2 && count("fault:dribble") == 2 && count("fault:any") == 2)
+        #expect(try count("fault:reset") == 0 && count("held") == 2 && count("!held") == 1)
+        #expect(throws: (any Error).self) { try Filter.parse("fault:slize").get() }
+    }
+
+    @Test("The configuration has rules by names, and refuses bad ones with their place")
+    func configuration() throws {
+        let text = "[fault.flaky]\nrules = [\"prob 0.1 reset\", \"latency 50ms\"]\n"
+        let configuration = try Configuration.parse(text).get()
+        #expect(configuration.faults["flaky"] == ["prob 0.1 reset", "latency 50ms"])
+        #expect(configuration.faults["slow"] != nil)
+        let printed = configuration.text { _ in ColourText() }
+        #expect(try Configuration.parse(printed).get().faults == configuration.faults)
+        for (bad, word) in [
+            ("[fault.flaky]\nrules = [\"latancy 5ms\"]\n", "latancy"),
+            ("[fault.reset]\nrules = [\"stall\"]\n", "reset"),
+            ("[fault.x]\nrule = [\"stall\"]\n", "rules"), ("[fault.x]\nrules = \"stall\"\n", "list"),
+            ("[fault]\nrules = [\"stall\"]\n", "name"),
+        ] {
+            guard case .failure(let failure) = Configuration.parse(bad) else {
+                Issue.record("\(bad) was read")
+                continue
+            }
+            #expect(failure.message.contains(word), "\(failure.message)")
+            #expect(failure.position.line >= 1)
+        }
+    }
+
+    @Test("JSON has what is done to a connection")
+    func json() {
+        let socket = snapshot { hold(&$0) }.sockets[1]
+        let members = SocketJSON(clock: WallClock()).members(socket)
+        let text = members.first { $0.name == "fault" }.map { "\($0.value.text)" } ?? ""
+        for part in [#""effect":"slice""#, #""count":12"#, #""breakpoint":1"#, #""upstream_bytes":4289"#] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import SocketCore
+import Testing
+
+@Suite("Breakpoints in one direction")
+struct BreakpointTests {
+    @Test("It stops at exactly its byte, and releases what is asked for")
+    func bytes() throws {
+        let sent = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        var bench = try FaultBench([], breaks: ["on bytes 4711"])
+        bench.send(Array(sent.prefix(4_000)))
+        #expect(bench.pipeline.held == nil)
+        bench.send(Array(sent[4_000..<9_000]))
+        #expect(bench.output.count == 4_711 && bench.isHolding)
+        #expect(bench.pipeline.held?.bytes == 4_289 && bench.pipeline.held?.breakpoint == 1)
+        #expect(bench.pipeline.heldBytes(3) == Array(sent[4_711..<4_714]))
+        bench.release(.bytes(1))
+        #expect(bench.output.count == 4_712)
+        bench.release(.bytes(10))
+        #expect(bench.output.count == 4_722 && bench.isHolding)
+        bench.release(.all)
+        #expect(bench.output.count == 9_000 && !bench.isHolding && bench.pipeline.held == nil)
+        bench.send(Array(sent[9_000...]))
+        #expect(bench.output == sent)
+        #expect(bench.reports.map(\.kind) == [.held, .released])
+    }
+
+    @Test("More bytes than wait are released as they come")
+    func later() throws {
+        var bench = try FaultBench([], breaks: ["on bytes 2"])
+        bench.send("ab")
+        #expect(bench.isHolding)
+        bench.release(.bytes(3))
+        #expect(!bench.isHolding)
+        bench.send("cdefg")
+        #expect(bench.text == "abcde" && bench.isHolding)
+        bench.release(.read)
+        #expect(bench.text == "abcdefg" && bench.isHolding)
+    }
+
+    @Test("Held bytes are edited, or dropped, and the rest follows")
+    func edit() throws {
+        var bench = try FaultBench([], breaks: ["on match b"])
+        bench.send("abc")
+        #expect(bench.text == "a")
+        bench.release(.edit(Array("XYZ".utf8)))
+        #expect(bench.text == "aXYZ" && !bench.isHolding)
+        bench.send("db!")
+        #expect(bench.text == "aXYZd")
+        bench.release(.drop)
+        bench.send("e")
+        #expect(bench.text == "aXYZde" && bench.pipeline.droppedBytes == 2)
+    }
+
+    @Test("FIN is held, and follows when released")
+    func end() throws {
+        var bench = try FaultBench([], breaks: ["on fin"])
+        bench.send("abc")
+        bench.end()
+        #expect(bench.text == "abc" && !bench.hasEnded && bench.pipeline.held != nil)
+        bench.release(.all)
+        #expect(bench.hasEnded)
+    }
+
+    @Test("One that is removed releases what it holds")
+    func removal() throws {
+        var bench = try FaultBench([], breaks: ["on bytes 1"])
+        bench.send("abc")
+        bench.pipeline.remove(breakpoint: 1)
+        bench.perform(bench.pipeline.start(bench.now))
+        #expect(bench.text == "abc" && !bench.isHolding && bench.pipeline.isIdle)
+    }
+
+    @Test("A direction that is held for the other one lets nothing pass")
+    func gate() throws {
+        var bench = try FaultBench(["slice 2"])
+        bench.perform(bench.pipeline.hold(for: 4, bench.now))
+        bench.send("abc")
+        #expect(bench.text.isEmpty && bench.isHolding && bench.pipeline.held?.breakpoint == 4)
+        bench.release(.all)
+        #expect(bench.text == "abc" && bench.pieces.count == 2)
+    }
+
+    @Test("Rules change what a breakpoint has let pass")
+    func order() throws {
+        var bench = try FaultBench(["replace b with B"], breaks: ["on match b"])
+        bench.send("abc")
+        #expect(bench.text == "a")
+        bench.release(.all)
+        #expect(bench.text == "aBc")
+    }
+}
