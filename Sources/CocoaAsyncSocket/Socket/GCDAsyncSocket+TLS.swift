@@ -58,7 +58,7 @@ extension TLSSettings {
         }
         if try value(GCDAsyncSocketManuallyEvaluateTrust, NSNumber.self)?.boolValue == true {
             if isServer { throw .other("GCDAsyncSocketManuallyEvaluateTrust: is not supported for servers") }
-            judge = .delegate
+            trustEvaluator = .delegate
         }
         resumesSessions = try value(GCDAsyncSocketSSLPeerID, NSData.self) != nil
         minimumVersion = try Self.version(value(GCDAsyncSocketSSLProtocolVersionMin, NSNumber.self)) ?? .tls12
