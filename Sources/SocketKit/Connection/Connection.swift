@@ -395,8 +395,3 @@ final class Connection {
         engine.record(kind, id, tag: tag, first, second)
     }
 }
-
-extension Connection {
-    /// Whom an error is about.
-    var errorSubject: SocketError.Subject { peer.map { .address($0) } ?? .name(target) }
-}
