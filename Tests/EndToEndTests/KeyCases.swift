@@ -72,6 +72,7 @@ struct KeyCase {
         "rewind-far": .shows("only an opened file can be rewound"),
         "event-back": .shows("only an opened file can be rewound"), "at": .shows("only an opened file can be rewound"),
         "other-leg": .shows("only a relayed connection"), "unread": .shows("only sockets that are looked at"),
+        "break": .shows(":break on"),
     ]
 
     /// A file of a minute with an event every five seconds, in the middle of which this begins.
