@@ -6,7 +6,6 @@ extension Connection {
     /// The peer that an error is about.
     var errorSubject: SocketError.Subject { peer.map { .address($0) } ?? .name(target) }
 
-
     /// Bytes handed over at the end, at most (the last receive may exceed it).
     private static let unreadLimit = 1 << 20
 
