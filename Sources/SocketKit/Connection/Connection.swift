@@ -270,7 +270,10 @@ final class Connection {
                 notify(.closedReadStream)
                 failAwaitedReads()
                 endIfBothSidesAreGone()
-            case .close(let error): close(error: error)
+            case .close(let error):
+                // What was written before the read that found the end is tried first.
+                if isQueuedForFlush { sendPending() }
+                close(error: error)
             }
         }
     }

@@ -22,6 +22,23 @@ import Testing
         #expect(try pair.peerReceives(10) == Array("bye".utf8))
     }
 
+    @Test func statement123_aWriteIsTriedBeforeTheReadThatFindsTheEnd() throws {
+        let pair = try ConnectedPair()
+        let (socket, line) = (pair.socket, ReadRequest(.delimiter([10], limit: 100)))
+        socket.read(line)
+        try pair.peerSends("a\nb\n")
+        pair.peerShutsWrite()
+        #expect(
+            eventually { pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.contains { $0.kind == .peerClosed } })
+        pair.engine.queue.sync {
+            socket.write(Array("reply".utf8), tag: 1)
+            socket.read(line)
+        }
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(pair.recorder.received == Array("a\nb\n".utf8) && pair.recorder.calls.contains(.wrote(tag: 1)))
+        #expect(try pair.peerReceives(10) == Array("reply".utf8))
+    }
+
     /// The second time the delegate is still busy with another connection.
     @Test(arguments: [false, true])
     func statement124_theEndOfAShortConnectionIsToldBehindItsBeginning(_ isBusy: Bool) throws {
