@@ -8,6 +8,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "forgetful-echo", dependencies: [.product(name: "SocketKit", package: "socktui")]),
+        .executableTarget(name: "event-log", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         .executableTarget(name: "chat-room", dependencies: [.product(name: "SocketKit", package: "socktui")]),
         // Written as for CocoaAsyncSocket on a Mac, in the language of that time.
         .executableTarget(

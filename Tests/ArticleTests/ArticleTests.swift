@@ -5,6 +5,15 @@ import Testing
 
 /// The code of the articles does what they say.
 @Suite("Articles", .timeLimit(.minutes(5))) struct ArticleTests {
+    private func silentPeer() async throws {
+        let pair = try ConnectedPair(.unix)
+        let serving = Task { [socket = pair.socket] in try await echo(socket, silence: .milliseconds(50)) }
+        try pair.peerSends([1, 2, 3])
+        #expect(try pair.peerReceives(9) == [1, 2, 3] + Array("idle\r\n".utf8))
+        pair.closePeer()
+        try await serving.value
+    }
+
     private func endpoint(_ listener: SocketListener) -> Endpoint {
         .tcp(host: "localhost", port: listener.localAddress?.port ?? 0)
     }
@@ -42,6 +51,7 @@ import Testing
 
     @Test("a line that is late goes on where it was, and cancellation is Swift's own")
     func timeouts() async throws {
+        try await silentPeer()
         var configuration = SocketConfiguration()
         configuration.timeoutVerdict = .failOperation
         let pair = try ConnectedPair(.unix, configuration: configuration)

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SocketKit
 import Synchronization
 
@@ -124,8 +125,8 @@ func renew(_ identity: TLSSettings.Identity, of listener: SocketListener) throws
 func withServer<R>(_ body: (Endpoint) async throws -> R) async throws -> R {
     let engine = SocketEngine()
     let listener = SocketListener(engine: engine)
-    try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
     let connections = listener.connections
+    try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
     let serving = Task {
         for try await socket in connections {
             Task { for try await chunk in socket.chunks() { try await socket.send(chunk) } }
@@ -155,4 +156,47 @@ func message(from socket: AsyncSocket) async throws -> [UInt8] {
     let length = Int(header[0]) << 8 | Int(header[1])
     guard length > 0 else { return [] }
     return try await socket.read(ReadRequest(.length(length), timeout: .seconds(5)))
+}
+
+final class Verdicts: AsyncSocketDelegate {
+    func socket(_ socket: AsyncSocket, didTimeOut operation: TimedOutOperation) -> TimeoutVerdict {
+        if case .write = operation.kind { .close } else { .failOperation }
+    }
+}
+
+func echo(_ socket: AsyncSocket, silence: Duration) async throws {
+    let verdicts = Verdicts()
+    socket.delegate = verdicts
+    do throws(SocketError) {
+        for try await chunk in socket.chunks(timeout: silence) { socket.write(chunk, timeout: .seconds(10)) }
+    } catch {
+        guard error.reason == .readTimeout else { throw error }
+        socket.write(Array("idle\r\n".utf8), timeout: .seconds(10))
+    }
+    try await socket.disconnectAndWait(.afterWriting)
+    withExtendedLifetime(verdicts) {}
+}
+
+func waitForTermination() async {
+    signal(SIGTERM, SIG_IGN)
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+    let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+    source.setEventHandler { @Sendable in continuation.yield() }
+    source.resume()
+    for await _ in signals { break }
+    source.cancel()
+}
+
+final class SlowPeers: AsyncSocketDelegate {
+    func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {
+        if !isWritable { socket.disconnect(.reset) }
+    }
+}
+
+func limit(_ listener: SocketListener) {
+    listener.configuration.writeWatermarks = Watermarks(low: 0, high: 256 << 10)
+}
+
+func broadcast(_ line: [UInt8], to members: [AsyncSocket]) {
+    for member in members { member.write(line, timeout: .seconds(10)) }
 }

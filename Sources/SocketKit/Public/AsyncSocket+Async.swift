@@ -62,7 +62,8 @@ extension AsyncSocket {
     }
 
     /// What the peer sends, cut behind each `delimiter`, which stays at the end of each piece; the last piece may lack
-    /// it. Throws `readMaxedOut` when a piece is longer than `limit`. Each step queues one read, and throws `readTimeout` if
+    /// it. Throws `readMaxedOut` when a piece is longer than `limit`, its delimiter included; the connection has ended then, and
+    /// nothing can be sent to the peer any more. Each step queues one read, and throws `readTimeout` if
     /// its piece is not whole within `timeout`, as `chunks` does.
     public func lines(
         delimiter: [UInt8] = [13, 10], limit: Int = 65_536, timeout: Duration? = nil

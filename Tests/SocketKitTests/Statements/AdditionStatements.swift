@@ -22,14 +22,16 @@ import Testing
         #expect(try pair.peerReceives(10) == Array("bye".utf8))
     }
 
-    @Test func statement123_aWriteIsTriedBeforeTheReadThatFindsTheEnd() throws {
+    @Test func aWriteIsTriedBeforeTheReadThatFindsTheEnd() throws {
         let pair = try ConnectedPair()
         let (socket, line) = (pair.socket, ReadRequest(.delimiter([10], limit: 100)))
         socket.read(line)
         try pair.peerSends("a\nb\n")
         pair.peerShutsWrite()
         #expect(
-            eventually { pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.contains { $0.kind == .peerClosed } })
+            eventually {
+                pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.contains { $0.kind == .peerClosed }
+            })
         pair.engine.queue.sync {
             socket.write(Array("reply".utf8), tag: 1)
             socket.read(line)
