@@ -147,13 +147,15 @@ struct RunTests {
     func signals(number: Int32) throws {
         let name = number == SIGINT ? "INT" : "TERM"
         let script = "trap 'echo got; exit 9' \(name); echo ready; while :; do sleep 0.05; done"
-        let heeding = try Peer([Program.path, "run", "--", "sh", "-c", script])
+        // A shell cannot trap what is ignored where it begins, as SIGINT is in the background.
+        let run = ["env", "--default-signal=INT", Program.path, "run", "--", "sh", "-c"]
+        let heeding = try Peer(run + [script])
         try #require(eventually { heeding.complaints.contains("ready") })
         kill(heeding.process, number)
         #expect(eventually { heeding.hasEnded }, "\(heeding.complaints)")
         #expect(heeding.exitStatus == 9 && heeding.complaints.contains("got"), "\(heeding.complaints)")
         let stubborn = "trap 'echo no' INT TERM; echo $$; while :; do sleep 0.05; done"
-        let deaf = try Peer([Program.path, "run", "--", "sh", "-c", stubborn])
+        let deaf = try Peer(run + [stubborn])
         try #require(eventually { deaf.complaints.contains("\n") })
         let child = try #require(pid_t(deaf.complaints.split(separator: "\n")[0]))
         kill(deaf.process, number)
