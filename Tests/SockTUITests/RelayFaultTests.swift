@@ -75,6 +75,25 @@ struct RelayFaultTests {
     private static let any = ReadRequest(.available(limit: nil), isStanding: true)
     private static let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 
+    @Test(
+        "a rule for datagrams is refused where only streams are opened, and the reverse",
+        arguments: [
+            ("lossy", false, "loss: is for datagrams"), ("slow", true, "latency: is for streams"),
+            ("corrupt 1 bits", true, nil),
+        ])
+    func useless(_ rule: String, isDatagrams: Bool, refusal: String?) {
+        var options = FaultOptions()
+        options.rules = [rule]
+        let control = FaultControl(options)
+        #expect(control.begin(with: options) == nil)
+        let place = Endpoint.tcp(host: "127.0.0.1", port: 1)
+        var relay = RelayRequest(listen: place, target: .endpoint(place))
+        relay.isDatagrams = isDatagrams
+        let told = control.uselessRule(for: [.relay(relay)])
+        #expect(refusal.map { told?.hasPrefix($0) == true } ?? (told == nil), "\(told ?? "")")
+        #expect(control.uselessRule(for: []) == nil)
+    }
+
     @Test("without a rule that concerns a connection, none is shown and bytes pass")
     func none() throws {
         let world = try World(["connection 2 reset"])

@@ -111,6 +111,29 @@ final class FaultControl: Sendable {
         }
     }
 
+    /// Why a rule can do nothing with what is opened, or `nil`: one for datagrams where only streams are, or the reverse.
+    func uselessRule(for opening: [Effect]) -> String? {
+        let hasDatagrams = opening.contains { if case .relay(let relay) = $0 { relay.isDatagrams } else { false } }
+        let hasStreams = opening.contains {
+            switch $0 {
+            case .relay(let relay): !relay.isDatagrams
+            case .connect, .listen, .run: true
+            default: false
+            }
+        }
+        for effect in state.withLock({ $0.book.rules.map(\.rule.effect) }) {
+            if effect.carrier == .datagrams, hasStreams, !hasDatagrams {
+                return "\(effect.name): is for datagrams; relay udp://LISTEN udp://TARGET relays them"
+            }
+            if effect.carrier != .both, effect.carrier != .datagrams, hasDatagrams, !hasStreams {
+                return "\(effect.name): is for streams; this relay has datagrams, which \(Self.datagramEffects) concern"
+            }
+        }
+        return nil
+    }
+
+    private static let datagramEffects = (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
+
     /// Removes a rule; a sentence if there is none of that number.
     func remove(_ number: Int) -> String? {
         guard state.withLock({ $0.book.remove(number) }) else { return "there is no fault \(number)" }
