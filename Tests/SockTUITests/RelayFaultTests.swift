@@ -172,6 +172,18 @@ struct RelayFaultTests {
         #expect(world.target.accepting.sockets.count == 2)
     }
 
+    @Test("what a rule delays when its sender resets is counted as lost")
+    func lostWithItsSender() throws {
+        let world = try World(["upstream latency 600s"])
+        let client = try world.connect()
+        client.socket.write(Self.bytes)
+        let count = UInt64(Self.bytes.count)
+        #expect(eventually { world.legs.first?.received == count && world.legs.count == 2 })
+        client.socket.disconnect(.reset)
+        #expect(eventually { world.legs.contains { $0.relay?.lostBytes == count } }, "\(world.legs.map(\.relay))")
+        #expect(world.served.received.isEmpty)
+    }
+
     @Test("a listener that a rule shuts accepts again when the rule goes")
     func noAccept() throws {
         let world = try World(["no-accept"])

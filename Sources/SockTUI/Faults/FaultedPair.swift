@@ -152,6 +152,13 @@ final class FaultedPair: Sendable {
         }
     }
 
+    /// The connection is over: what waits here is lost. `lose` is told the leg that said it.
+    func abandon(_ lose: (RelayMachine.Leg, Int) -> Void) {
+        var lost: [(RelayMachine.Leg, Int)] = []
+        state.withLock { $0.faults.abandon { lost.append(($0, $1)) } }
+        for (leg, count) in lost { lose(leg, count) }
+    }
+
     /// The relay takes nothing more from a leg for the other one's sake, or takes it again.
     func relayHolds(_ leg: RelayMachine.Leg, _ holds: Bool) {
         hold(leg) { if holds { $0.relayHolds.insert(leg) } else { $0.relayHolds.remove(leg) } }

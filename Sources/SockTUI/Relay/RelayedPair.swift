@@ -256,7 +256,10 @@ final class RelayedPair: AsyncSocketDelegate {
         if socket === target, let error, state.withLock({ $0.handshake != nil }) { return targetFailed(error) }
         let leg = leg(socket)
         let loss = Self.loss(error)
-        if faulted?.keeps(leg, loss) != true { lost(leg, loss) }
+        if faulted?.keeps(leg, loss) != true {
+            if loss != .finished { faulted?.abandon { lose($1, of: $0.other) } }
+            lost(leg, loss)
+        }
     }
 
     /// That leg is over, which the other one is told.

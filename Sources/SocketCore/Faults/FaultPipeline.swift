@@ -260,6 +260,14 @@ package struct FaultPipeline: Sendable {
         return actions
     }
 
+    /// The connection is over.
+    /// - Returns: how many bytes wait here that nobody will deliver.
+    package mutating func abandon() -> Int {
+        guard !isOver else { return 0 }
+        isOver = true
+        return pendingBytes
+    }
+
     /// Nothing can be delivered any more: what comes is counted as dropped.
     private mutating func discard() {
         while let item = source.first {

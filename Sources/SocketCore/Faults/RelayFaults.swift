@@ -138,6 +138,14 @@ package struct RelayFaults: Sendable {
     /// An operation has timed out.
     package mutating func timedOut(_ now: MonotonicTime) -> [Action] { hit(.timeout, from: .client, now) }
 
+    /// The connection is over. Calls `lose` with each leg whose bytes wait here, and how many.
+    package mutating func abandon(_ lose: (Leg, Int) -> Void) {
+        for leg in Self.legs {
+            let count = self[leg].abandon()
+            if count > 0 { lose(leg, count) }
+        }
+    }
+
     /// Bytes that are not delivered yet.
     package var pendingBytes: Int { upstream.pendingBytes + downstream.pendingBytes }
 
