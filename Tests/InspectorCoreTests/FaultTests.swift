@@ -133,6 +133,7 @@ struct FaultTests {
             ("break clear", .clearBreaks), ("release", .release(.all, nil, nil)),
             ("release 10 upstream #7", .release(.bytes(10), SocketID(7), .upstream)),
             ("release edit a\\r\\n", .release(.edit([0x61, 13, 10]), nil, nil)),
+            ("release edit \"a  b\" upstream #3", .release(.edit(Array("a  b".utf8)), SocketID(3), .upstream)),
             ("release reset #3", .reset(SocketID(3))),
         ])
     func commands(line: String, command: FaultCommand) throws {

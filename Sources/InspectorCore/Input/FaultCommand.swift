@@ -83,7 +83,8 @@ package enum FaultCommand: Hashable, Sendable {
         case "read": return .read
         case "drop": return .drop
         case "edit":
-            return .edit(try Instruction.escaped(try arguments.next(after: word, "the bytes to send instead"), word))
+            let bytes = try arguments.nextQuoted(after: word, "the bytes to send instead")
+            return .edit(try Instruction.escaped(bytes, word))
         default:
             guard word.first?.isNumber == true, let count = SizeText.parse(word), count > 0 else {
                 throw arguments.unknown(word, ["all", "read", "a number of bytes", "drop", "reset", "edit BYTES"])

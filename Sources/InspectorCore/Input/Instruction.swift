@@ -60,6 +60,19 @@ package struct Instruction: Sendable {
             return next
         }
 
+        /// The next word, or what stands between double quotes, with its blanks.
+        mutating func nextQuoted(after word: String, _ what: String) throws(Failure) -> String {
+            guard words.first?.hasPrefix("\"") == true, let begin = whole.firstIndex(of: "\"") else {
+                return try next(after: word, what)
+            }
+            let rest = whole[whole.index(after: begin)...]
+            guard let end = rest.firstIndex(of: "\"") else {
+                throw Failure(String(whole[begin...]), "has no closing quote; one within is \\x22")
+            }
+            words = rest[rest.index(after: end)...].split(separator: " ").map(String.init)
+            return String(rest[..<end])
+        }
+
         mutating func duration(after word: String) throws(Failure) -> Duration? {
             let text = try next(after: word, "a length of time")
             guard let duration = DurationText.parse(text) else {

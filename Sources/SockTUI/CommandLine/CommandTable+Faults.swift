@@ -9,7 +9,10 @@ extension CommandTable {
         guard let program = words.first else {
             throw UsageError("ctl", "needs a program, as in socktui ctl socktui fault list")
         }
-        let line = words.dropFirst().joined(separator: " ")
+        // What is one word to the shell is one after `edit`, too.
+        let line = zip(words, words.dropFirst()).map { former, word in
+            former == "edit" && word.contains(" ") && !word.contains("\"") ? "\"\(word)\"" : word
+        }.joined(separator: " ")
         guard !line.isEmpty else { throw UsageError(program, "write what to do: fault, break or release") }
         if case .failure(let failure) = FaultCommand.parse(line) { throw UsageError(sentence: failure.message) }
         return .control(program: program, line: line)

@@ -14,7 +14,7 @@ extension FaultControl {
     /// Carries out a command. The answer comes at once, or on the engine's queue.
     func perform(_ command: FaultCommand, then: @escaping @Sendable (FaultAnswer) -> Void) {
         switch command {
-        case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text) })
+        case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text, isLater: true) })
         case .addBreak(let text): then(Self.answer { () throws(FaultProblem) in try addBreak(text) })
         case .list: then(FaultAnswer(lines: listing.lines))
         case .off(let number): then(Self.answer(remove(number), "fault \(number) is off"))

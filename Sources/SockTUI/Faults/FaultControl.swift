@@ -84,9 +84,16 @@ final class FaultControl: Sendable {
 
     /// Adds a rule, or those of a profile.
     /// - Returns: a sentence that lists them.
-    func add(_ text: String) throws(FaultProblem) -> String {
+    /// `isLater`: what it can concern is here already.
+    func add(_ text: String, isLater: Bool = false) throws(FaultProblem) -> String {
         var rules: [FaultRule] = []
         for text in try texts(text) { rules.append(try FaultRule.parse(text)) }
+        if isLater, let effect = rules.map(\.effect).first(where: { $0.carrier == .datagrams }),
+            !targets.contains(where: { $0 is DatagramRelay })
+        {
+            throw FaultProblem(
+                word: effect.name, column: 1, message: "is for datagrams; relay udp://LISTEN udp://TARGET relays them")
+        }
         let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
         guard let added else {
             throw FaultProblem(

@@ -57,6 +57,7 @@ final class FaultedAssociation: Sendable {
 
     func add(_ rule: NumberedFault) {
         state.withLock { state in
+            guard !state.rules.contains(where: { $0.number == rule.number }) else { return }
             state.rules.append(rule)
             state.upstream.add(rule)
             state.downstream.add(rule)

@@ -157,6 +157,7 @@ final class FaultedPair: Sendable {
         var lost: [(RelayMachine.Leg, Int)] = []
         state.withLock { $0.faults.abandon { lost.append(($0, $1)) } }
         for (leg, count) in lost { lose(leg, count) }
+        if let carrier { measure(carrier) }
     }
 
     /// The relay takes nothing more from a leg for the other one's sake, or takes it again.

@@ -29,7 +29,14 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
 
     private func use(_ faults: RelayFaults) -> FaultedPair {
         let faulted = FaultedPair(faults, of: self, on: client.engine.queue)
-        state.withLock { $0.faulted = faulted }
+        let blocked = state.withLock { state in
+            state.faulted = faulted
+            return state.blocked
+        }
+        for leg in blocked {
+            faulted.relayHolds(leg.other, true)
+            faulted.becameWritable(leg, false)
+        }
         showFaults()
         return faulted
     }
@@ -53,7 +60,11 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         return outline
     }
 
-    func has(_ session: SocketID) -> Bool { client.session == session || target.session == session }
+    /// A leg that has ended counts too, since its end may be held.
+    func has(_ session: SocketID) -> Bool {
+        client.session == session || target.session == session
+            || state.withLock { $0.sessions.values.contains(session) }
+    }
 
     /// All that a leg said has been handed over.
     func ended(_ leg: RelayMachine.Leg, isCut: Bool) {

@@ -10,6 +10,8 @@ import SocketKit
 final class RelayedPair: AsyncSocketDelegate {
     struct State {
         var machine: RelayMachine
+        /// Legs whose peers take no more for now.
+        var blocked: Set<RelayMachine.Leg> = []
         /// The sessions of client and target, which say what they lost even when they are over.
         var sessions: [RelayMachine.Leg: SocketID] = [:]
         /// Bytes that could not be delivered to the peer of each leg.
@@ -142,6 +144,7 @@ final class RelayedPair: AsyncSocketDelegate {
 
     private func omit(_ count: Int) {
         lose(count, of: .target)
+        if let faulted { return faulted.end(.client, isCut: false) }
         perform(state.withLock { $0.machine.ended(.client) })
     }
 
@@ -221,6 +224,9 @@ final class RelayedPair: AsyncSocketDelegate {
     var faulted: FaultedPair? { state.withLock { $0.faulted } }
 
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {
+        state.withLock { state in
+            if isWritable { state.blocked.remove(leg(socket)) } else { state.blocked.insert(leg(socket)) }
+        }
         faulted?.becameWritable(leg(socket), isWritable)
         perform(state.withLock { $0.machine.becameWritable(leg(socket), isWritable) })
     }
@@ -291,7 +297,9 @@ final class RelayedPair: AsyncSocketDelegate {
             case .shutWrite(let leg, isCut: false): socket(leg).halfClose()
             case .close(let leg): end(leg) { $0.disconnect(.afterWriting) }
             case .reset(let leg): end(leg) { $0.resetAfterFlush() }
-            case .finished: finished(self)
+            case .finished:
+                faulted?.abandon { lose($1, of: $0.other) }
+                finished(self)
             }
         }
     }

@@ -40,6 +40,10 @@ package struct DatagramFaults: Sendable {
     private var wakes: MonotonicTime?
     private var number: UInt64 = 0
     private var received: UInt64 = 0
+    /// Bytes that rules dropped which are gone.
+    private var removedDropped = UInt64(0)
+    /// Copies of one datagram, and datagrams that wait, at most; empty ones take no room in the buffer.
+    private static let (copyLimit, waitingLimit) = (64, 16_384)
     /// Datagrams that found the delay buffer full, and were dropped.
     package private(set) var overflowed: UInt64 = 0
     private var overflowedBytes: UInt64 = 0
@@ -56,7 +60,7 @@ package struct DatagramFaults: Sendable {
     package var delayedBytes: Int { waitingBytes }
 
     /// Bytes that nobody will receive, because of a rule or for want of room.
-    package var droppedBytes: UInt64 { rules.reduce(overflowedBytes) { $0 + $1.dropped } }
+    package var droppedBytes: UInt64 { rules.reduce(overflowedBytes + removedDropped) { $0 + $1.dropped } }
 
     /// Adds a rule; one that is for streams only has no effect.
     package mutating func add(_ fault: NumberedFault) {
@@ -82,8 +86,17 @@ package struct DatagramFaults: Sendable {
 
     /// Removes a rule. What waits goes out at the next call of `wake`, which is asked for.
     package mutating func remove(rule number: Int, _ now: MonotonicTime) -> [Action] {
+        let removed = rules.filter { $0.fault.number == number }
         rules.removeAll { $0.fault.number == number }
-        guard rules.isEmpty else { return [] }
+        removedDropped += removed.reduce(0) { $0 + $1.dropped }
+        // What a rule delayed goes out before what comes from now on.
+        let delays = removed.contains {
+            switch $0.fault.rule.effect {
+            case .delay, .reorder: true
+            default: false
+            }
+        }
+        guard delays || rules.isEmpty else { return [] }
         for index in waiting.indices { waiting[index].due = now }
         return flush(now)
     }
@@ -139,7 +152,7 @@ package struct DatagramFaults: Sendable {
             rules[index].dropped += UInt64(copies.reduce(0) { $0 + $1.count })
             copies = []
         case .duplicate(let share):
-            guard happens(share) else { return }
+            guard copies.count < Self.copyLimit, happens(share) else { return }
             copies += copies
         case .reorder(let share, let time):
             guard happens(share) else { return }
@@ -167,7 +180,7 @@ package struct DatagramFaults: Sendable {
         _ datagram: [UInt8], _ due: MonotonicTime, _ now: MonotonicTime, _ actions: inout [Action]
     ) {
         if due <= now, waiting.isEmpty || waiting[0].due > now { return actions.append(.deliver(datagram)) }
-        guard waitingBytes + datagram.count <= capacity else {
+        guard waitingBytes + datagram.count <= capacity, waiting.count < Self.waitingLimit else {
             overflowed += 1
             overflowedBytes += UInt64(datagram.count)
             return

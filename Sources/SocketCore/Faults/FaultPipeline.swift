@@ -59,6 +59,7 @@ package struct FaultPipeline: Sendable {
     private var isReceiverBlocked = false
     /// Whether the receiver has its end, so that nothing of the sender passes any more.
     package private(set) var isOver = false
+    private var isAbandoned = false
     private var wakes: MonotonicTime?
     private var heldSince: MonotonicTime?
     /// Bytes that came after the end that a rule made.
@@ -151,7 +152,7 @@ package struct FaultPipeline: Sendable {
         return run(now)
     }
 
-    private var heldStage: Int? { stages.lastIndex(where: \.isHeld) }
+    private var heldStage: Int? { isOver ? nil : stages.lastIndex(where: \.isHeld) }
 
     /// The breakpoint that holds it, since when, and how many bytes wait here for that.
     package var held: (breakpoint: Int, since: MonotonicTime, bytes: Int)? {
@@ -255,6 +256,7 @@ package struct FaultPipeline: Sendable {
         var reports: [Action] = []
         report(now, &reports)
         actions.insert(contentsOf: reports, at: 0)
+        for stage in stages where stage.isDone && stage.kind != .gate { discarded += stage.dropped }
         stages.removeAll { $0.isDone && $0.kind != .gate }
         settle(now, &actions)
         return actions
@@ -263,10 +265,13 @@ package struct FaultPipeline: Sendable {
     /// The connection is over.
     /// - Returns: how many bytes wait here that nobody will deliver.
     package mutating func abandon() -> Int {
-        guard !isOver else { return 0 }
-        isOver = true
+        guard !isAbandoned else { return 0 }
+        (isAbandoned, isOver) = (true, true)
         return pendingBytes
     }
+
+    /// The other direction has reset the connection: nothing is delivered any more.
+    package mutating func close() { isOver = true }
 
     /// Nothing can be delivered any more: what comes is counted as dropped.
     private mutating func discard() {
@@ -316,7 +321,8 @@ package struct FaultPipeline: Sendable {
             actions.append(.hold(holds))
         }
         guard !isOver, !isReceiverBlocked else { return }
-        let due = stages.compactMap(\.due).filter { $0 != .distantFuture }.min()
+        // What is due by now waits for a stage after it, which asks for its own time.
+        let due = stages.compactMap(\.due).filter { $0 > now && $0 != .distantFuture }.min()
         if let due, wakes.map({ due < $0 }) ?? true {
             wakes = due
             actions.append(.wake(at: max(due, now)))

@@ -14,7 +14,7 @@ struct FaultQueue<Element> {
         if head == elements.count {
             elements.removeAll(keepingCapacity: true)
             head = 0
-        } else if head >= 1_024, head * 2 >= elements.count {
+        } else if head >= 16, head * 2 >= elements.count {
             elements.removeFirst(head)
             head = 0
         }

@@ -97,7 +97,10 @@ struct FaultStage {
         hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
         findsPlaces = hasFrame || conditions.contains { if case .match = $0 { true } else { false } }
         share = conditions.probability ?? 1
-        if case .fault(.replace(let pattern, _)) = kind { replacing = MatchScanner(pattern, place.direction) }
+        let frame = conditions.lazy.compactMap { if case .frame(let frame) = $0 { frame } else { nil } }.first
+        if case .fault(.replace(let pattern, _)) = kind {
+            replacing = MatchScanner(pattern, frame: frame, place.direction)
+        }
     }
 
     /// Whether nothing waits here for its time, or for more bytes.

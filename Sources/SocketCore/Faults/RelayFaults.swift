@@ -64,12 +64,15 @@ package struct RelayFaults: Sendable {
 
     // MARK: What concerns it
 
+    /// No effect where the connection has it already, since it began after the rule was written down.
     package mutating func add(_ rule: NumberedFault) {
+        guard !rules.contains(where: { $0.number == rule.number }) else { return }
         rules.append(rule)
         for leg in Self.legs { self[leg].add(rule) }
     }
 
     package mutating func add(_ breakpoint: NumberedBreak) {
+        guard !breaks.contains(where: { $0.number == breakpoint.number }) else { return }
         breaks.append(breakpoint)
         for leg in Self.legs { self[leg].add(breakpoint) }
     }
@@ -108,8 +111,9 @@ package struct RelayFaults: Sendable {
 
     /// The time that was asked for has come.
     package mutating func wake(_ now: MonotonicTime) -> [Action] {
-        if let holdLimit, let since = heldSince, since + holdLimit <= now { return release(.all, nil, now) }
-        return act(.client, upstream.wake(now), now) + act(.target, downstream.wake(now), now) + limitHold()
+        let isLimitReached = holdLimit.flatMap { limit in heldSince.map { $0 + limit <= now } } ?? false
+        let released = isLimitReached ? release(.all, nil, now) : []
+        return released + act(.client, upstream.wake(now), now) + act(.target, downstream.wake(now), now) + limitHold()
     }
 
     /// The connection was accepted; whether it is held before anything else is done.
@@ -144,6 +148,7 @@ package struct RelayFaults: Sendable {
             let count = self[leg].abandon()
             if count > 0 { lose(leg, count) }
         }
+        (kept, keptSince) = ([], nil)
     }
 
     /// Bytes that are not delivered yet.
@@ -208,7 +213,9 @@ package struct RelayFaults: Sendable {
             case .deliver(let bytes, let isApart): done.append(.write(leg.other, bytes, isApart: isApart))
             case .hold(let holds): done.append(.hold(leg, holds))
             case .end: done.append(.ended(leg))
-            case .reset: done.append(.reset)
+            case .reset:
+                done.append(.reset)
+                self[leg.other].close()
             case .wake(let time): done.append(.wake(at: time))
             case .report(let report):
                 done.append(.report(leg, report))

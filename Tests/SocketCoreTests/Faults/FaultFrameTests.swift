@@ -27,9 +27,11 @@ struct FaultFrameTests {
         #expect(bench.output == Self.request + text && bench.isHolding)
     }
 
-    @Test("A replaced text keeps its frame whole and masked, and other frames are spared", arguments: 1...40)
-    func replace(most: Int) throws {
-        var bench = try FaultBench(["frame text replace /wor../ with \"much longer than before\""])
+    @Test(
+        "A replaced text keeps its frame whole and masked, and other frames are spared",
+        arguments: 1...40, ["/wor../", "world"])
+    func replace(most: Int, pattern: String) throws {
+        var bench = try FaultBench(["frame text replace \(pattern) with \"much longer than before\""])
         let first = Self.frame(.text, "hello world", masked: true)
         let second = Self.frame(.binary, "a world apart", masked: true)
         var chopper = Chopper(UInt64(most))

@@ -3,6 +3,19 @@ import Testing
 
 @Suite("Faults in one direction")
 struct FaultPipelineTests {
+    @Test("A stage that waits for the one after it asks for no wake")
+    func wakes() throws {
+        var bench = try FaultBench(["latency 300ms jitter 100ms", "bandwidth 32K"])
+        for _ in 0..<20 { bench.send([UInt8](repeating: 1, count: 65_536)) }
+        var count = 0
+        while let due = bench.wake, due <= .zero + .seconds(3), count < 10_000 {
+            (bench.now, bench.wake) = (max(bench.now, due), nil)
+            bench.perform(bench.pipeline.wake(bench.now))
+            count += 1
+        }
+        #expect(10 < count && count < 1_000, "\(count)")
+    }
+
     @Test("Without rules bytes pass as they are, and nobody has to ask")
     func idle() throws {
         var bench = try FaultBench([])

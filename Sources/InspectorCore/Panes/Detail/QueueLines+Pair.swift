@@ -52,7 +52,9 @@ extension QueueLines {
         var notes = pair.client.relay?.isHeadRewritten == true ? ["head rewritten"] : []
         if pair.client.isHeldBack { notes.append("client held back") }
         if pair.server.isHeldBack { notes.append("server held back") }
-        let cause = ": the \(pair.client.isHeldBack ? "server" : "client") can't keep up"
+        // Where rules or breakpoints are at work, they may be what holds it back.
+        let isBroken = pair.legs.contains { $0.fault != nil }
+        let cause = isBroken ? "" : ": the \(pair.client.isHeldBack ? "server" : "client") can't keep up"
         if notes.count == 1, pair.client.isHeldBack || pair.server.isHeldBack,
             notes[0].count + cause.count <= width - 2 - line.width
         {

@@ -1,0 +1,63 @@
+import SocketCore
+import Testing
+
+@Suite("Rules and breakpoints of both directions")
+struct RelayFaultsTests {
+    private static func faults(holdLimit: Duration? = nil) -> RelayFaults {
+        RelayFaults(seed: 1, connection: 1, began: .zero, delayBuffer: FaultBook.delayBuffer, holdLimit: holdLimit)
+    }
+
+    @Test("What one direction delays goes out in time though the other was held too long")
+    func holdLimit() throws {
+        var faults = Self.faults(holdLimit: .seconds(5))
+        faults.add(NumberedFault(1, try FaultRule.parse("upstream latency 10s")))
+        faults.add(NumberedBreak(2, try Breakpoint.parse("downstream on bytes 1")))
+        var actions = faults.connected(.zero)
+        actions += faults.receive([1, 2, 3], from: .client, .zero) + faults.receive([4, 5], from: .target, .zero)
+        var written: [RelayMachine.Leg: [UInt8]] = [:]
+        var (now, wake) = (MonotonicTime.zero, MonotonicTime?.none)
+        while true {
+            for action in actions {
+                if case .write(let leg, let bytes, _) = action { written[leg, default: []] += bytes }
+                if case .wake(let time) = action { wake = min(wake ?? time, time) }
+            }
+            guard let due = wake, due <= .zero + .seconds(30) else { break }
+            (now, wake) = (max(now, due), nil)
+            actions = faults.wake(now)
+        }
+        #expect(written == [.target: [1, 2, 3], .client: [4, 5]] && now == .zero + .seconds(10))
+    }
+
+    @Test("A rule and a breakpoint are there once, though a connection hears of them twice")
+    func once() throws {
+        var faults = Self.faults()
+        for _ in 0..<2 {
+            faults.add(NumberedFault(1, try FaultRule.parse("upstream replace a with aa")))
+            faults.add(NumberedBreak(2, try Breakpoint.parse("upstream on bytes 100")))
+        }
+        #expect(faults.snapshot.rules.count == 1)
+        let written = faults.receive(Array("banana ".utf8), from: .client, .zero).reduce(into: [UInt8]()) {
+            if case .write(.target, let bytes, _) = $1 { $0 += bytes }
+        }
+        #expect(written == Array("baanaanaa ".utf8))
+    }
+
+    @Test("A reset of both directions is told once")
+    func reset() throws {
+        var faults = Self.faults()
+        faults.add(NumberedFault(1, try FaultRule.parse("reset")))
+        let actions = faults.connected(.zero)
+        #expect(actions.count { $0 == .reset } == 1)
+        #expect(faults.snapshot.rules.map(\.count) == [1])
+    }
+
+    @Test("What waits where a connection ends is told once")
+    func abandoned() throws {
+        var faults = Self.faults()
+        faults.add(NumberedFault(1, try FaultRule.parse("latency 10s")))
+        _ = faults.receive([1, 2, 3], from: .client, .zero) + faults.receive([4], from: .target, .zero)
+        var lost: [RelayMachine.Leg: Int] = [:]
+        for _ in 0..<2 { faults.abandon { lost[$0, default: 0] += $1 } }
+        #expect(lost == [.client: 3, .target: 1])
+    }
+}
