@@ -162,7 +162,7 @@ extension SourceList {
     /// Begins what was asked for before anything is opened: faults and breakpoints, the control socket, a capture and a
     /// recording. The exit status if one cannot be.
     func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
-        if let problem = faults.begin(with: invocation.faults) ?? faults.uselessRule(for: invocation.opening) {
+        if let problem = faults.begin(with: invocation.faults, opening: invocation.opening) {
             beforeComplaint()
             return Program.complain("--fault: \(problem)", status: 2)
         }

@@ -14,7 +14,7 @@ extension FaultControl {
     /// Carries out a command. The answer comes at once, or on the engine's queue.
     func perform(_ command: FaultCommand, then: @escaping @Sendable (FaultAnswer) -> Void) {
         switch command {
-        case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text, isLater: true) })
+        case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text, to: carriers) })
         case .addBreak(let text): then(Self.answer { () throws(FaultProblem) in try addBreak(text) })
         case .list: then(FaultAnswer(lines: listing.lines))
         case .off(let number): then(Self.answer(remove(number), "fault \(number) is off"))
@@ -40,9 +40,9 @@ extension FaultControl {
     }
 
     /// Adds what the command line asks for; why it cannot, or `nil`.
-    func begin(with options: FaultOptions) -> String? {
+    func begin(with options: FaultOptions, opening: [Effect] = []) -> String? {
         do throws(FaultProblem) {
-            for rule in options.rules { _ = try add(rule) }
+            for rule in options.rules { _ = try add(rule, to: FaultCarriers(opening)) }
             for point in options.breaks { _ = try addBreak(point) }
             return nil
         } catch {

@@ -74,6 +74,11 @@ final class FaultControl: Sendable {
         }
     }
 
+    /// What a rule that is added now can concern: a connection of our own may always be opened.
+    var carriers: FaultCarriers {
+        FaultCarriers(hasStreams: true, hasDatagrams: targets.contains { $0 is DatagramRelay })
+    }
+
     private var targets: [any FaultTarget] { state.withLock { $0.targets.compactMap(\.target) } }
 
     private func tell(_ change: FaultChange) {
@@ -84,16 +89,10 @@ final class FaultControl: Sendable {
 
     /// Adds a rule, or those of a profile.
     /// - Returns: a sentence that lists them.
-    /// `isLater`: what it can concern is here already.
-    func add(_ text: String, isLater: Bool = false) throws(FaultProblem) -> String {
+    func add(_ text: String, to carried: FaultCarriers = FaultCarriers([])) throws(FaultProblem) -> String {
         var rules: [FaultRule] = []
         for text in try texts(text) { rules.append(try FaultRule.parse(text)) }
-        if isLater, let effect = rules.map(\.effect).first(where: { $0.carrier == .datagrams }),
-            !targets.contains(where: { $0 is DatagramRelay })
-        {
-            throw FaultProblem(
-                word: effect.name, column: 1, message: "is for datagrams; relay udp://LISTEN udp://TARGET relays them")
-        }
+        for rule in rules { try carried.check(rule.effect) }
         let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
         guard let added else {
             throw FaultProblem(
@@ -117,29 +116,6 @@ final class FaultControl: Sendable {
             throw FaultProblem(word: error.word, column: 1, message: error.message + "; profiles are \(names)")
         }
     }
-
-    /// Why a rule can do nothing with what is opened, or `nil`: one for datagrams where only streams are, or the reverse.
-    func uselessRule(for opening: [Effect]) -> String? {
-        let hasDatagrams = opening.contains { if case .relay(let relay) = $0 { relay.isDatagrams } else { false } }
-        let hasStreams = opening.contains {
-            switch $0 {
-            case .relay(let relay): !relay.isDatagrams
-            case .connect, .listen, .run: true
-            default: false
-            }
-        }
-        for effect in state.withLock({ $0.book.rules.map(\.rule.effect) }) {
-            if effect.carrier == .datagrams, hasStreams, !hasDatagrams {
-                return "\(effect.name): is for datagrams; relay udp://LISTEN udp://TARGET relays them"
-            }
-            if effect.carrier != .both, effect.carrier != .datagrams, hasDatagrams, !hasStreams {
-                return "\(effect.name): is for streams; this relay has datagrams, which \(Self.datagramEffects) concern"
-            }
-        }
-        return nil
-    }
-
-    private static let datagramEffects = (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
 
     /// Removes a rule; a sentence if there is none of that number.
     func remove(_ number: Int) -> String? {
@@ -330,6 +306,42 @@ struct FaultListing: Sendable {
     var lines: [String] {
         ["seed \(seed)"] + rules.map { "fault \($0.number): \($0.text)" }
             + breakpoints.map { "breakpoint \($0.number): \($0.text)" }
+    }
+}
+
+/// What there is that a rule can concern.
+struct FaultCarriers {
+    var hasStreams: Bool
+    var hasDatagrams: Bool
+
+    /// Throws for a rule that can do nothing.
+    func check(_ effect: FaultEffect) throws(FaultProblem) {
+        if !hasDatagrams, effect.carrier == .datagrams {
+            throw FaultProblem(
+                word: effect.name, column: 1, message: "is for datagrams; relay udp://LISTEN udp://TARGET relays them")
+        }
+        if !hasStreams, !effect.concernsDatagrams {
+            let others = (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
+            throw FaultProblem(
+                word: effect.name, column: 1, message: "is for streams; datagrams are concerned by \(others)")
+        }
+    }
+}
+
+extension FaultCarriers {
+    /// What the command line opens. Where it opens nothing, anything may be opened later.
+    init(_ opening: [Effect]) {
+        hasDatagrams =
+            opening.isEmpty || opening.contains { if case .relay(let relay) = $0 { relay.isDatagrams } else { false } }
+        hasStreams =
+            opening.isEmpty
+            || opening.contains {
+                switch $0 {
+                case .relay(let relay): !relay.isDatagrams
+                case .connect, .listen, .run: true
+                default: false
+                }
+            }
     }
 }
 
