@@ -73,7 +73,8 @@ struct BehaviorTests {
         let silent = try RawListener()
         var request = URLRequest(url: try #require(URL(string: "ws://127.0.0.1:\(silent.port)/")))
         request.timeoutInterval = 0.2
-        let gone = "ws://127.0.0.1:\(try RawListener().port)/"
+        let held = try HeldPort()
+        let gone = "ws://127.0.0.1:\(held.port)/"
         let cases: [(URLRequest, domain: String, code: Int)] = [
             (request, NSURLErrorDomain, NSURLErrorTimedOut),
             (URLRequest(url: try #require(URL(string: gone))), NSPOSIXErrorDomain, 111),
@@ -86,6 +87,7 @@ struct BehaviorTests {
             #expect(eventually { recorder.calls == [.failed(domain: domain, code: code)] }, "\(recorder.calls)")
             #expect(webSocket.readyState == .CLOSED)
         }
+        withExtendedLifetime((silent, held)) {}
     }
 
     @Test("closing before it is open tells of an end once, and before open() nothing happens any more")

@@ -32,11 +32,13 @@ import Testing
 
     @Test("a refused connect throws a SocketError out of the scope, and a cancelled task a CancellationError")
     func errors() async throws {
-        let gone = Endpoint.tcp(host: "127.0.0.1", port: try RawListener().port)
+        let held = try HeldPort()
+        let gone = Endpoint.tcp(host: "127.0.0.1", port: held.port)
         let error = await #expect(throws: SocketError.self) {
             try await AsyncSocket.withConnection(to: gone, on: SocketEngine()) { _ in }
         }
         #expect(error?.reason == .system(errno: 111))
+        withExtendedLifetime(held) {}
         let listener = try RawListener()
         let (endpoint, engine) = (endpoint(listener), SocketEngine())
         let task = Task {
