@@ -81,7 +81,7 @@ package struct FaultPipeline: Sendable {
         !isOver && (!source.isEmpty || stages.contains { !$0.isEmpty })
     }
 
-    /// Bytes that are not delivered yet, but for what is looked at as part of a line or a frame.
+    /// Bytes that are not delivered yet.
     package var pendingBytes: Int { stages.reduce(sourceBytes) { $0 + $1.waitingBytes } }
 
     // MARK: What concerns it

@@ -36,8 +36,15 @@ extension FaultStage {
             }
         }
         entries = kept
-        waitingBytes = 0
-        return bytes
+        entryBytes = 0
+        return bytes + takeScanned()
+    }
+
+    /// Gives up what is half read.
+    mutating func takeScanned() -> [UInt8] {
+        let bytes = replacing?.takeHeld() ?? []
+        replaced += UInt64(bytes.count)
+        return bytes + trigger.takeHeld()
     }
 
     /// The bytes that wait here, oldest first, no more than so many.
@@ -46,19 +53,19 @@ extension FaultStage {
         for case .bytes(let waiting, _, _, _) in entries.all where bytes.count < most {
             bytes += waiting.prefix(most - bytes.count)
         }
-        return bytes
+        bytes += replacing?.held(most - bytes.count) ?? []
+        return bytes + trigger.held(most - bytes.count)
     }
 
     /// Puts bytes before everything that waits here.
     mutating func putFirst(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
-        waitingBytes += bytes.count
+        entryBytes += bytes.count
         entries.putFirst(.bytes(bytes[...], due: .distantPast, isCut: false, offset: 0))
     }
 
-    /// Drops all that waits here, what is not looked at yet included.
+    /// Drops all that waits here.
     mutating func abandon() {
-        flushTrigger()
         dropped += UInt64(takeWaiting().count)
     }
 

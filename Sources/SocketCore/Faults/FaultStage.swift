@@ -48,7 +48,8 @@ struct FaultStage {
     var trigger: FaultTrigger
     var replacing: MatchScanner?
     var entries = FaultQueue<Entry>()
-    var waitingBytes = 0
+    /// Bytes of entries.
+    var entryBytes = 0
     /// Nothing paced goes out before.
     var clock = MonotonicTime.distantPast
     var lastDue = MonotonicTime.distantPast
@@ -71,7 +72,7 @@ struct FaultStage {
     var allowance: Allowance?
     /// What was removed keeps nothing, and changes nothing more.
     var isOff = false {
-        didSet { if isOff { flushTrigger() } }
+        didSet { if isOff { flushScanners() } }
     }
     /// How often it took effect, and the bytes it dropped.
     var count: UInt64 = 0
@@ -104,7 +105,11 @@ struct FaultStage {
     }
 
     /// Whether nothing waits here for its time, or for more bytes.
-    var isEmpty: Bool { entries.isEmpty && trigger.isEmpty && (replacing?.isEmpty ?? true) }
+    var isEmpty: Bool { entries.isEmpty && scannedBytes == 0 }
+
+    /// All bytes that wait here, those included that may be the start of what is looked for.
+    var waitingBytes: Int { entryBytes + scannedBytes }
+    private var scannedBytes: Int { trigger.heldCount + (replacing?.heldCount ?? 0) }
 
     /// Whether it is over: switched off, with nothing left to pass on.
     var isDone: Bool { isOff && entries.isEmpty }
@@ -113,13 +118,13 @@ struct FaultStage {
     var accepts: Bool {
         if isOff { return entries.isEmpty }
         guard blockedUntil == .distantPast else { return false }
-        if case .fault(.latency) = kind { return waitingBytes < capacity }
+        if case .fault(.latency) = kind { return entryBytes < capacity }
         return entries.isEmpty && (!isHeld || allowance != nil)
     }
 
     /// Whether a bounded store is full.
     var isFull: Bool {
-        if case .fault(.latency) = kind { return waitingBytes >= capacity && !isOff }
+        if case .fault(.latency) = kind { return entryBytes >= capacity && !isOff }
         return false
     }
 
@@ -159,20 +164,13 @@ struct FaultStage {
         _ bytes: ArraySlice<UInt8>, due: MonotonicTime = .distantPast, isCut: Bool = false, offset: UInt64 = 0
     ) {
         guard !bytes.isEmpty else { return }
-        waitingBytes += bytes.count
+        entryBytes += bytes.count
         entries.append(.bytes(bytes, due: due, isCut: isCut, offset: offset))
     }
 
-    mutating func flushTrigger() {
-        var pieces: [FaultTrigger.Piece] = []
-        trigger.finish(.distantPast, &pieces)
-        for piece in pieces { append(piece.bytes[...]) }
-        if var scanner = replacing {
-            var segments: [MatchScanner.Segment] = []
-            scanner.finish(into: &segments)
-            for segment in segments { append(segment.bytes[...]) }
-            replacing = scanner
-        }
+    /// Lets what is half read pass as it is. What waits to be replaced came before what the trigger holds.
+    mutating func flushScanners() {
+        append(takeScanned()[...])
         isHeld = false
         allowance = nil
     }
@@ -266,7 +264,7 @@ struct FaultStage {
             guard clock <= now else { return nil }
             (count, isApart) = cut(bytes.count, effect, at: offset, now)
         }
-        waitingBytes -= count
+        entryBytes -= count
         let passing = bytes.prefix(count)
         if count == bytes.count {
             entries.removeFirst()

@@ -39,8 +39,18 @@ struct FaultTrigger {
         if pattern != nil || frame != nil { scanner = MatchScanner(pattern, frame: frame, direction) }
     }
 
-    /// Whether it holds no byte that may be the start of what it looks for.
-    var isEmpty: Bool { scanner?.isEmpty ?? true }
+    /// How many bytes it holds that may be the start of what it looks for.
+    var heldCount: Int { scanner?.heldCount ?? 0 }
+
+    /// Those bytes, no more than so many.
+    func held(_ most: Int) -> [UInt8] { scanner?.held(most) ?? [] }
+
+    /// Gives up what it holds.
+    mutating func takeHeld() -> [UInt8] {
+        let bytes = scanner?.takeHeld() ?? []
+        passed += UInt64(bytes.count)
+        return bytes
+    }
 
     /// When it takes effect without another byte; `nil`: never, or already.
     var due: MonotonicTime? { scanner == nil && !hasBegun && received >= afterBytes ? afterTime ?? .distantPast : nil }

@@ -51,14 +51,22 @@ struct FrameSplitter {
     private var state = State.head(HTTPHeadParser(limit: 65_536))
     /// The start of a head or a frame that is not whole yet; bytes of a head have passed already.
     private var gathered: [UInt8] = []
+    /// How many of them were taken out of the stream: their frame is no longer whole.
+    private var taken = 0
 
     init(_ direction: FaultDirection) {
         isUpstream = direction == .upstream
         rules = FrameRules(expectsMask: isUpstream, allowsCompression: true, frameBytes: .max)
     }
 
-    /// Whether it holds no part of a frame.
-    var isEmpty: Bool { gathered.isEmpty }
+    /// The start of a frame, as far as it is still part of the stream.
+    var held: ArraySlice<UInt8> { gathered[taken...] }
+
+    /// Gives up what is held. Where the frame ends is remembered.
+    mutating func takeHeld() -> [UInt8] {
+        defer { taken = gathered.count }
+        return Array(held)
+    }
 
     mutating func split(_ bytes: [UInt8], into units: inout [Unit]) {
         var rest = bytes[...]
@@ -67,8 +75,8 @@ struct FrameSplitter {
 
     /// The sender has ended: what is not whole passes as it is.
     mutating func finish(into units: inout [Unit]) {
-        if case .frames = state, !gathered.isEmpty { units.append(.part(gathered)) }
-        gathered = []
+        if case .frames = state, !held.isEmpty { units.append(.part(Array(held))) }
+        (gathered, taken) = ([], 0)
         state = .raw
     }
 
@@ -120,7 +128,10 @@ struct FrameSplitter {
 
     private mutating func cutFrames(into units: inout [Unit]) {
         var start = 0
-        defer { gathered.removeFirst(min(start, gathered.count)) }
+        defer {
+            gathered.removeFirst(min(start, gathered.count))
+            if start > 0 { taken = 0 }
+        }
         while gathered.count - start >= 2 {
             guard let header = header(at: start, into: &units) else { return }
             guard let header else { return }
@@ -128,7 +139,7 @@ struct FrameSplitter {
             let here = UInt64(gathered.count - start)
             if total > UInt64(Self.longest) {
                 let count = Int(min(total, here))
-                units.append(.part(Array(gathered[start..<start + count])))
+                units.append(.part(rest(start..<start + count)))
                 start += count
                 if total > here {
                     state = .passing(total - here)
@@ -136,11 +147,18 @@ struct FrameSplitter {
                 }
             } else {
                 guard here >= total else { return }
-                let frame = gathered[start..<start + Int(total)]
-                units.append(.frame(WireFrame(header: header, bytes: Array(frame))))
+                let frame = start..<start + Int(total)
+                let isWhole = taken == 0 || start > 0
+                units.append(
+                    isWhole ? .frame(WireFrame(header: header, bytes: Array(gathered[frame]))) : .part(rest(frame)))
                 start += Int(total)
             }
         }
+    }
+
+    /// Those of these gathered bytes that are still part of the stream.
+    private func rest(_ range: Range<Int>) -> [UInt8] {
+        Array(gathered[range].dropFirst(range.lowerBound == 0 ? taken : 0))
     }
 
     /// The header that begins there, `nil` within the answer where it is not whole, and no answer where it breaks the
@@ -157,8 +175,8 @@ struct FrameSplitter {
             }
             return .some(try parsed.get())
         } catch {
-            units.append(.part(Array(gathered[start...])))
-            gathered = []
+            units.append(.part(rest(start..<gathered.count)))
+            (gathered, taken) = ([], 0)
             state = .broken
             return nil
         }

@@ -25,8 +25,19 @@ struct MatchScanner {
         splitter = FrameSplitter(direction)
     }
 
-    /// Whether it holds nothing.
-    var isEmpty: Bool { held.isEmpty && splitter?.isEmpty ?? true }
+    /// How many bytes it holds.
+    var heldCount: Int { held.count + (splitter?.held.count ?? 0) }
+
+    /// What it holds, in the order of the stream, no more than so much.
+    func held(_ most: Int) -> [UInt8] {
+        Array(held.prefix(most)) + Array((splitter?.held ?? []).prefix(max(0, most - held.count)))
+    }
+
+    /// Gives up what it holds, which was not looked at as a whole.
+    mutating func takeHeld() -> [UInt8] {
+        defer { held = [] }
+        return held + (splitter?.takeHeld() ?? [])
+    }
 
     mutating func scan(_ bytes: [UInt8], into segments: inout [Segment]) {
         guard splitter != nil else { return scanRaw(bytes, into: &segments) }

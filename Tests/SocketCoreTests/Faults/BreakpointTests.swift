@@ -88,4 +88,32 @@ struct BreakpointTests {
         bench.release(.all)
         #expect(bench.text == "aBc")
     }
+
+    @Test("An edit, or a drop, takes what is half read as a line or a literal too, in the order of the stream")
+    func halfRead() throws {
+        for point in ["on match bcd", "on match /b/"] {
+            var held = try FaultBench([], breaks: ["on match ab", point])
+            held.send("xab1bc")
+            #expect(held.pipeline.held?.bytes == 5 && held.pipeline.heldBytes(10) == Array("ab1bc".utf8))
+            held.release(.edit(Array("!".utf8)))
+            held.send("?\n")
+            held.end()
+            #expect(held.text == "x!?\n" && held.pipeline.pendingBytes == 0, "\(point)")
+        }
+    }
+
+    @Test("What a held breakpoint itself has half read counts as held, and is dropped")
+    func halfReadHere() throws {
+        var bench = try FaultBench([], breaks: ["on match abc"])
+        bench.send("1abc2ab")
+        #expect(bench.pipeline.held?.bytes == 6 && bench.pipeline.heldBytes(9) == Array("abc2ab".utf8))
+        bench.release(.drop)
+        bench.send("c3")
+        #expect(bench.text == "1c3" && bench.pipeline.droppedBytes == 6 && bench.pipeline.held == nil)
+        var line = try FaultBench([], breaks: ["on match /x/"])
+        line.send("x\nyz")
+        #expect(line.pipeline.heldBytes(9) == Array("x\nyz".utf8))
+        line.release(.edit([]))
+        #expect(line.pipeline.pendingBytes == 0 && line.pipeline.abandon() == 0)
+    }
 }

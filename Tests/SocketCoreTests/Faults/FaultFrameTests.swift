@@ -82,4 +82,17 @@ struct FaultFrameTests {
         bench.end()
         #expect(bench.output == Self.response + frame.dropLast() && bench.hasEnded)
     }
+
+    @Test("After half a frame was dropped by hand its rest passes as bytes, and the next frame is found", arguments: 1..<9)
+    func taken(count: Int) throws {
+        var bench = try FaultBench([], breaks: ["upstream on frame text", "upstream on bytes 72"])
+        let frame = Self.frame(.text, "abc", masked: true)
+        bench.send(Self.request + frame.prefix(count))
+        #expect(bench.pipeline.held?.bytes == count)
+        bench.release(.drop)
+        bench.send(frame.dropFirst(count) + Self.frame(.binary, "x", masked: true))
+        #expect(bench.output == Self.request + frame.dropFirst(count) + Self.frame(.binary, "x", masked: true))
+        bench.send(frame)
+        #expect(bench.pipeline.held?.breakpoint == 1 && bench.pipeline.held?.bytes == frame.count)
+    }
 }

@@ -224,6 +224,21 @@ struct FaultPipelineTests {
         #expect(bench.text == "abcdefxyz!" && !bench.isHolding && bench.pipeline.isIdle)
     }
 
+    @Test("What is half read is counted as waiting and as lost, and goes out in order when its rule goes")
+    func halfRead() throws {
+        var bench = try FaultBench(["match xyz replace abc with Q"])
+        bench.send("xyzabxy")
+        #expect(bench.text == "xyz" && bench.pipeline.pendingBytes == 4 && bench.pipeline.delayedBytes == 4)
+        bench.pipeline.remove(rule: 1)
+        bench.perform(bench.pipeline.start(bench.now))
+        #expect(bench.text == "xyzabxy" && bench.pipeline.isIdle)
+        for rule in ["match xyz stall", "replace /x/ with y", "frame text corrupt 1 bits", "replace xyz with 1"] {
+            var other = try FaultBench([rule])
+            other.send("xy")
+            #expect(other.output.count + other.pipeline.abandon() == 2, "\(rule)")
+        }
+    }
+
     @Test("Nothing is delivered while the receiver takes nothing")
     func blockedReceiver() throws {
         var bench = try FaultBench(["latency 1ms"])
