@@ -102,6 +102,23 @@ struct DatagramRelayTests {
         #expect(world.served.datagrams.map(\.bytes) == [[1], [2], [4]])
     }
 
+    @Test("a datagram that waits for longer than one may be quiet arrives, and is counted where it cannot")
+    func delayed() throws {
+        let rules = ["upstream match hex:01 delay 300ms", "upstream match hex:02 delay 600s"]
+        let world = try World(AssociationTable(limit: 1, patience: .milliseconds(50)), faults: rules)
+        let (first, _) = try world.client()
+        first.send([1])
+        #expect(eventually { world.served.datagrams.map(\.bytes) == [[1]] })
+        #expect(eventually { world.rows.map(\.phase) == [.closed] })
+        #expect(world.rows.first?.fault?.droppedBytes == 0)
+        first.send([2, 3, 4])
+        let (second, _) = try world.client()
+        #expect(eventually { world.rows.count == 2 })
+        second.send([5])
+        #expect(eventually { world.rows.contains { $0.phase == .closed && $0.fault?.droppedBytes == 3 } })
+        #expect(eventually { world.served.datagrams.map(\.bytes) == [[1], [5]] })
+    }
+
     @Test("each client has an association, and gets the answers to what it sent")
     func passing() throws {
         let world = try World()

@@ -80,6 +80,9 @@ final class FaultedAssociation: Sendable {
         measure()
     }
 
+    /// Whether a datagram waits here for its time.
+    var isWaiting: Bool { state.withLock { $0.upstream.isWaiting || $0.downstream.isWaiting } }
+
     private func wake() {
         let now = clock.now
         state.withLock { $0.wakes = nil }

@@ -202,7 +202,9 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
         let now = SystemClock().now
         let (late, patience) = state.withLock { state in
             state.isWaiting = false
-            let late = state.table.expire(now: now).compactMap { state.associations.removeValue(forKey: $0)?.socket }
+            let associations = state.associations
+            let late = state.table.expire(now: now) { associations[$0]?.faulted?.isWaiting ?? false }
+                .compactMap { state.associations.removeValue(forKey: $0)?.socket }
             return (late, state.table.patience)
         }
         for socket in late { socket.close(because: ended("no datagram for \(Format.duration(patience))")) }

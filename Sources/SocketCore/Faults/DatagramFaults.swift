@@ -59,6 +59,9 @@ package struct DatagramFaults: Sendable {
     /// Bytes that wait.
     package var delayedBytes: Int { waitingBytes }
 
+    /// Whether a datagram waits, be it an empty one.
+    package var isWaiting: Bool { !waiting.isEmpty }
+
     /// Bytes that nobody will receive, because of a rule or for want of room.
     package var droppedBytes: UInt64 { rules.reduce(overflowedBytes + removedDropped) { $0 + $1.dropped } }
 
@@ -164,8 +167,7 @@ package struct DatagramFaults: Sendable {
             copies = copies.map { Array($0.prefix(Int(clamping: count))) }
         case .corrupt(let bits):
             guard !copies[0].isEmpty else { return }
-            for draw in 0..<min(bits, UInt64(copies[0].count) * 8) {
-                let bit = rule.random.below(UInt64(copies[0].count) * 8, at: number, draw)
+            for bit in rule.random.distinct(bits, below: UInt64(copies[0].count) * 8, at: number) {
                 for copy in copies.indices { copies[copy][Int(bit / 8)] ^= 1 << UInt8(bit % 8) }
             }
         default: return

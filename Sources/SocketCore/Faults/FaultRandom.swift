@@ -22,6 +22,16 @@ package struct FaultRandom: Hashable, Sendable {
         bits(at: place, draw).multipliedFullWidth(by: bound).high
     }
 
+    /// So many different numbers in `0..<bound`, or all of them (R. W. Floyd's sampling). In no order.
+    package func distinct(_ count: UInt64, below bound: UInt64, at place: UInt64) -> Set<UInt64> {
+        var chosen: Set<UInt64> = []
+        for last in bound - min(count, bound)..<bound {
+            let drawn = below(last + 1, at: place, last)
+            if !chosen.insert(drawn).inserted { chosen.insert(last) }
+        }
+        return chosen
+    }
+
     /// Whether something of this probability happens.
     package func happens(_ share: Double, at place: UInt64, _ draw: UInt64 = 0) -> Bool {
         Double(bits(at: place, draw) >> 11) * 0x1p-53 < share

@@ -17,6 +17,12 @@ public struct FaultSnapshot: Hashable, Sendable, Codable {
         }
     }
 
+    /// The connection is over: nobody will get what a rule delays.
+    package mutating func dropDelayed() {
+        droppedBytes += UInt64(max(0, delayedBytes))
+        delayedBytes = 0
+    }
+
     /// A breakpoint that holds the connection.
     public struct Hold: Hashable, Sendable, Codable {
         /// Its number in the list of breakpoints.

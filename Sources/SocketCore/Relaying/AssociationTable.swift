@@ -45,9 +45,15 @@ package struct AssociationTable: Sendable {
         counts.open = lastActivity.count
     }
 
-    /// Ends what was quiet for too long, and returns whose it was.
-    package mutating func expire(now: MonotonicTime) -> [SocketAddress] {
-        let late = lastActivity.filter { now - $0.value >= patience }.map(\.key)
+    /// Ends what was quiet for too long, and returns whose it was. `isBusy`: whether something of it is still on its way,
+    /// which counts as activity.
+    package mutating func expire(
+        now: MonotonicTime, isBusy: (SocketAddress) -> Bool = { _ in false }
+    ) -> [SocketAddress] {
+        var late: [SocketAddress] = []
+        for (client, time) in lastActivity where now - time >= patience {
+            if isBusy(client) { lastActivity[client] = now } else { late.append(client) }
+        }
         late.forEach { remove($0) }
         counts.expired += UInt64(late.count)
         return late

@@ -36,6 +36,8 @@ extension DatagramSession {
         picture.receiveRate = nil
         picture.sendRate = nil
         picture.reading.current = nil
+        // What a rule delays goes nowhere any more.
+        picture.fault?.dropDelayed()
         picture.closed = CloseRecord(time: engine.now, error: error, mode: mode, writesLost: writesLost)
         end()
         engine.counters.closed += 1

@@ -35,4 +35,13 @@ struct AssociationTableTests {
         table.remove(client(1))
         #expect(table.counts.open == 2 && table.heard(from: client(6), now: at(6)) == .new(evicting: nil))
     }
+
+    @Test("one that has something on its way is not quiet")
+    func busy() {
+        var table = AssociationTable(patience: .seconds(30))
+        _ = table.heard(from: client(1), now: at(0))
+        #expect(table.expire(now: at(30)) { $0 == client(1) }.isEmpty)
+        #expect(table.counts.expired == 0 && table.deadline == at(60))
+        #expect(table.expire(now: at(60)) { _ in false } == [client(1)])
+    }
 }
