@@ -8,7 +8,7 @@ import Testing
 @Suite("Faults and breakpoints of a relay", .timeLimit(.minutes(5)))
 struct RelayFaultTests {
     /// A relay with rules, its target, and clients through it, all on one engine.
-    private final class World {
+    final class World {
         let engine = SocketEngine()
         let control: FaultControl
         let target: Reception
@@ -235,6 +235,7 @@ struct RelayFaultTests {
         #expect(eventually { held.withLock { $0 } == Array("secret!".utf8) })
         #expect(try world.perform("release edit word? \(id)").isRefusal == false)
         #expect(eventually { world.served.received == Array("a word?".utf8) })
+        #expect(world.events(.injected).map(\.first) == [5])
         client.socket.write(Array("secret".utf8))
         #expect(eventually { world.fault?.hold != nil })
         #expect(try world.perform("release drop").isRefusal == false)

@@ -47,7 +47,7 @@ private func output(_ rule: FaultRule, _ reads: [[UInt8]]) -> [UInt8] {
     var wake: MonotonicTime?
     func take(_ actions: [FaultPipeline.Action]) {
         for action in actions {
-            if case .deliver(let delivered, _) = action { bytes += delivered }
+            if case .deliver(let delivered, _, _) = action { bytes += delivered }
             if case .wake(let time) = action { wake = time }
         }
     }

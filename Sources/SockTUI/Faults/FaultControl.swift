@@ -245,30 +245,33 @@ final class FaultControl: Sendable {
     var delayBuffer: Int { state.withLock { $0.book.delayBuffer } }
 
     /// What concerns the nth connection of a listener; `nil`: nothing.
-    func faults(of connection: UInt64, _ socket: SocketSnapshot, began: MonotonicTime) -> RelayFaults? {
+    func faults(
+        of connection: UInt64, _ socket: SocketSnapshot, began: @autoclosure () -> MonotonicTime
+    ) -> RelayFaults? {
         let (book, breaks, holdLimit) = state.withLock { ($0.book, $0.breaks, $0.holdLimit) }
         guard !book.rules.isEmpty || !breaks.isEmpty else { return nil }
         let rules = book.rules(of: connection, peer: socket.peer?.ip).filter { $0.rule.effect.concernsStreams }
         let points = breaks.filter { Self.concerns($0, socket) }
         guard !rules.isEmpty || !points.isEmpty else { return nil }
-        var faults = empty(connection, began, book, holdLimit)
+        var faults = empty(connection, began(), book, holdLimit)
         for rule in rules { faults.add(rule) }
         for point in points { faults.add(point) }
         return faults
     }
 
-    /// A connection that nothing concerned so far.
-    func noFaults(of connection: UInt64, began: MonotonicTime) -> RelayFaults {
+    /// A connection that nothing concerned so far, whose legs have sent so many bytes.
+    func noFaults(of connection: UInt64, began: MonotonicTime, passed: [RelayMachine.Leg: UInt64]) -> RelayFaults {
         let (book, holdLimit) = state.withLock { ($0.book, $0.holdLimit) }
-        return empty(connection, began, book, holdLimit)
+        return empty(connection, began, book, holdLimit, passed)
     }
 
     private func empty(
-        _ connection: UInt64, _ began: MonotonicTime, _ book: FaultBook, _ holdLimit: Duration?
+        _ connection: UInt64, _ began: MonotonicTime, _ book: FaultBook, _ holdLimit: Duration?,
+        _ passed: [RelayMachine.Leg: UInt64] = [:]
     ) -> RelayFaults {
         RelayFaults(
             seed: book.seed, connection: connection, began: began, delayBuffer: book.delayBuffer,
-            holdLimit: holdLimit)
+            holdLimit: holdLimit, passed: passed)
     }
 
     static func concerns(_ breakpoint: NumberedBreak, _ socket: SocketSnapshot) -> Bool {

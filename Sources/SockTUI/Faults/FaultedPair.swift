@@ -5,8 +5,10 @@ import SocketKit
 /// What the rules and breakpoints of a connection are carried out on: the two legs of a relayed one, or a connection of our
 /// own and the program, which stands for the other leg. Called on the engine's queue.
 protocol FaultCarrier: AnyObject, Sendable {
-    /// Sends bytes to the peer of a leg. `isFirstApart`: from now on with a system call for each.
-    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool)
+    /// Sends bytes to the peer of a leg. `isOurs`: a person wrote them here.
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool)
+    /// From now on sends to the peer of a leg with a system call for each write, or with one for several.
+    func sendApart(_ leg: RelayMachine.Leg, _ isApart: Bool)
     /// Takes nothing more from a leg, or goes on.
     func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool)
     /// All that a leg said has been handed over.
@@ -38,7 +40,6 @@ final class FaultedPair: Sendable {
         /// Legs whose writes go out one by one.
         var apart: Set<RelayMachine.Leg> = []
         var wakes: MonotonicTime?
-        var heldBy: (breakpoint: Int, since: MonotonicTime)?
     }
 
     private let reference: Lock<Reference>
@@ -74,7 +75,7 @@ final class FaultedPair: Sendable {
     /// `isAccepted`: it was accepted in the same instant, as a breakpoint may say.
     func connected(isAccepted: Bool = false) { change { $0.connected($1, isAccepted: isAccepted) } }
     /// Lets nothing pass before `connected`.
-    func awaitConnect() { change { $0.awaitConnect($1) } }
+    func awaitConnect() { state.withLock { $0.faults.awaitConnect() } }
     /// An operation has timed out on a connection of our own.
     func timedOut() { change { $0.timedOut($1) } }
     /// Bytes that are not delivered yet.
@@ -111,6 +112,12 @@ final class FaultedPair: Sendable {
             faults.remove(rule: number)
             return faults.start(now)
         }
+        let together = state.withLock { state -> Set<RelayMachine.Leg> in
+            guard !state.faults.cutsApart else { return [] }
+            defer { state.apart = [] }
+            return state.apart
+        }
+        for leg in together { carrier?.sendApart(leg, false) }
     }
 
     func remove(breakpoint number: Int) { change { $0.remove(breakpoint: number, $1) } }
@@ -183,9 +190,9 @@ final class FaultedPair: Sendable {
 
     private func perform(_ action: RelayFaults.Action, on carrier: any FaultCarrier, _ now: MonotonicTime) {
         switch action {
-        case .write(let leg, let bytes, let isApart):
-            let isFirst = isApart && state.withLock { $0.apart.insert(leg).inserted }
-            carrier.write(bytes, to: leg, isFirstApart: isFirst)
+        case .write(let leg, let bytes, let isApart, let isOurs):
+            if isApart, state.withLock({ $0.apart.insert(leg).inserted }) { carrier.sendApart(leg, true) }
+            carrier.write(bytes, to: leg, isOurs: isOurs)
         case .hold(let leg, let holds):
             hold(leg) { if holds { $0.faultHolds.insert(leg) } else { $0.faultHolds.remove(leg) } }
         case .ended(let leg):
@@ -197,7 +204,7 @@ final class FaultedPair: Sendable {
         case .lose(let leg):
             if let loss = state.withLock({ $0.kept.removeValue(forKey: leg) }) { carrier.lost(leg, loss) }
         case .wake(let time): wake(at: time, now)
-        case .report(let leg, let report): record(report, leg, carrier, now)
+        case .report(let leg, let report): record(report, leg, carrier)
         }
     }
 
@@ -217,30 +224,12 @@ final class FaultedPair: Sendable {
         timer.set(after: time - now)
     }
 
-    private func record(
-        _ report: FaultReport, _ leg: RelayMachine.Leg, _ carrier: any FaultCarrier, _ now: MonotonicTime
-    ) {
+    private func record(_ report: FaultReport, _ leg: RelayMachine.Leg, _ carrier: any FaultCarrier) {
         switch report.kind {
         case .happened:
             carrier.recordFault(leg, .faulted, report.number, report.offset.map { Int(clamping: $0) } ?? -1)
-        case .held:
-            let hold = state.withLock { state in
-                let isFirst = state.heldBy == nil
-                if isFirst { state.heldBy = (report.number, now) }
-                return isFirst ? state.faults.snapshot.hold : nil
-            }
-            if let hold {
-                carrier.recordFault(.client, .held, report.number, hold.upstreamBytes + hold.downstreamBytes)
-            }
-        case .released:
-            let held = state.withLock { state in
-                defer { if !state.faults.isHeld { state.heldBy = nil } }
-                return state.faults.isHeld ? nil : state.heldBy
-            }
-            if let held {
-                carrier.recordFault(
-                    .client, .released, held.breakpoint, Int((now - held.since).wholeNanoseconds / 1_000_000))
-            }
+        case .held: carrier.recordFault(leg, .held, report.number, report.amount)
+        case .released: carrier.recordFault(leg, .released, report.number, report.amount)
         }
     }
 

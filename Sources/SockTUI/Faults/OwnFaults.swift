@@ -48,11 +48,15 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
 
     // MARK: A carrier
 
-    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool) {
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) {
         guard let socket else { return }
+        if isOurs { socket.recordFault(.injected, bytes.count, 0) }
         guard leg == peers else { return socket.deliver(bytes) }
-        if isFirstApart { socket.sendApart(true) }
         socket.write(bytes, tag: state.withLock { $0.tag })
+    }
+
+    func sendApart(_ leg: RelayMachine.Leg, _ isApart: Bool) {
+        if leg == peers { socket?.sendApart(isApart) }
     }
 
     /// What is written here waits in the pipeline anyway.
@@ -109,7 +113,7 @@ final class OwnConnections: FaultTarget {
             state.known[id] = Known(socket: socket, number: state.last, isClient: isClient, isConnected: !isClient)
             return state.last
         }
-        if let faults = control.faults(of: number, outline(of: socket, id), began: SystemClock().now) {
+        if let faults = control.faults(of: number, outline(of: socket, id), began: socket.opened) {
             let own = OwnFaults(socket, id, isClient: isClient, faults)
             state.withLock { $0.known[id]?.faults = own }
             if isClient { own.faulted?.awaitConnect() } else { own.faulted?.connected(isAccepted: true) }
@@ -188,8 +192,11 @@ final class OwnConnections: FaultTarget {
 
     private func concern(_ id: SocketID, _ socket: AsyncSocket, _ known: Known) -> FaultedPair? {
         if let faults = known.faults { return faults.faulted }
-        let faults = control.noFaults(of: known.number, began: SystemClock().now)
+        let ours: RelayMachine.Leg = known.isClient ? .client : .target
+        let passed = [ours: socket.queuedInAll, ours.other: socket.receivedInAll]
+        let faults = control.noFaults(of: known.number, began: socket.opened, passed: passed)
         let own = OwnFaults(socket, id, isClient: known.isClient, faults)
+        if !known.isConnected { own.faulted?.awaitConnect() }
         state.withLock { $0.known[id]?.faults = own }
         return own.faulted
     }

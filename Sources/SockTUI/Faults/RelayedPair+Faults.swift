@@ -3,10 +3,14 @@ import SocketKit
 
 /// What rules and breakpoints need of a relayed connection. All of it runs on the engine's queue.
 extension RelayedPair: FaultCarrier, FaultedConnection {
-    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isFirstApart: Bool) {
-        if isFirstApart { socket(leg).sendApart(true) }
-        socket(leg).write(bytes)
+    func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) {
+        let socket = socket(leg)
+        // What comes by its session is marked as not the other leg's.
+        guard isOurs, let session = socket.session else { return _ = socket.write(bytes) }
+        socket.engine.post(.write(session, WriteRequest(bytes)))
     }
+
+    func sendApart(_ leg: RelayMachine.Leg, _ isApart: Bool) { socket(leg).sendApart(isApart) }
 
     func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {
         if holds { socket(leg).holdBackAtOnce() } else { socket(leg).holdBack(false) }
@@ -23,16 +27,18 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
 
     /// Whether a breakpoint holds it before anything is done with it. Finds what concerns it at all.
     func isHeldAtAccept() -> Bool {
-        guard let faults = control.faults(of: number, outline, began: SystemClock().now) else { return false }
+        guard let faults = control.faults(of: number, outline, began: client.opened) else { return false }
         return use(faults).holdsAccept()
     }
 
     private func use(_ faults: RelayFaults) -> FaultedPair {
         let faulted = FaultedPair(faults, of: self, on: client.engine.queue)
-        let blocked = state.withLock { state in
+        let (blocked, isConnecting) = state.withLock { state in
             state.faulted = faulted
-            return state.blocked
+            return (state.blocked, state.machine.isConnecting)
         }
+        // There is nobody yet to send anything to, and no rule takes effect before.
+        if isConnecting { faulted.awaitConnect() }
         for leg in blocked {
             faulted.relayHolds(leg.other, true)
             faulted.becameWritable(leg, false)
@@ -94,7 +100,13 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
     }
 
     private func faultedFromNow() -> FaultedPair {
-        faulted ?? use(control.noFaults(of: number, began: SystemClock().now))
+        if let faulted { return faulted }
+        let answered = UInt64(state.withLock { $0.answered })
+        let toClient = client.queuedInAll
+        let passed: [RelayMachine.Leg: UInt64] = [
+            .client: target.queuedInAll, .target: toClient - min(answered, toClient),
+        ]
+        return use(control.noFaults(of: number, began: client.opened, passed: passed))
     }
 }
 

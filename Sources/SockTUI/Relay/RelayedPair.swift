@@ -22,6 +22,8 @@ final class RelayedPair: AsyncSocketDelegate {
         var handshake: ProxyHandshake?
         /// What the client sent after that, before the answer.
         var early: [UInt8] = []
+        /// How many bytes the client was told meanwhile by the relay itself.
+        var answered = 0
         /// What of the client's bytes still belongs to its request, of which one is forwarded; `nil`: all do.
         var request: HTTPRequestBody?
         /// The rules and breakpoints that concern it; `nil`: none does, and bytes go straight across.
@@ -84,8 +86,6 @@ final class RelayedPair: AsyncSocketDelegate {
             }
             showFaults()
             guard !early.isEmpty else { return }
-            // A rule or a breakpoint may concern these before there is anybody to send them to.
-            faulted?.awaitConnect()
             pass(early, from: .client)
         } catch {
             targetFailed(error)
@@ -114,7 +114,7 @@ final class RelayedPair: AsyncSocketDelegate {
         switch step {
         case .wait: readRequest()
         case .reply(let bytes):
-            client.write(bytes)
+            answer(bytes)
             heard([])
         case .open(let endpoint, let early): open(endpoint, early: early)
         case .forward(let request, let early): forward(request, early: early)
@@ -122,6 +122,11 @@ final class RelayedPair: AsyncSocketDelegate {
             if !bytes.isEmpty { client.write(bytes, timeout: patience) }
             client.disconnect(.afterWriting)
         }
+    }
+
+    private func answer(_ bytes: [UInt8]) {
+        state.withLock { $0.answered += bytes.count }
+        client.write(bytes)
     }
 
     /// Sends a request on with the head that its server must get.
@@ -179,7 +184,7 @@ final class RelayedPair: AsyncSocketDelegate {
             defer { (state.handshake, state.early) = (nil, []) }
             return (state.handshake?.connected, state.early)
         }
-        if let answer, !answer.isEmpty { client.write(answer) }
+        if let answer, !answer.isEmpty { self.answer(answer) }
         client.watchForWebSocket(as: .server, after: early)
         startFaults()
         perform(state.withLock { $0.machine.targetConnected() })

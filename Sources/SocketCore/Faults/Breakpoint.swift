@@ -49,13 +49,17 @@ package struct NumberedBreak: Hashable, Sendable {
 
     package init(_ number: Int, _ breakpoint: Breakpoint) { (self.number, self.breakpoint) = (number, breakpoint) }
 
-    /// Where it holds one direction by itself; `nil`: it does not look at that stream.
-    func stage(at place: FaultPlace) -> FaultStage? {
+    /// Where it holds one direction by itself, where so many bytes have passed already; `nil`: it does not look at that
+    /// stream, or its place has passed.
+    func stage(at place: FaultPlace, from start: UInt64) -> FaultStage? {
         guard breakpoint.direction.map({ $0 == place.direction }) ?? true else { return nil }
+        func stage(_ condition: FaultCondition) -> FaultStage {
+            FaultStage(number, .place, when: [condition], place, from: start)
+        }
         return switch breakpoint.point {
-        case .bytes(let count): FaultStage(number, .place, when: [.afterBytes(count)], place)
-        case .match(let pattern): FaultStage(number, .place, when: [.match(pattern)], place)
-        case .frame(let kind): FaultStage(number, .place, when: [.frame(kind)], place)
+        case .bytes(let count): count < start ? nil : stage(.afterBytes(count))
+        case .match(let pattern): stage(.match(pattern))
+        case .frame(let kind): stage(.frame(kind))
         case .end: FaultStage(number, .end, when: [.afterBytes(.max)], place)
         case .accept, .connect, .reset, .timeout, .writeBlocked: nil
         }

@@ -5,14 +5,14 @@ package struct NumberedFault: Hashable, Sendable {
 
     package init(_ number: Int, _ rule: FaultRule) { (self.number, self.rule) = (number, rule) }
 
-    /// What it does in one direction; `nil`: nothing.
-    func stage(at place: FaultPlace, capacity: Int) -> FaultStage? {
+    /// What it does in one direction, where so many bytes have passed already; `nil`: nothing.
+    func stage(at place: FaultPlace, capacity: Int, from start: UInt64) -> FaultStage? {
         guard rule.concerns(place.direction) else { return nil }
         switch rule.effect.carrier {
         case .streams, .both: break
         case .datagrams, .listeners: return nil
         }
-        return FaultStage(number, .fault(rule.effect), when: rule.conditions, place, capacity: capacity)
+        return FaultStage(number, .fault(rule.effect), when: rule.conditions, place, capacity: capacity, from: start)
     }
 }
 

@@ -28,6 +28,8 @@ package struct FaultReport: Hashable, Sendable {
     package var kind: Kind
     /// Where in the stream, if it is at one place.
     package var offset: UInt64?
+    /// When it is held, how many bytes wait; when it is released, for how many milliseconds it was held.
+    package var amount = 0
 }
 
 /// One direction of one connection with the rules and breakpoints that concern it: bytes in, and what is to be done now.
@@ -37,8 +39,8 @@ package struct FaultReport: Hashable, Sendable {
 /// is not whole, and what `latency` may hold; for the rest it asks that nothing be taken from the sender.
 package struct FaultPipeline: Sendable {
     package enum Action: Equatable, Sendable {
-        /// Send these bytes to the receiver. `isApart`: as a piece of their own.
-        case deliver([UInt8], isApart: Bool)
+        /// Send these bytes to the receiver. `isApart`: as a piece of their own. `isOurs`: a person wrote them here.
+        case deliver([UInt8], isApart: Bool, isOurs: Bool)
         /// Take nothing more from the sender (true), or go on (false).
         case hold(Bool)
         /// Send FIN to the receiver, after the bytes that were delivered. What the sender still sends is dropped.
@@ -57,19 +59,32 @@ package struct FaultPipeline: Sendable {
     private var sourceBytes = 0
     private var isHolding = false
     private var isReceiverBlocked = false
+    /// Before the connection is established nothing passes, and no rule takes effect.
+    package var isAwaiting = false
+    /// How many bytes the sender has sent since the connection began, as a person edited them, and where reads ended of
+    /// which something is not past the breakpoints.
+    private var sent: UInt64
+    private var reads = FaultQueue<UInt64>()
+    /// How many have been delivered since then.
+    private var delivered: UInt64
     /// Whether the receiver has its end, so that nothing of the sender passes any more.
     package private(set) var isOver = false
     private var isAbandoned = false
     private var wakes: MonotonicTime?
     private var heldSince: MonotonicTime?
+    /// Whether it was released, which is not reported yet.
+    private var isReleased = false
     /// Bytes that came after the end that a rule made.
     private var discarded: UInt64 = 0
 
     /// A direction that nothing concerns yet.
-    /// - Parameter delayBuffer: how many bytes `latency` may hold.
-    package init(_ place: FaultPlace, delayBuffer: Int) {
+    /// - Parameters:
+    ///   - delayBuffer: how many bytes `latency` may hold.
+    ///   - passed: how many bytes have gone this way before.
+    package init(_ place: FaultPlace, delayBuffer: Int, passed: UInt64 = 0) {
         self.place = place
         capacity = max(1, delayBuffer)
+        (sent, delivered) = (passed, passed)
         stages = [FaultStage(0, .gate, when: [.afterBytes(.max)], place)]
     }
 
@@ -88,14 +103,19 @@ package struct FaultPipeline: Sendable {
 
     /// Adds a rule or a breakpoint. Breakpoints look at what the sender sent, before any rule changes it.
     package mutating func add(_ rule: NumberedFault) {
-        if let stage = rule.stage(at: place, capacity: capacity) { stages.append(stage) }
+        if let stage = rule.stage(at: place, capacity: capacity, from: delivered) { stages.append(stage) }
     }
 
     package mutating func add(_ breakpoint: NumberedBreak) {
-        guard let stage = breakpoint.stage(at: place) else { return }
-        let end = stages.firstIndex { if case .fault = $0.kind { true } else { false } } ?? stages.endIndex
-        stages.insert(stage, at: end)
+        guard let stage = breakpoint.stage(at: place, from: pastBreaks) else { return }
+        stages.insert(stage, at: firstRule)
     }
+
+    /// Breakpoints come first.
+    private var firstRule: Int { stages.firstIndex(where: \.isFault) ?? stages.endIndex }
+
+    /// How many bytes have passed all breakpoints since the connection began.
+    private var pastBreaks: UInt64 { sent - UInt64(stages[..<firstRule].reduce(sourceBytes) { $0 + $1.waitingBytes }) }
 
     /// Removes a rule; what it holds goes out first.
     package mutating func remove(rule number: Int) {
@@ -106,6 +126,7 @@ package struct FaultPipeline: Sendable {
 
     /// Removes a breakpoint, and releases what it holds.
     package mutating func remove(breakpoint number: Int) {
+        if held?.breakpoint == number { noteRelease() }
         for index in stages.indices where !stages[index].isFault && index > 0 && stages[index].number == number {
             stages[index].isOff = true
         }
@@ -120,8 +141,11 @@ package struct FaultPipeline: Sendable {
     /// The sender sent these.
     package mutating func receive(_ bytes: [UInt8], _ now: MonotonicTime) -> [Action] {
         guard !bytes.isEmpty else { return run(now) }
-        source.append(.bytes(bytes[...], isApart: false))
+        source.append(.bytes(bytes[...], FaultStage.Marks()))
         sourceBytes += bytes.count
+        sent += UInt64(bytes.count)
+        reads.append(sent)
+        for index in stages.indices where stages[index].allowance == .read { stages[index].allow(.bytes(bytes.count)) }
         return run(now)
     }
 
@@ -172,40 +196,59 @@ package struct FaultPipeline: Sendable {
 
     /// Does to held bytes what a person, or a script, decided. No effect where nothing is held.
     package mutating func release(_ release: BreakRelease, _ now: MonotonicTime) -> [Action] {
-        guard let index = heldStage else { return [] }
-        var actions: [Action] = []
+        guard let index = heldStage, let held else { return [] }
         switch release {
-        case .all: releaseAll(&actions)
-        case .read: stages[index].allow(.read)
-        case .bytes(let count): stages[index].allow(.bytes(count))
+        case .all: releaseAll()
+        case .read where held.bytes == 0:
+            for stage in stages[...index].indices { stages[stage].allow(.read) }
+        case .read:
+            let next = sent - UInt64(held.bytes)
+            let end = reads.all.first { $0 > next } ?? sent
+            allow(Int(end - next), upTo: index)
+        case .bytes(let count): allow(count, upTo: index)
         case .edit(let bytes):
-            _ = takeHeld(upTo: index)
+            takeHeld(upTo: index)
             stages[index].putFirst(bytes)
-            releaseAll(&actions)
+            sent += UInt64(bytes.count)
+            if !bytes.isEmpty { reads.append(sent) }
+            releaseAll()
         case .drop:
-            stages[index].drop(takeHeld(upTo: index).count)
-            releaseAll(&actions)
+            stages[index].drop(takeHeld(upTo: index))
+            releaseAll()
         }
-        return actions + run(now)
+        return run(now)
     }
 
-    private mutating func releaseAll(_ actions: inout [Action]) {
-        heldSince = nil
-        actions.append(.report(FaultReport(number: 0, kind: .released, offset: nil)))
+    /// Lets so many bytes pass the held stage, and those before it that are held too.
+    private mutating func allow(_ count: Int, upTo index: Int) {
+        var left = count
+        for stage in stages[...index].indices.reversed() where left > 0 {
+            stages[stage].allow(.bytes(left))
+            left -= stages[stage].waitingBytes
+        }
+    }
+
+    private mutating func releaseAll() {
+        noteRelease()
         for index in stages.indices { stages[index].release() }
     }
 
-    private mutating func takeHeld(upTo index: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for stage in stages[...index].indices.reversed() { bytes += stages[stage].takeWaiting() }
+    private mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
+
+    /// Takes the bytes that are held out of the stream. Returns how many they were.
+    @discardableResult
+    private mutating func takeHeld(upTo index: Int) -> Int {
+        var count = sourceBytes
+        for stage in stages[...index].indices { count += stages[stage].takeWaiting().count }
         var rest = FaultQueue<FaultStage.Item>()
-        while let item = source.first {
-            source.removeFirst()
-            if case .bytes(let waiting, _) = item { bytes += waiting } else { rest.append(item) }
+        for item in source.all {
+            if case .bytes = item { continue }
+            rest.append(item)
         }
-        source = rest
-        sourceBytes = 0
-        return bytes
+        (source, sourceBytes) = (rest, 0)
+        sent -= UInt64(count)
+        reads = FaultQueue()
+        return count
     }
 
     // MARK: Facts
@@ -236,10 +279,16 @@ package struct FaultPipeline: Sendable {
             discard()
             return actions
         }
+        guard !isAwaiting else {
+            settle(now, &actions)
+            return actions
+        }
         for index in stages.indices { stages[index].tick(now) }
         while !isOver, !isReceiverBlocked, let item = pull(stages.count - 1, now) {
             switch item {
-            case .bytes(let bytes, let isApart): actions.append(.deliver(Array(bytes), isApart: isApart))
+            case .bytes(let bytes, let marks):
+                delivered += UInt64(bytes.count)
+                actions.append(.deliver(Array(bytes), isApart: marks.isApart, isOurs: marks.isOurs))
             case .end:
                 actions.append(.end)
                 isOver = true
@@ -247,6 +296,11 @@ package struct FaultPipeline: Sendable {
                 actions.append(.reset)
                 isOver = true
             }
+        }
+        // Whatever cannot go out now is overtaken.
+        if !isOver, stages.contains(where: \.isResetting) {
+            actions.append(.reset)
+            isOver = true
         }
         if isOver {
             for index in stages.indices { stages[index].abandon() }
@@ -258,6 +312,8 @@ package struct FaultPipeline: Sendable {
         actions.insert(contentsOf: reports, at: 0)
         for stage in stages where stage.isDone && stage.kind != .gate { discarded += stage.dropped }
         stages.removeAll { $0.isDone && $0.kind != .gate }
+        let past = pastBreaks
+        while let end = reads.first, end <= past { reads.removeFirst() }
         settle(now, &actions)
         return actions
     }
@@ -301,6 +357,8 @@ package struct FaultPipeline: Sendable {
     }
 
     private mutating func report(_ now: MonotonicTime, _ actions: inout [Action]) {
+        if isReleased { actions.append(.report(FaultReport(number: 0, kind: .released, offset: nil))) }
+        isReleased = false
         for index in stages.indices where !stages[index].reports.isEmpty {
             for report in stages[index].reports { actions.append(.report(report)) }
             stages[index].reports = []
@@ -315,14 +373,16 @@ package struct FaultPipeline: Sendable {
 
     /// Asks for what is needed until the next call.
     private mutating func settle(_ now: MonotonicTime, _ actions: inout [Action]) {
-        let holds = !isOver && (sourceBytes > 0 || !stages.allSatisfy(\.takesFromSender) || isReceiverBlocked)
+        let isStopped = !isAwaiting && (isReceiverBlocked || !stages.allSatisfy(\.takesFromSender))
+        let holds = !isOver && (sourceBytes > 0 || isStopped)
         if holds != isHolding {
             isHolding = holds
             actions.append(.hold(holds))
         }
-        guard !isOver, !isReceiverBlocked else { return }
-        // What is due by now waits for a stage after it, which asks for its own time.
-        let due = stages.compactMap(\.due).filter { $0 > now && $0 != .distantFuture }.min()
+        guard !isOver, !isAwaiting else { return }
+        // What is due by now waits for a stage after it, which asks for its own time. A reset waits for nobody.
+        let times = isReceiverBlocked ? stages.compactMap(\.resetDue) : stages.compactMap(\.due)
+        let due = times.filter { $0 > now && $0 != .distantFuture }.min()
         if let due, wakes.map({ due < $0 }) ?? true {
             wakes = due
             actions.append(.wake(at: max(due, now)))

@@ -4,6 +4,7 @@ struct FaultQueue<Element> {
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }
+    var count: Int { elements.count - head }
     var first: Element? { isEmpty ? nil : elements[head] }
     var all: ArraySlice<Element> { elements[head...] }
 

@@ -38,12 +38,24 @@ extension FaultStage {
         _ piece: FaultTrigger.Piece, _ time: Duration, _ jitter: Duration, _ now: MonotonicTime
     ) {
         guard !piece.bytes.isEmpty else { return }
-        if lasts(piece) {
-            note(piece.offset, isLasting: true)
-            count += 1
-            lastDue = max(lastDue, now + self.time(time, jitter, at: piece.offset))
+        guard lasts(piece) else { return append(piece.bytes[...], due: lastDue) }
+        note(piece.offset, isLasting: true)
+        count += 1
+        // A frame is delayed as a whole, other bytes range by range, wherever reads begin and end.
+        let (bytes, isWhole) = (piece.bytes, hasFrame || jitter == .zero)
+        var (start, next) = (0, 0)
+        while next < bytes.count {
+            let offset = piece.offset + UInt64(next)
+            let place = isWhole ? piece.offset : offset / Self.jitterBlock
+            let due = max(lastDue, now + self.time(time, jitter, at: place))
+            if due != lastDue, start < next {
+                append(bytes[start..<next], due: lastDue)
+                start = next
+            }
+            lastDue = due
+            next += isWhole ? bytes.count : Int(Self.jitterBlock - offset % Self.jitterBlock)
         }
-        append(piece.bytes[...], due: lastDue)
+        append(bytes[start...], due: lastDue)
     }
 
     private func time(_ time: Duration, _ jitter: Duration, at offset: UInt64) -> Duration {
@@ -100,8 +112,7 @@ extension FaultStage {
             guard random.happens(share, at: piece.offset, .max) else { return bytes }
             let count = UInt64(bytes.count - piece.header)
             guard count > 0 else { return bytes }
-            for draw in 0..<min(bits, count * 8) {
-                let bit = random.below(count * 8, at: piece.offset, draw)
+            for bit in random.distinct(bits, below: count * 8, at: piece.offset) {
                 bytes[piece.header + Int(bit / 8)] ^= 1 << UInt8(bit % 8)
             }
             note(piece.offset)
@@ -110,8 +121,10 @@ extension FaultStage {
         let end = piece.offset + UInt64(bytes.count)
         for block in piece.offset / Self.block...(end - 1) / Self.block
         where random.happens(share, at: block, .max) {
-            for draw in 0..<bits {
-                let bit = random.below(Self.block * 8, at: block, draw)
+            if drawn?.block != block {
+                drawn = (block, random.distinct(bits, below: Self.block * 8, at: block).sorted())
+            }
+            for bit in drawn?.bits ?? [] {
                 let place = block * Self.block + bit / 8
                 guard place >= piece.offset, place < end else { continue }
                 bytes[Int(place - piece.offset)] ^= 1 << UInt8(bit % 8)

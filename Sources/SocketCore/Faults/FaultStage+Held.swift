@@ -30,7 +30,7 @@ extension FaultStage {
         while let entry = entries.first {
             entries.removeFirst()
             switch entry {
-            case .bytes(let waiting, _, _, _): bytes += waiting
+            case .bytes(let chunk): bytes += chunk.bytes
             case .end, .reset: kept.append(entry)
             case .block, .hold: break
             }
@@ -50,18 +50,18 @@ extension FaultStage {
     /// The bytes that wait here, oldest first, no more than so many.
     func waiting(_ most: Int) -> [UInt8] {
         var bytes: [UInt8] = []
-        for case .bytes(let waiting, _, _, _) in entries.all where bytes.count < most {
-            bytes += waiting.prefix(most - bytes.count)
+        for case .bytes(let chunk) in entries.all where bytes.count < most {
+            bytes += chunk.bytes.prefix(most - bytes.count)
         }
         bytes += replacing?.held(most - bytes.count) ?? []
         return bytes + trigger.held(most - bytes.count)
     }
 
-    /// Puts bytes before everything that waits here.
+    /// Puts bytes that a person wrote before everything that waits here.
     mutating func putFirst(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         entryBytes += bytes.count
-        entries.putFirst(.bytes(bytes[...], due: .distantPast, isCut: false, offset: 0))
+        entries.putFirst(.bytes(Chunk(bytes: bytes[...], due: .distantPast, marks: Marks(isOurs: true))))
     }
 
     /// Drops all that waits here.

@@ -10,18 +10,34 @@ struct FaultStage {
         case gate
     }
 
+    /// What stays with bytes on their way.
+    struct Marks: Equatable {
+        /// Not to be sent together with others.
+        var isApart = false
+        /// A person wrote them here.
+        var isOurs = false
+    }
+
     /// What goes from stage to stage.
     enum Item: Equatable {
-        /// `isApart`: not to be sent together with others.
-        case bytes(ArraySlice<UInt8>, isApart: Bool)
+        case bytes(ArraySlice<UInt8>, Marks)
         case end
         /// It overtakes all that waits in the stages after this one.
         case reset
     }
 
+    struct Chunk {
+        var bytes: ArraySlice<UInt8>
+        var due: MonotonicTime
+        /// Whether it goes out in pieces, or at a pace.
+        var isCut = false
+        var offset: UInt64 = 0
+        var marks: Marks
+    }
+
     /// What waits here.
     enum Entry {
-        case bytes(ArraySlice<UInt8>, due: MonotonicTime, isCut: Bool, offset: UInt64)
+        case bytes(Chunk)
         case end(due: MonotonicTime)
         case reset
         /// Let nothing pass for so long; `nil`: for ever.
@@ -50,6 +66,8 @@ struct FaultStage {
     var entries = FaultQueue<Entry>()
     /// Bytes of entries.
     var entryBytes = 0
+    /// Those of what is being taken.
+    var marks = Marks()
     /// Nothing paced goes out before.
     var clock = MonotonicTime.distantPast
     var lastDue = MonotonicTime.distantPast
@@ -58,11 +76,13 @@ struct FaultStage {
     var left: UInt64?
     /// Bytes left of the current slice, and its place in the stream.
     var sliceLeft = 0
+    /// The bits of a block that `corrupt` flips: drawn once, though its bytes may come one by one.
+    var drawn: (block: UInt64, bits: [UInt64])?
     /// Places that were, or by chance were not, replaced.
     var places: UInt64 = 0
     /// Where replacing begins in the stream, and how far it is.
     var replacesFrom: UInt64?
-    var replaced: UInt64 = 0
+    var replaced: UInt64
     /// Where the frames begin that the rule concerns.
     var framesToChange = FaultQueue<UInt64>()
     var isShut = false
@@ -85,16 +105,21 @@ struct FaultStage {
     static let reportLimit = 32
     /// As late as this a timer may come without lowering a bandwidth.
     static let lateness = Duration.milliseconds(-100)
-    /// The ranges of a stream in which `corrupt` counts its bits.
-    static let block: UInt64 = 1_024
+    /// The ranges of a stream in which `corrupt` counts its bits, and those of one jitter: so small that each message of
+    /// a talk has its own.
+    static let (block, jitterBlock) = (UInt64(1_024), UInt64(16))
+    /// What each piece costs in a bounded store beside its bytes.
+    static let overhead = 64
 
+    /// - Parameter start: how many bytes had gone this way before.
     init(
-        _ number: Int, _ kind: Kind, when conditions: [FaultCondition], _ place: FaultPlace, capacity: Int = 0
+        _ number: Int, _ kind: Kind, when conditions: [FaultCondition], _ place: FaultPlace, capacity: Int = 0,
+        from start: UInt64 = 0
     ) {
-        (self.number, self.kind, self.capacity) = (number, kind, capacity)
+        (self.number, self.kind, self.capacity, replaced) = (number, kind, capacity, start)
         random = FaultRandom(
             seed: place.seed, rule: number, connection: place.connection, direction: place.direction)
-        trigger = FaultTrigger(conditions, place.direction, began: place.began)
+        trigger = FaultTrigger(conditions, place.direction, began: place.began, from: start)
         hasFrame = conditions.contains { if case .frame = $0 { true } else { false } }
         findsPlaces = hasFrame || conditions.contains { if case .match = $0 { true } else { false } }
         share = conditions.probability ?? 1
@@ -118,18 +143,29 @@ struct FaultStage {
     var accepts: Bool {
         if isOff { return entries.isEmpty }
         guard blockedUntil == .distantPast else { return false }
-        if case .fault(.latency) = kind { return entryBytes < capacity }
+        if case .fault(.latency) = kind { return storedBytes < capacity }
         return entries.isEmpty && (!isHeld || allowance != nil)
     }
 
+    private var storedBytes: Int { entryBytes + entries.count * Self.overhead }
+
     /// Whether a bounded store is full.
     var isFull: Bool {
-        if case .fault(.latency) = kind { return entryBytes >= capacity && !isOff }
+        if case .fault(.latency) = kind { return storedBytes >= capacity && !isOff }
         return false
     }
 
     /// Whether there is a use for more of what the sender sends, now or as soon as what waits has passed.
     var takesFromSender: Bool { isOff || blockedUntil == .distantPast && (!isHeld || allowance != nil) }
+
+    /// Whether its reset has come, which overtakes everything.
+    var isResetting: Bool {
+        guard kind == .fault(.reset), !isOff else { return false }
+        return entries.all.contains { if case .reset = $0 { true } else { false } }
+    }
+
+    /// When its reset comes without another byte.
+    var resetDue: MonotonicTime? { kind == .fault(.reset) && !isOff ? trigger.due : nil }
 
     var isFault: Bool { if case .fault = kind { true } else { false } }
 
@@ -141,6 +177,8 @@ struct FaultStage {
     }
 
     mutating func take(_ item: Item, _ now: MonotonicTime) {
+        if case .bytes(_, let marks) = item { self.marks = marks }
+        defer { marks = Marks() }
         guard !isOff else { return append(item) }
         var pieces: [FaultTrigger.Piece] = []
         switch item {
@@ -165,7 +203,7 @@ struct FaultStage {
     ) {
         guard !bytes.isEmpty else { return }
         entryBytes += bytes.count
-        entries.append(.bytes(bytes, due: due, isCut: isCut, offset: offset))
+        entries.append(.bytes(Chunk(bytes: bytes, due: due, isCut: isCut, offset: offset, marks: marks)))
     }
 
     /// Lets what is half read pass as it is. What waits to be replaced came before what the trigger holds.
@@ -207,7 +245,7 @@ struct FaultStage {
             add(blockedUntil)
         } else if !isHeld, let entry = entries.first {
             switch entry {
-            case .bytes(_, let due, let isCut, _): add(isCut ? max(due, clock) : due)
+            case .bytes(let chunk): add(chunk.isCut ? max(chunk.due, clock) : chunk.due)
             case .end(let due): add(due)
             case .block, .hold, .reset: break
             }
@@ -241,17 +279,17 @@ struct FaultStage {
                 entries.removeFirst()
                 if allowance == .read { allowance = nil }
                 return .end
-            case .bytes(let bytes, let due, let isCut, let offset):
-                guard isOff || due <= now else { return nil }
-                return pass(bytes, isCut: isCut, offset: offset, now)
+            case .bytes(let chunk):
+                guard isOff || chunk.due <= now else { return nil }
+                return pass(chunk, now)
             }
         }
         return nil
     }
 
-    private mutating func pass(_ bytes: ArraySlice<UInt8>, isCut: Bool, offset: UInt64, _ now: MonotonicTime) -> Item? {
-        var count = bytes.count
-        var isApart = false
+    private mutating func pass(_ chunk: Chunk, _ now: MonotonicTime) -> Item? {
+        var count = chunk.bytes.count
+        var marks = chunk.marks
         if isHeld {
             switch allowance {
             case nil: return nil
@@ -260,20 +298,18 @@ struct FaultStage {
                 count = min(count, most)
                 allowance = most == count ? nil : .bytes(most - count)
             }
-        } else if isCut, !isOff, case .fault(let effect) = kind {
+        } else if chunk.isCut, !isOff, case .fault(let effect) = kind {
             guard clock <= now else { return nil }
-            (count, isApart) = cut(bytes.count, effect, at: offset, now)
+            let (piece, isApart) = cut(count, effect, at: chunk.offset, now)
+            count = piece
+            if isApart { marks.isApart = true }
         }
         entryBytes -= count
-        let passing = bytes.prefix(count)
-        if count == bytes.count {
-            entries.removeFirst()
-        } else {
-            entries.replaceFirst(
-                .bytes(
-                    bytes.dropFirst(count), due: .distantPast, isCut: isCut, offset: offset + UInt64(count)))
-        }
-        return .bytes(passing, isApart: isApart)
+        var rest = chunk
+        rest.bytes = chunk.bytes.dropFirst(count)
+        (rest.due, rest.offset) = (.distantPast, chunk.offset + UInt64(count))
+        if rest.bytes.isEmpty { entries.removeFirst() } else { entries.replaceFirst(.bytes(rest)) }
+        return .bytes(chunk.bytes.prefix(count), marks)
     }
 
     /// How much of what waits goes out in one piece, and sets the clock for the next one.

@@ -19,12 +19,14 @@ struct FaultTrigger {
     private let afterTime: MonotonicTime?
     private var scanner: MatchScanner?
     /// Bytes that came in, and those that went out again as pieces.
-    private var received: UInt64 = 0
-    private var passed: UInt64 = 0
+    private var received: UInt64
+    private var passed: UInt64
     private(set) var hasBegun = false
 
-    /// - Parameter began: when the connection did.
-    init(_ conditions: [FaultCondition], _ direction: FaultDirection, began: MonotonicTime) {
+    /// - Parameters:
+    ///   - began: when the connection did.
+    ///   - start: how many bytes had gone this way when it came to be.
+    init(_ conditions: [FaultCondition], _ direction: FaultDirection, began: MonotonicTime, from start: UInt64 = 0) {
         var (bytes, time, pattern, frame) = (UInt64(0), MonotonicTime?.none, BytePattern?.none, FaultFrame?.none)
         for condition in conditions {
             switch condition {
@@ -36,6 +38,7 @@ struct FaultTrigger {
             }
         }
         (afterBytes, afterTime) = (bytes, time)
+        (received, passed) = (start, start)
         if pattern != nil || frame != nil { scanner = MatchScanner(pattern, frame: frame, direction) }
     }
 

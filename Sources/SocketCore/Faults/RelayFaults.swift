@@ -4,8 +4,8 @@ package struct RelayFaults: Sendable {
     package typealias Leg = RelayMachine.Leg
 
     package enum Action: Equatable, Sendable {
-        /// Send these to the peer of that leg, apart from others if so.
-        case write(Leg, [UInt8], isApart: Bool)
+        /// Send these to the peer of that leg, apart from others if so. `isOurs`: a person wrote them here.
+        case write(Leg, [UInt8], isApart: Bool, isOurs: Bool)
         /// Take nothing more from that leg (true), or go on (false).
         case hold(Leg, Bool)
         /// What that leg had to say has been handed over, and its FIN is next.
@@ -33,20 +33,24 @@ package struct RelayFaults: Sendable {
     /// The rules that concern it, for what is shown.
     private var rules: [NumberedFault] = []
     private var kept: [Kept] = []
-    private var awaitsConnect = false
     private var keptSince: (breakpoint: Int, since: MonotonicTime)?
+    /// The directions that are held, as far as that was reported, and the breakpoint by which the first one was.
+    private var heldLegs: Set<Leg> = []
+    private var reported: (breakpoint: Int, since: MonotonicTime)?
     /// After so long what is held is released; `nil`: never.
     private let holdLimit: Duration?
 
     /// A connection that nothing concerns yet.
+    /// - Parameter passed: how many bytes each leg has sent to the other one before.
     package init(
-        seed: UInt64, connection: UInt64, began: MonotonicTime, delayBuffer: Int, holdLimit: Duration? = nil
+        seed: UInt64, connection: UInt64, began: MonotonicTime, delayBuffer: Int, holdLimit: Duration? = nil,
+        passed: [Leg: UInt64] = [:]
     ) {
-        func pipeline(_ direction: FaultDirection) -> FaultPipeline {
+        func pipeline(_ direction: FaultDirection, _ leg: Leg) -> FaultPipeline {
             let place = FaultPlace(seed: seed, connection: connection, direction: direction, began: began)
-            return FaultPipeline(place, delayBuffer: delayBuffer)
+            return FaultPipeline(place, delayBuffer: delayBuffer, passed: passed[leg] ?? 0)
         }
-        (upstream, downstream) = (pipeline(.upstream), pipeline(.downstream))
+        (upstream, downstream) = (pipeline(.upstream, .client), pipeline(.downstream, .target))
         (self.began, self.holdLimit) = (began, holdLimit)
     }
 
@@ -61,6 +65,11 @@ package struct RelayFaults: Sendable {
 
     /// Whether nothing concerns it, and bytes can go straight across.
     package var isIdle: Bool { rules.isEmpty && breaks.isEmpty && kept.isEmpty && upstream.isIdle && downstream.isIdle }
+
+    /// Whether a rule sends pieces apart.
+    package var cutsApart: Bool {
+        rules.contains { if case .slice = $0.rule.effect { true } else { false } }
+    }
 
     // MARK: What concerns it
 
@@ -85,7 +94,7 @@ package struct RelayFaults: Sendable {
     package mutating func remove(breakpoint number: Int, _ now: MonotonicTime) -> [Action] {
         breaks.removeAll { $0.number == number }
         for leg in Self.legs { self[leg].remove(breakpoint: number) }
-        return (keptSince?.breakpoint == number ? releaseKept() : []) + start(now)
+        return (keptSince?.breakpoint == number ? releaseKept(now) : []) + start(now)
     }
 
     // MARK: What happens
@@ -124,19 +133,13 @@ package struct RelayFaults: Sendable {
 
     /// Both legs are connected. `isAccepted`: and a side was accepted in the same instant.
     package mutating func connected(_ now: MonotonicTime, isAccepted: Bool = false) -> [Action] {
-        var actions = (isAccepted ? hit(.accept, from: .client, now) : []) + hit(.connect, from: .client, now)
-        if awaitsConnect {
-            awaitsConnect = false
-            for leg in Self.legs { actions += act(leg, self[leg].blockReceiver(false, now), now) }
-        }
-        return actions + start(now)
+        for leg in Self.legs { self[leg].isAwaiting = false }
+        return (isAccepted ? hit(.accept, from: .client, now) : []) + hit(.connect, from: .client, now) + start(now)
     }
 
-    /// Lets nothing pass before `connected`.
-    package mutating func awaitConnect(_ now: MonotonicTime) -> [Action] {
-        awaitsConnect = true
-        return act(.client, upstream.blockReceiver(true, now), now)
-            + act(.target, downstream.blockReceiver(true, now), now)
+    /// Lets nothing pass, and no rule take effect, before `connected`.
+    package mutating func awaitConnect() {
+        for leg in Self.legs { self[leg].isAwaiting = true }
     }
 
     /// An operation has timed out.
@@ -148,7 +151,7 @@ package struct RelayFaults: Sendable {
             let count = self[leg].abandon()
             if count > 0 { lose(leg, count) }
         }
-        (kept, keptSince) = ([], nil)
+        (kept, keptSince, heldLegs, reported) = ([], nil, [], nil)
     }
 
     /// Bytes that are not delivered yet.
@@ -171,20 +174,19 @@ package struct RelayFaults: Sendable {
     private mutating func keep(_ what: Kept, for breakpoint: Int, _ leg: Leg, _ now: MonotonicTime) -> [Action] {
         kept.append(what)
         keptSince = keptSince ?? (breakpoint, now)
-        return [.report(leg, FaultReport(number: breakpoint, kind: .held, offset: nil))] + limitHold()
+        return noteHeld(by: breakpoint, now)
     }
 
-    private mutating func releaseKept() -> [Action] {
+    private mutating func releaseKept(_ now: MonotonicTime) -> [Action] {
         guard !kept.isEmpty else { return [] }
-        var actions: [Action] = kept.map {
+        let actions: [Action] = kept.map {
             switch $0 {
             case .accept: .begin
             case .loss(let leg): .lose(leg)
             }
         }
-        actions.append(.report(.client, FaultReport(number: 0, kind: .released, offset: nil)))
         (kept, keptSince) = ([], nil)
-        return actions
+        return actions + noteReleased(now)
     }
 
     /// A point that is not in the stream has come.
@@ -196,12 +198,17 @@ package struct RelayFaults: Sendable {
             let isOfBoth = point == .connect || point == .accept || point == .timeout
             guard isOfBoth || (direction ?? way) == way else { continue }
             let held: [Leg] = direction.map { [$0 == .upstream ? .client : .target] } ?? Self.legs
-            for leg in held where self[leg].held == nil {
-                actions += act(leg, self[leg].hold(for: breakpoint.number, now), now)
-            }
-            actions.append(.report(leg, FaultReport(number: breakpoint.number, kind: .held, offset: nil)))
+            for leg in held { actions += hold(leg, for: breakpoint.number, now) }
+            if held.contains(where: { self[$0].held != nil }) { actions += noteHeld(by: breakpoint.number, now) }
         }
-        return actions + limitHold()
+        return actions
+    }
+
+    private mutating func hold(_ leg: Leg, for breakpoint: Int, _ now: MonotonicTime) -> [Action] {
+        guard self[leg].held == nil else { return [] }
+        let actions = act(leg, self[leg].hold(for: breakpoint, now), now)
+        if self[leg].held != nil { heldLegs.insert(leg) }
+        return actions
     }
 
     /// Turns what one direction asks for into what its legs do. A breakpoint for both directions that was hit in one
@@ -210,24 +217,48 @@ package struct RelayFaults: Sendable {
         var done: [Action] = []
         for action in actions {
             switch action {
-            case .deliver(let bytes, let isApart): done.append(.write(leg.other, bytes, isApart: isApart))
+            case .deliver(let bytes, let isApart, let isOurs):
+                done.append(.write(leg.other, bytes, isApart: isApart, isOurs: isOurs))
             case .hold(let holds): done.append(.hold(leg, holds))
             case .end: done.append(.ended(leg))
             case .reset:
                 done.append(.reset)
                 self[leg.other].close()
+                heldLegs.remove(leg.other)
             case .wake(let time): done.append(.wake(at: time))
             case .report(let report):
-                done.append(.report(leg, report))
-                guard report.kind == .held else { continue }
-                let isBoth = breaks.first { $0.number == report.number }?.breakpoint.direction == nil
-                if isBoth, self[leg.other].held == nil {
-                    done += act(leg.other, self[leg.other].hold(for: report.number, now), now)
+                switch report.kind {
+                case .happened: done.append(.report(leg, report))
+                case .held:
+                    heldLegs.insert(leg)
+                    let isBoth = breaks.first { $0.number == report.number }?.breakpoint.direction == nil
+                    if isBoth { done += hold(leg.other, for: report.number, now) }
+                    done += noteHeld(by: report.number, now)
+                case .released:
+                    heldLegs.remove(leg)
+                    done += noteReleased(now)
                 }
-                done += limitHold()
             }
         }
         return done
+    }
+
+    /// Reports that the connection is held, once until it is released.
+    private mutating func noteHeld(by breakpoint: Int, _ now: MonotonicTime) -> [Action] {
+        guard reported == nil else { return limitHold() }
+        reported = (breakpoint, now)
+        var report = FaultReport(number: breakpoint, kind: .held, offset: nil)
+        report.amount = (upstream.held?.bytes ?? 0) + (downstream.held?.bytes ?? 0)
+        return [.report(.client, report)] + limitHold()
+    }
+
+    /// Reports that the connection is released, when nothing of it is held any more.
+    private mutating func noteReleased(_ now: MonotonicTime) -> [Action] {
+        guard let reported, heldLegs.isEmpty, kept.isEmpty else { return [] }
+        self.reported = nil
+        var report = FaultReport(number: reported.breakpoint, kind: .released, offset: nil)
+        report.amount = Int((now - reported.since).wholeNanoseconds / 1_000_000)
+        return [.report(.client, report)]
     }
 
     // MARK: Held
@@ -249,20 +280,32 @@ package struct RelayFaults: Sendable {
         _ release: BreakRelease, _ direction: FaultDirection? = nil, _ now: MonotonicTime
     ) -> [Action] {
         var actions: [Action] = []
-        if case .all = release { actions += releaseKept() }
-        // Bytes are edited and dropped where there are any, and the other direction goes on with it.
-        for leg in Self.legs where direction.map({ ($0 == .upstream) == (leg == .client) }) ?? true {
-            guard let held = self[leg].held else { continue }
-            var here = release
-            if direction == nil, held.bytes == 0 {
-                switch release {
-                case .edit where self[leg.other].held.map({ $0.bytes > 0 }) ?? false: here = .all
-                default: break
-                }
+        if case .all = release { actions += releaseKept(now) }
+        let releases = Self.legs.compactMap { leg -> (Leg, BreakRelease)? in
+            guard direction.map({ ($0 == .upstream) == (leg == .client) }) ?? true, self[leg].held != nil else {
+                return nil
             }
-            actions += act(leg, self[leg].release(here, now), now)
+            return (direction == nil ? self.release(release, here: leg) : release).map { (leg, $0) }
         }
+        let steps = releases.map { ($0, self[$0].release($1, now)) }
+        // All that were released count as such before what one of them runs into next holds both again.
+        func isRelease(_ action: FaultPipeline.Action) -> Bool {
+            if case .report(let report) = action { report.kind == .released } else { false }
+        }
+        for (leg, step) in steps { actions += act(leg, step.filter(isRelease), now) }
+        for (leg, step) in steps { actions += act(leg, step.filter { !isRelease($0) }, now) }
         return actions + limitHold()
+    }
+
+    /// What a release of both directions does to one of them: where bytes of the other are edited, or a read of it is let
+    /// pass, one without bytes goes on, or waits.
+    private func release(_ release: BreakRelease, here leg: Leg) -> BreakRelease? {
+        guard self[leg].held?.bytes == 0, let other = self[leg.other].held, other.bytes > 0 else { return release }
+        return switch release {
+        case .edit: .all
+        case .read: nil
+        case .all, .bytes, .drop: release
+        }
     }
 
     /// The bytes that are held, the next ones first: in that direction, or in the one that has any.

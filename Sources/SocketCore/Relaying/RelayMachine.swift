@@ -68,6 +68,9 @@ package struct RelayMachine: Equatable, Sendable {
         self.secure = secure
     }
 
+    /// Whether the connect to the target is not done yet.
+    package var isConnecting: Bool { if case .connecting = target { true } else { false } }
+
     /// The target is connected.
     package mutating func targetConnected() -> [Action] {
         guard case .connecting(let ended) = target else { return [] }

@@ -71,6 +71,15 @@ extension AsyncSocket {
     /// Ends the stream for the reads, which the intake was told of.
     package func deliverEnd() { command(.deliverEnd) }
 
+    /// When the session began; now, without one.
+    package var opened: MonotonicTime { fact { $0?.opened } ?? SystemClock().now }
+
+    /// How many bytes were queued since the session began, and how many came, before any TLS.
+    package var queuedInAll: UInt64 {
+        fact { $0.map { ($0.tls?.plaintextSent ?? $0.sent) + UInt64($0.machine.pendingWriteBytes) } ?? 0 }
+    }
+    package var receivedInAll: UInt64 { fact { $0.map { $0.tls?.plaintextReceived ?? $0.received } ?? 0 } }
+
     /// Sends each write by a system call of its own (true), or several together as usual.
     package func sendApart(_ isApart: Bool) { command(.sendsApart(isApart)) }
 

@@ -116,4 +116,47 @@ struct BreakpointTests {
         line.release(.edit([]))
         #expect(line.pipeline.pendingBytes == 0 && line.pipeline.abandon() == 0)
     }
+
+    @Test("One read is let pass, whatever places are in it, and then it holds on")
+    func reads() throws {
+        var bench = try FaultBench([], breaks: ["on match b", "upstream on match /z/"])
+        bench.send("abcbd")
+        bench.send("ef\n")
+        #expect(bench.pipeline.held?.bytes == 7)
+        bench.release(.read)
+        // The second breakpoint looks at whole lines.
+        #expect(bench.pipeline.held?.bytes == 3 && bench.isHolding)
+        bench.release(.read)
+        #expect(bench.text == "abcbdef\n" && bench.isHolding && bench.pipeline.held?.bytes == 0)
+        bench.release(.read)
+        #expect(!bench.isHolding)
+        bench.send("gh\n")
+        #expect(bench.text.hasSuffix("gh\n") && bench.isHolding)
+        bench.send("i")
+        #expect(!bench.text.hasSuffix("i") && bench.pipeline.held?.bytes == 1)
+    }
+
+    @Test("A release that runs into the next place is told, and so is the next hold")
+    func again() throws {
+        var bench = try FaultBench([], breaks: ["on match b"])
+        bench.send("ab")
+        bench.release(.all)
+        bench.send("b")
+        bench.send("b")
+        bench.release(.all)
+        #expect(bench.reports.map(\.kind) == [.held, .released, .held, .released, .held])
+        bench.pipeline.remove(breakpoint: 1)
+        bench.perform(bench.pipeline.start(bench.now))
+        #expect(bench.reports.last?.kind == .released && bench.text == "abbb" && bench.pipeline.isIdle)
+    }
+
+    @Test("Edited bytes are marked as ours through the rules after them")
+    func ours() throws {
+        var bench = try FaultBench(["latency 1s", "slice 2"], breaks: ["on bytes 1"])
+        bench.send("abc")
+        bench.release(.edit(Array("XYZ".utf8)))
+        bench.send("d")
+        bench.pass(.seconds(1))
+        #expect(bench.text == "aXYZd" && bench.ours == Array("XYZ".utf8))
+    }
 }

@@ -7,6 +7,8 @@ struct FaultBench {
     var output: [UInt8] = []
     /// The bytes of each piece, and when it came.
     var pieces: [(bytes: [UInt8], time: MonotonicTime, isApart: Bool)] = []
+    /// Those that a person wrote.
+    var ours: [UInt8] = []
     var isHolding = false
     var hasEnded = false
     var wasReset = false
@@ -15,10 +17,10 @@ struct FaultBench {
 
     init(
         _ rules: [String], seed: UInt64 = 7, connection: UInt64 = 1, _ direction: FaultDirection = .upstream,
-        delayBuffer: Int = FaultBook.delayBuffer, breaks: [String] = []
+        delayBuffer: Int = FaultBook.delayBuffer, breaks: [String] = [], passed: UInt64 = 0
     ) throws {
         let place = FaultPlace(seed: seed, connection: connection, direction: direction, began: .zero)
-        pipeline = FaultPipeline(place, delayBuffer: delayBuffer)
+        pipeline = FaultPipeline(place, delayBuffer: delayBuffer, passed: passed)
         for (index, text) in rules.enumerated() { pipeline.add(NumberedFault(index + 1, try FaultRule.parse(text))) }
         for (index, text) in breaks.enumerated() { pipeline.add(NumberedBreak(index + 1, try Breakpoint.parse(text))) }
         perform(pipeline.start(now))
@@ -27,9 +29,10 @@ struct FaultBench {
     mutating func perform(_ actions: [FaultPipeline.Action]) {
         for action in actions {
             switch action {
-            case .deliver(let bytes, let isApart):
+            case .deliver(let bytes, let isApart, let isOurs):
                 output += bytes
                 pieces.append((bytes, now, isApart))
+                if isOurs { ours += bytes }
             case .hold(let holds): isHolding = holds
             case .end: hasEnded = true
             case .reset: wasReset = true
@@ -37,6 +40,17 @@ struct FaultBench {
             case .report(let report): reports.append(report)
             }
         }
+    }
+
+    /// Adds a rule, or a breakpoint, to a connection that exists.
+    mutating func add(_ number: Int, _ rule: String) throws {
+        pipeline.add(NumberedFault(number, try FaultRule.parse(rule)))
+        perform(pipeline.start(now))
+    }
+
+    mutating func addBreak(_ number: Int, _ point: String) throws {
+        pipeline.add(NumberedBreak(number, try Breakpoint.parse(point)))
+        perform(pipeline.start(now))
     }
 
     mutating func send(_ text: String) { send(Array(text.utf8)) }

@@ -83,7 +83,7 @@ struct FaultFrameTests {
         #expect(bench.output == Self.response + frame.dropLast() && bench.hasEnded)
     }
 
-    @Test("After half a frame was dropped by hand its rest passes as bytes, and the next frame is found", arguments: 1..<9)
+    @Test("After half a frame was dropped by hand its rest passes, and the next frame is found", arguments: 1..<9)
     func taken(count: Int) throws {
         var bench = try FaultBench([], breaks: ["upstream on frame text", "upstream on bytes 72"])
         let frame = Self.frame(.text, "abc", masked: true)

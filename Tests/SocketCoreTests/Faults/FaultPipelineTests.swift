@@ -46,11 +46,11 @@ struct FaultPipelineTests {
         var sent: [MonotonicTime] = []
         for number in 0..<200 {
             sent.append(bench.now)
-            bench.send([UInt8(number)])
+            bench.send([UInt8](repeating: UInt8(number), count: 16))
             bench.pass(.milliseconds(41))
         }
         bench.pass(.seconds(1))
-        #expect(bench.output == (0..<200).map { UInt8($0) })
+        #expect(bench.output == (0..<3_200).map { UInt8($0 >> 4) })
         let delays = zip(bench.pieces, sent).map { $0.time - $1 }
         #expect(delays.allSatisfy { $0 >= .milliseconds(30) && $0 <= .milliseconds(70) })
         #expect(Set(delays).count > 100)
@@ -58,7 +58,7 @@ struct FaultPipelineTests {
 
     @Test("What latency holds is bounded, and more is held back and said so")
     func delayBuffer() throws {
-        var bench = try FaultBench(["latency 10s"], delayBuffer: 1_000)
+        var bench = try FaultBench(["latency 10s"], delayBuffer: 1_064)
         bench.send([UInt8](repeating: 1, count: 999))
         #expect(!bench.isHolding)
         bench.send([UInt8](repeating: 2, count: 10))

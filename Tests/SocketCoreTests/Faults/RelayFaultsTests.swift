@@ -18,7 +18,7 @@ struct RelayFaultsTests {
         var (now, wake) = (MonotonicTime.zero, MonotonicTime?.none)
         while true {
             for action in actions {
-                if case .write(let leg, let bytes, _) = action { written[leg, default: []] += bytes }
+                if case .write(let leg, let bytes, _, _) = action { written[leg, default: []] += bytes }
                 if case .wake(let time) = action { wake = min(wake ?? time, time) }
             }
             guard let due = wake, due <= .zero + .seconds(30) else { break }
@@ -37,7 +37,7 @@ struct RelayFaultsTests {
         }
         #expect(faults.snapshot.rules.count == 1)
         let written = faults.receive(Array("banana ".utf8), from: .client, .zero).reduce(into: [UInt8]()) {
-            if case .write(.target, let bytes, _) = $1 { $0 += bytes }
+            if case .write(.target, let bytes, _, _) = $1 { $0 += bytes }
         }
         #expect(written == Array("baanaanaa ".utf8))
     }
@@ -59,5 +59,39 @@ struct RelayFaultsTests {
         var lost: [RelayMachine.Leg: Int] = [:]
         for _ in 0..<2 { faults.abandon { lost[$0, default: 0] += $1 } }
         #expect(lost == [.client: 3, .target: 1])
+    }
+
+    @Test("Of both directions that are held, a release that runs into the next hit is told, and holds both again")
+    func again() throws {
+        var faults = Self.faults()
+        faults.add(NumberedBreak(1, try Breakpoint.parse("on match x")))
+        faults.add(NumberedBreak(2, try Breakpoint.parse("on match y")))
+        var told: [FaultReport] = []
+        func take(_ actions: [RelayFaults.Action]) {
+            for case .report(_, let report) in actions { told.append(report) }
+        }
+        take(faults.receive(Array("xay".utf8), from: .client, .zero))
+        take(faults.receive(Array("123".utf8), from: .target, .zero))
+        take(faults.release(.all, nil, .zero + .milliseconds(1_500)))
+        #expect(told.map(\.kind) == [.held, .released, .held])
+        #expect(told.map(\.number) == [1, 1, 2] && told.map(\.amount) == [3, 1_500, 1])
+        take(faults.receive(Array("4".utf8), from: .target, .zero + .seconds(2)))
+        #expect(faults.snapshot.hold?.downstreamBytes == 1 && faults.snapshot.hold?.breakpoint == 2)
+        take(faults.release(.drop, nil, .zero + .seconds(2)))
+        #expect(told.last?.number == 2 && told.last?.amount == 500 && !faults.isHeld)
+        #expect(faults.snapshot.droppedBytes == 2)
+    }
+
+    @Test("A read of the direction that has bytes is let pass, and the other one holds on")
+    func read() throws {
+        var faults = Self.faults()
+        faults.add(NumberedBreak(1, try Breakpoint.parse("on match x")))
+        _ = faults.receive(Array("xa".utf8), from: .client, .zero)
+        let actions = faults.release(.read, nil, .zero)
+        let written = actions.reduce(into: [UInt8]()) { if case .write(.target, let bytes, _, _) = $1 { $0 += bytes } }
+        #expect(written == Array("xa".utf8))
+        let answer = faults.receive(Array("b".utf8), from: .target, .zero)
+        #expect(!answer.contains { if case .write = $0 { true } else { false } })
+        #expect(faults.snapshot.hold?.downstreamBytes == 1)
     }
 }
