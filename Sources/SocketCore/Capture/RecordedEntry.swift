@@ -32,15 +32,16 @@ package struct RecordedCapture: Hashable, Sendable {
     }
 }
 
-/// One thing that goes into a recording, at an instant of the engine's clock.
+/// One thing that goes into a recording, at an instant of the engine's clock. It is small where it is of bytes, since there is
+/// one for each read and write; the rest lies elsewhere.
 package struct RecordedEntry: Sendable {
     package enum Content: Sendable {
         /// A session came into sight; `isNew`: it has just been established.
-        case session(RecordedSession, isNew: Bool)
+        indirect case session(RecordedSession, isNew: Bool)
         /// The kernel gave or took so many bytes, of which these are kept; `isPlain`: they are the plaintext of TLS.
         case bytes(ArraySlice<UInt8>, length: Int, isSent: Bool, isPlain: Bool)
         /// A datagram, to or from an address; `length`: what it had before it was cut off.
-        case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
+        indirect case datagram([UInt8], isSent: Bool, SocketAddress?, length: Int)
         /// Lines of a TLS key log, which open what follows.
         case secrets([UInt8])
         /// FIN of one end; `isPlain`: its close_notify.
@@ -48,13 +49,13 @@ package struct RecordedEntry: Sendable {
         /// It is over; `isReset`: by RST, of this end or of the other.
         case closed(isReset: Bool, isLocal: Bool)
         /// Bytes that were not recorded, for want of room.
-        case dropped(RecordedLoss)
+        indirect case dropped(RecordedLoss)
         /// A packet as it was captured; `lost`: how many before it were captured and did not fit.
-        case packet(CapturedPacket, lost: UInt64)
+        indirect case packet(CapturedPacket, lost: UInt64)
         /// What the kernel has counted of a capture, at a time of day.
-        case counts(CaptureCounts, nanoseconds: Int64)
+        indirect case counts(CaptureCounts, nanoseconds: Int64)
         /// The state of everything, and what was kept of the traffic of some.
-        case snapshot(EngineSnapshot, [SocketID: TrafficSnapshot])
+        indirect case snapshot(EngineSnapshot, [SocketID: TrafficSnapshot])
     }
 
     package var socket: SocketID
@@ -125,9 +126,9 @@ package struct RecordedLoss: Hashable, Sendable {
     package var received: UInt64 = 0
     /// Reads and writes.
     package var operations: UInt64 = 0
-    package var isPlain = false
+    package var isPlain: Bool
 
-    package init() {}
+    package init(isPlain: Bool = false) { self.isPlain = isPlain }
 
     package mutating func add(_ count: Int, isSent: Bool) {
         if isSent { sent &+= UInt64(count) } else { received &+= UInt64(count) }

@@ -262,10 +262,10 @@ extension WriteQueue {
     /// Gives the first so many unsent bytes, each part with how many bytes it keeps in memory: those of its write, or its
     /// own where it is a copy of what somebody else owns. Traps on more than there are.
     package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
-        guard count > 0, let inHand else { return }
+        guard count > 0, inHand != nil else { return }
         var (left, (index, offset)) = (count, firstUnsent)
         while left > 0 {
-            let contents = index == 0 ? inHand.write.contents : waiting[index - 1].contents
+            guard let contents = index == 0 ? inHand?.write.contents : waiting[index - 1].contents else { return }
             let (part, whole) = contents.kept(offset..<offset + left)
             body(part, whole)
             (left, index, offset) = (left - part.count, index + 1, 0)

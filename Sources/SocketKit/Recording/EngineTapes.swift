@@ -3,11 +3,11 @@ import SocketCore
 
 /// Everybody who records an engine. Lives on the engine's queue.
 final class EngineTapes {
-    fileprivate(set) var all: [RecordingTape]
+    let all: [RecordingTape]
     /// Whether somebody keeps payload.
     fileprivate let keepsBytes: Bool
     /// Where the next read goes.
-    fileprivate var room: [UInt8] = []
+    @exclusivity(unchecked) fileprivate var room: [UInt8] = []
     /// Tells those that came together apart from others: a session is introduced once to each.
     fileprivate let generation: UInt32
 

@@ -162,7 +162,7 @@ final class RecordingTape: Sendable {
             guard state.weight + (keepsBytes ? count : 0) <= Self.limit else {
                 return state.lose(count, isSent: isSent, Stream(id: id, isPlain: isPlain))
             }
-            state.settle(id, time)
+            if !state.losses.isEmpty { state.settle(id, time) }
             state.append(RecordedEntry(id, at: time, content()))
         }
     }
@@ -232,8 +232,7 @@ extension RecordingTape.State {
     }
 
     fileprivate mutating func lose(_ count: Int, isSent: Bool, _ stream: RecordingTape.Stream) {
-        losses[stream, default: RecordedLoss()].isPlain = stream.isPlain
-        losses[stream]?.add(count, isSent: isSent)
+        losses[stream, default: RecordedLoss(isPlain: stream.isPlain)].add(count, isSent: isSent)
     }
 
     /// Tells what was lost of a session before what follows.
