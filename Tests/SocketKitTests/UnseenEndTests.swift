@@ -60,6 +60,18 @@ private final class EndWitness: AsyncSocketDelegate {
         #expect(pair.socket.isConnected)
     }
 
+    @Test func oneFINIsOneEventThoughItIsMetAgainBehindTheBytesBeforeIt() throws {
+        let pair = try ConnectedPair()
+        try pair.peerSends("unread")
+        pair.peerShutsWrite()
+        let ends = { pair.engine.snapshot(SnapshotRequest(eventsFrom: 0)).events.filter { $0.kind == .peerClosed } }
+        #expect(eventually { !ends().isEmpty })
+        pair.socket.read(ReadRequest(.length(6)))
+        pair.socket.read(ReadRequest(.length(1)))
+        #expect(eventually { pair.recorder.isDisconnected })
+        #expect(ends().count == 1)
+    }
+
     @Test func nobodyHearsOfAnEarlyEndWhileReadsOnlyWaitForTheirCallbacks() throws {
         let pair = try ConnectedPair(.unix)
         let witness = EndWitness()

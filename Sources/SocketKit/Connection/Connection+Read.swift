@@ -236,7 +236,7 @@ extension Connection {
 
     private func endOfStream() {
         guard !isWireEncrypted else { return wireEnded() }
-        record(.peerClosed)
+        recordPeerClosed(0)
         tapeEnd(isLocal: false)
         knowsPeerClosed = true
         acceptEnd()
@@ -271,9 +271,9 @@ extension Connection {
 
     /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
     private func tellPeerClosed() {
-        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed else { return }
-        hasToldPeerClosed = true
-        record(.peerClosed, isHungUp ? 2 : 1)
+        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed.user else { return }
+        hasToldPeerClosed.user = true
+        recordPeerClosed(isHungUp ? 2 : 1)
         notify(.peerClosed)
     }
 

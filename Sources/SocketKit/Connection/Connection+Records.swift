@@ -126,13 +126,20 @@ extension Connection {
     /// FIN from the kernel. What lies in the session still comes before it.
     func wireEnded() {
         guard let tls, !tls.hasWireEnded else { return }
-        record(.peerClosed)
+        recordPeerClosed(0)
         tapeEnd(isLocal: false)
         knowsPeerClosed = true
         tls.hasWireEnded = true
         guard machine.upgrade.isSecure else { return machine.didReachEndOfStream() }
         tls.hasMore = true
         decryptMore()
+    }
+
+    /// Once for each FIN: it may be known while bytes before it are unread, and is met again behind them.
+    func recordPeerClosed(_ how: Int) {
+        guard !hasToldPeerClosed.events else { return }
+        hasToldPeerClosed.events = true
+        record(.peerClosed, how)
     }
 
     /// FIN without close_notify: the line was cut, unless both sides were done already. Many servers answer our

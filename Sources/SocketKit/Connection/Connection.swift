@@ -82,7 +82,7 @@ final class Connection {
         }
     }
     @exclusivity(unchecked) private(set) var peerClosedTime: MonotonicTime?
-    @exclusivity(unchecked) var hasToldPeerClosed = false
+    @exclusivity(unchecked) var hasToldPeerClosed = (user: false, events: false)
     /// Those who record it and know it; see `EngineTapes`.
     @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
     /// More bytes are queued for writing than the high watermark allows.

@@ -27,8 +27,17 @@ public struct SocketConnections: AsyncSequence, Sendable {
     }
 }
 
+/// What a listener hands to a task.
+protocol BacklogSocket: Sendable {
+    /// The present session; nil: it is over, and whoever got the socket could do nothing with it.
+    var session: SocketID? { get }
+}
+
+extension AsyncSocket: BacklogSocket {}
+extension WebSocket: BacklogSocket {}
+
 /// Connections that were taken and that nobody has fetched yet, and who waits for one.
-struct ConnectionBacklog<Socket: Sendable> {
+struct ConnectionBacklog<Socket: BacklogSocket> {
     /// Connections held before the listener leaves the rest to the kernel's own backlog.
     static var limit: Int { 16 }
 
@@ -48,10 +57,11 @@ struct ConnectionBacklog<Socket: Sendable> {
         return (nil, session)
     }
 
-    /// Removes the oldest; true if the listener may go on.
-    mutating func popFirst() -> (socket: Socket, mayGoOn: Bool)? {
-        guard !sockets.isEmpty else { return nil }
-        let socket = sockets.removeFirst()
+    /// Removes the oldest that lives, and those before it, which have ended meanwhile; true if the listener may go on.
+    private mutating func popFirst() -> (socket: Socket?, mayGoOn: Bool) {
+        let first = sockets.firstIndex { $0.session != nil }
+        let socket = first.map { sockets[$0] }
+        sockets.removeFirst(first.map { $0 + 1 } ?? sockets.count)
         let mayGoOn = holding != nil && sockets.count <= Self.limit / 2
         if mayGoOn { holding = nil }
         return (socket, mayGoOn)
@@ -61,12 +71,13 @@ struct ConnectionBacklog<Socket: Sendable> {
     mutating func fetch(
         as waiter: OperationID, _ present: PresentSession, _ answer: @escaping Answer<Result<Socket?, SocketError>>
     ) -> (result: Result<Socket?, SocketError>?, mayGoOn: Bool) {
-        if let first = popFirst() { return (.success(first.socket), first.mayGoOn) }
+        let (socket, mayGoOn) = popFirst()
+        if let socket { return (.success(socket), mayGoOn) }
         guard let session = present.awaited else {
             return (present.error.map { .failure($0) } ?? .success(nil), false)
         }
         waiters.add(waiter, of: session, answer)
-        return (nil, false)
+        return (nil, mayGoOn)
     }
 }
 
