@@ -111,7 +111,7 @@ import Testing
         try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
         let port = try #require(listener.localAddress?.port)
         let client = AsyncSocket(engine: SocketEngine())
-        try await client.connect(to: .tcp(host: "127.0.0.1", port: port))
+        try client.connect(to: .tcp(host: "127.0.0.1", port: port))
         #expect(await eventually { !engine.snapshot().sockets.filter { $0.phase == .connected }.isEmpty })
         await engine.shutdown()
         var iterator = connections.makeAsyncIterator()
