@@ -4,10 +4,17 @@ extension Situation {
     /// How long no byte has passed before nothing is under way.
     private static let rest = Duration.seconds(2)
 
+    /// Whether a breakpoint or a rule keeps something here, so that something is under way whatever the queues say.
+    private var isKept: Bool {
+        guard let fault = socket.fault else { return false }
+        return fault.hold != nil || fault.delayedBytes > 0
+            || fault.rules.contains { $0.effect == "stall" && $0.count > 0 }
+    }
+
     /// That nothing is under way, where both queues at both ends are empty; `nil`: something is, or it is not known.
     /// `last`: the item that passed last, where that was kept.
     package func quiet(last: TrafficItem?) -> String? {
-        guard socket.phase == .connected, socket.role != .datagram, socket.writing.current == nil,
+        guard !isKept, socket.phase == .connected, socket.role != .datagram, socket.writing.current == nil,
             let kernel = socket.kernel, kernel.sendQueue == 0, kernel.receiveQueue == 0, socket.prebuffered == 0,
             side.end?.unread ?? 0 == 0, side.end?.unsent ?? 0 == 0, socket.activity.peerClosed == nil,
             !socket.isWriteShut, let lastByte = socket.activity.lastByte, now - lastByte >= Self.rest

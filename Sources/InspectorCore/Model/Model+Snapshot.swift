@@ -216,7 +216,7 @@ extension Model {
 extension Shared.Summary {
     /// Sums over the sessions of a snapshot, in one pass. Where pairs are joined, a relayed connection counts as one, which
     /// lives while one of its legs does.
-    init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
+    package init(_ snapshot: EngineSnapshot, joinsPairs: Bool) {
         let sockets = snapshot.sockets
         var largest = SocketID(0)
         // By index: a loop over the elements would copy each of them.

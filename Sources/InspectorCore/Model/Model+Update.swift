@@ -160,7 +160,7 @@ extension Model {
 
     /// Leaves the program; asks once while sockets are live.
     mutating func quit() -> [Effect] {
-        let shown = shared.latest?.sockets.count { $0.isLive && shared.isOurs($0.id) } ?? 0
+        let shown = shared.latest.map(liveRows) ?? 0
         let live = max(shown, isRewound && shared.hasOwn ? shared.latest?.moment?.livePresent ?? 0 : 0)
         if case .menu(let menu) = dialogs.open, menu.items.contains(where: { $0.choice == .quit }) { return [.quit] }
         let running = shared.child.flatMap { $0.isRunning ? $0.title : nil }
@@ -168,6 +168,13 @@ extension Model {
         dialogs.openQuit(live: live, running: running)
         help = nil
         return []
+    }
+
+    /// How many rows of ours are live, counted as the header does.
+    private func liveRows(_ snapshot: EngineSnapshot) -> Int {
+        var ours = snapshot
+        ours.sockets = snapshot.sockets.filter { shared.isOurs($0.id) }
+        return Shared.Summary(ours, joinsPairs: !list.showsLegs).live
     }
 
     private mutating func refused(_ sentence: String) {

@@ -38,6 +38,32 @@ package enum FaultWords {
         "by breakpoint \(hold.breakpoint) (\(hold.text)) for \(Format.duration(now - hold.since))"
     }
 
+    /// The same, the longest form that fits.
+    static func held(_ hold: FaultSnapshot.Hold, now: MonotonicTime, width: Int) -> String {
+        let time = Format.duration(now - hold.since)
+        return Shorten.fitting(
+            [held(hold, now: now), "by breakpoint \(hold.breakpoint) for \(time)", "by \(hold.breakpoint), \(time)"],
+            in: width)
+    }
+
+    /// `#2 held by breakpoint 1 (bytes 4711) for 3.2s, upstream 4289 B, downstream 0 B`
+    package static func line(_ session: SocketID?, _ hold: FaultSnapshot.Hold, now: MonotonicTime) -> String {
+        "\(session.map { "\($0)" } ?? "-") held \(held(hold, now: now)), upstream \(hold.upstreamBytes) B, "
+            + "downstream \(hold.downstreamBytes) B"
+    }
+
+    /// What waits in one direction: `> 4.2K  "GET / HTTP/1.1\r\n"...`; `nil`: nothing does.
+    static func next(_ mark: String, _ count: Int, _ bytes: [UInt8], width: Int) -> String? {
+        guard count > 0 else { return nil }
+        let head = "\(mark) \(Format.size(count))  "
+        var shown = bytes.count
+        func text() -> String {
+            "\(head)\"\(EscapedText.show(Array(bytes.prefix(shown))))\"" + (shown < count ? "..." : "")
+        }
+        while shown > 1, text().count > width { shown -= 1 }
+        return text()
+    }
+
     static func waiting(_ hold: FaultSnapshot.Hold) -> String {
         "waiting > \(Format.size(hold.upstreamBytes)) < \(Format.size(hold.downstreamBytes))"
     }

@@ -63,7 +63,10 @@ extension CommandTable {
         },
         Option(name: "--hold-limit", value: "TIME", commands: breakable, help: "release what is held after so long") {
             (text, request) throws(UsageError) in
-            request.invocation.faults.holdLimit = try duration(text, "--hold-limit")
+            guard let time = FaultText.parseTime(text) else {
+                throw UsageError("--hold-limit", "\(text): \(FaultText.needsTime(text))")
+            }
+            request.invocation.faults.holdLimit = time
         },
         Option(name: "--control", help: "let socktui ctl, run by you, change faults and sockets") {
             (_, request) throws(UsageError) in request.invocation.isControlled = true

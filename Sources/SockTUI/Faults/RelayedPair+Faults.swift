@@ -66,6 +66,8 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
         return outline
     }
 
+    var session: SocketID? { client.session ?? state.withLock { $0.sessions[.client] } ?? target.session }
+
     /// A leg that has ended counts too, since its end may be held.
     func has(_ session: SocketID) -> Bool {
         client.session == session || target.session == session
@@ -131,7 +133,7 @@ final class AcceptGate: Sendable {
     private struct State {
         var rules: [NumberedFault] = []
         var timer: FaultTimer?
-        var isShut = false
+        var shown: FaultSnapshot?
     }
 
     private let engine: SocketEngine
@@ -149,14 +151,18 @@ final class AcceptGate: Sendable {
 
     private func apply(to listener: SocketID) {
         let now = SystemClock().now
-        let times = state.withLock { $0.rules }.map { began + $0.rule.delay }
-        let isShut = times.contains { $0 <= now }
-        let isNew = state.withLock { state in
-            defer { state.isShut = isShut }
-            return state.isShut != isShut
+        let rules = state.withLock { $0.rules }
+        var shown = FaultSnapshot()
+        shown.rules = rules.filter { began + $0.rule.delay <= now }.map {
+            FaultSnapshot.Rule(number: $0.number, effect: $0.rule.effect.name, text: "\($0.rule.effect)", count: 1)
         }
-        if isNew { engine.post(.pauseReading(listener, isShut)) }
-        guard !isShut, let next = times.min() else { return }
+        let change = shown.rules.isEmpty ? nil : shown
+        let isNew = state.withLock { state in
+            defer { state.shown = change }
+            return state.shown != change
+        }
+        if isNew { engine.shut(listener, by: change) }
+        guard let next = rules.map({ began + $0.rule.delay }).filter({ $0 > now }).min() else { return }
         let timer = FaultTimer(engine.queue) { @Sendable [weak self] in self?.apply(to: listener) }
         timer.set(after: next - now)
         state.withLock { $0.timer = timer }

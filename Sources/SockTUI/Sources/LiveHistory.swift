@@ -1,3 +1,4 @@
+import InspectorCore
 import Dispatch
 import SocketKit
 
@@ -63,7 +64,7 @@ extension LiveHistory.State {
         if let wanted = request.instant.flatMap(recent.time) {
             shown = state(at: wanted, isNew: isNew, request) ?? present
             shown.moment = recent.moment(at: past?.instant)
-            shown.moment?.livePresent = present.sockets.count { $0.phase != .closed }
+            shown.moment?.livePresent = Shared.Summary(present, joinsPairs: true).live
         } else {
             past = nil
             shown = present

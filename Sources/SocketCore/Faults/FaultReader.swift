@@ -151,9 +151,7 @@ extension FaultReader {
 
     mutating func time(after name: String) throws(FaultProblem) -> Duration {
         let word = try next("\(name) needs a length of time after it, as in \(name) 200ms")
-        guard let time = Self.time(word) else {
-            throw word.problem("\(name) needs a length of time, as in 500us, 200ms, 5s or 2m")
-        }
+        guard let time = Self.time(word) else { throw word.problem("\(name) \(FaultText.needsTime(word.text))") }
         return time
     }
 

@@ -70,6 +70,18 @@ package enum FaultText {
         return "\(nanoseconds / 1_000)us"
     }
 
+    /// Reads a length of time with its unit, from 1us to a day; `nil`: it is none.
+    package static func parseTime(_ text: String) -> Duration? {
+        FaultReader.time(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
+    }
+
+    /// What is to be said of a text that is no length of time. A number alone could mean seconds or milliseconds.
+    package static func needsTime(_ text: String) -> String {
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+        return isNumber
+            ? "needs a unit; write \(text)s or \(text)ms" : "needs a length of time, as in 500us, 200ms, 5s or 2m"
+    }
+
     static func size(_ count: UInt64) -> String { SizeText.show(Int(clamping: count)) }
 
     /// Bytes as one word: as they are, with escapes, or in quotes.

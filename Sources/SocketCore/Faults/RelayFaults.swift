@@ -339,6 +339,8 @@ package struct RelayFaults: Sendable {
             snapshot.hold = FaultSnapshot.Hold(
                 breakpoint: breakpoint, text: text, since: since, upstreamBytes: upstream.held?.bytes ?? 0,
                 downstreamBytes: downstream.held?.bytes ?? 0)
+            snapshot.hold?.upstreamNext = upstream.heldBytes(FaultSnapshot.Hold.preview)
+            snapshot.hold?.downstreamNext = downstream.heldBytes(FaultSnapshot.Hold.preview)
         }
         return snapshot
     }

@@ -80,6 +80,8 @@ extension FaultSnapshot.Hold: WireMessage {
         try coder.field(3, &since)
         try coder.field(4, &upstreamBytes)
         try coder.field(5, &downstreamBytes)
+        try coder.field(6, &upstreamNext)
+        try coder.field(7, &downstreamNext)
     }
 }
 

@@ -206,7 +206,7 @@ extension SocketEvent.Kind {
         case .released:
             EventRow(
                 "released", first: .rule("breakpoint"), second: .milliseconds("held_s"),
-                detail: ["by breakpoint \(.first) after \(.second)"], sentence: labelled)
+                detail: ["from breakpoint \(.first) after \(.second)"], sentence: labelled)
         case .closed: EventRow("closed", detail: ["\(.ending)"], sentence: labelled)
         }
     }

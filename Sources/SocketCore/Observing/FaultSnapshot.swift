@@ -35,6 +35,13 @@ public struct FaultSnapshot: Hashable, Sendable, Codable {
         public var upstreamBytes: Int
         /// The same, of those to the client.
         public var downstreamBytes: Int
+        /// The next of those to the server, at most `preview` of them.
+        public var upstreamNext: [UInt8] = []
+        /// The next of those to the client, at most `preview` of them.
+        public var downstreamNext: [UInt8] = []
+
+        /// How many of the bytes that wait are shown.
+        public static let preview = 64
 
         /// Describes a hold.
         public init(

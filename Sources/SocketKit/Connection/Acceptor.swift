@@ -41,6 +41,8 @@ final class Acceptor {
     private var isPaused = false
     /// The user is so far behind that no more connections are accepted.
     private var isHeldBack = false
+    /// The rules that let nothing be accepted; `nil`: there is none.
+    private var shutBy: FaultSnapshot?
     /// Whether user code has seen its descriptors, and may have duplicates of them.
     var mayLiveOn = false
     /// Its descriptors.
@@ -101,7 +103,7 @@ final class Acceptor {
     }
 
     /// Whether connections are left in the kernel's backlog.
-    private var isIdle: Bool { isPaused || isHeldBack }
+    private var isIdle: Bool { isPaused || isHeldBack || shutBy != nil }
 
     /// Takes or refuses the first connection that waits at any of the descriptors.
     private func answer(_ verdict: SocketCommand.ConnectionVerdict) {
@@ -200,6 +202,19 @@ final class Acceptor {
         updateWatch(wasIdle)
     }
 
+    /// Rules let nothing be accepted, or do again. A user's pause is neither made nor ended by that.
+    func shut(by rules: FaultSnapshot?) {
+        guard rules != shutBy else { return }
+        let wasIdle = isIdle
+        let before = Set(shutBy?.rules.map(\.number) ?? [])
+        shutBy = rules
+        noteChange()
+        for rule in rules?.rules ?? [] where !before.contains(rule.number) {
+            engine.record(.faulted, id, rule.number, -1)
+        }
+        updateWatch(wasIdle)
+    }
+
     /// The delegate's queue has caught up, unless it fell behind again since.
     func delegateCaughtUp() {
         if handle.load(in: engine)?.backPressure.isHolding != true { holdBack(false) }
@@ -268,6 +283,7 @@ final class Acceptor {
         picture.accepted = accepted
         picture.isReadingPaused = isPaused
         picture.isHeldBack = isHeldBack
+        picture.fault = shutBy
         if withKernel { picture.kernel = askKernel() }
         return picture
     }

@@ -40,6 +40,8 @@ enum LegCommand: Sendable {
     case remeasured
     /// Something that a rule or a breakpoint did, for the events.
     case faulted(SocketEvent.Kind, Int, Int)
+    /// To a listener: accept nothing, since these rules say so; `nil`: accept again. A pause is another matter.
+    case shut(FaultSnapshot?)
     /// Received bytes go there before any read gets them; `nil`: straight to the reads.
     case intake(Intake?)
     /// Bytes, or the end of the stream, that the intake gives back.
@@ -53,6 +55,7 @@ extension EngineState {
     /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over.
     func perform(_ command: LegCommand, onLeg id: SocketID) {
         if let connection = connections[id] { return connection.perform(command) }
+        if let acceptor = acceptors[id], case .shut(let rules) = command { return acceptor.shut(by: rules) }
         guard case .lost(let count) = command,
             closed.change(id, { $0.relay?.lostBytes &+= UInt64(max(0, count)) })
         else { return }
@@ -91,6 +94,7 @@ extension Connection {
         case .deliver(let bytes): deliver(bytes)
         case .deliverEnd: deliverEnd()
         case .sendsApart(let isApart): onPurpose.gatherLimit = isApart ? 1 : Self.gatherLimit
+        case .shut: return
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }
         }

@@ -35,7 +35,9 @@ struct FaultGrammarTests {
         "A bad rule gets an error that names the word, its column and what would be right",
         arguments: [
             ("", "", 1, "effect"), ("downstream", "", 11, "effect"), ("latency", "", 8, "200ms"),
-            ("latancy 5ms", "latancy", 1, "latency?"), ("latency 5", "5", 9, "200ms"),
+            ("latancy 5ms", "latancy", 1, "latency?"), ("latency 5", "5", 9, "write 5s or 5ms"),
+            ("stall 0.5", "0.5", 7, "write 0.5s or 0.5ms"),
+            ("latency 5h", "5h", 9, "200ms"),
             ("latency 5ms jitter", "", 19, "jitter"), ("after 1k reset", "1k", 7, "bytes"),
             ("after soon reset", "soon", 7, "5s"), ("upstream downstream reset", "downstream", 10, "already"),
             ("connection 0 reset", "0", 12, "from 1 on"), ("first 2 first 3 reset", "first", 9, "twice"),

@@ -55,7 +55,22 @@ struct DetailBuilder {
             words.append(safe("HELD \(FaultWords.held(hold, now: model.now))", .warn))
             words.append(safe(FaultWords.waiting(hold), .warn))
         }
-        return wrapped(words, separator: "   ")
+        return wrapped(words, separator: "   ") + (fault.hold.map(heldRows) ?? [])
+    }
+
+    /// The next bytes that a breakpoint holds, and how they are released.
+    private func heldRows(_ hold: FaultSnapshot.Hold) -> [Row] {
+        var rows = [(">", hold.upstreamBytes, hold.upstreamNext), ("<", hold.downstreamBytes, hold.downstreamNext)]
+            .compactMap { FaultWords.next($0.0, $0.1, $0.2, width: width - 8) }
+            .map { text in
+                var line = Line(" HELD ", Style(.warn, [.bold]))
+                line.append(safe(text))
+                return Row(left: line)
+            }
+        guard model.shared.isOurs(socket.id) else { return rows }
+        let words = model.naming("{break} or :release lets it go on").split(separator: " ")
+        rows += wrapped(words.map { Line(String($0), Style(.dim)) }, separator: " ")
+        return rows
     }
 
     /// The local address and the peer's, each whole.

@@ -15,8 +15,10 @@ extension QueueLines {
         var rows: [Row] = []
         if let hold = fault.hold {
             var line = label("HELD")
-            line.append(safe(FaultWords.held(hold, now: model.now), .warn))
-            rows.append(Row(left: line, right: safe(FaultWords.waiting(hold), .warn)))
+            let right = safe(FaultWords.waiting(hold), .warn)
+            let room = width - 3 - line.width - right.width
+            line.append(safe(FaultWords.held(hold, now: model.now, width: room), .warn))
+            rows.append(Row(left: line, right: right))
         }
         if !fault.rules.isEmpty {
             var line = label("FAULT")

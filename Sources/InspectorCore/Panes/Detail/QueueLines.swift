@@ -83,7 +83,12 @@ package struct QueueLines {
 
     private var listening: [Row] {
         let state =
-            if socket.isReadingPaused {
+            if let rule = socket.fault?.rules.first {
+                Line(
+                    "fault \(rule.number) accepts nothing"
+                        + (socket.isReadingPaused ? model.naming("; paused too ({pause})") : ""),
+                    Style(.warn))
+            } else if socket.isReadingPaused {
                 Line(model.naming("accepting is paused ({pause})"), Style(.warn))
             } else if socket.isHeldBack {
                 Line("held back: the program can't keep up", Style(.warn))

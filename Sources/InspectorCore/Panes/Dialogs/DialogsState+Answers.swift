@@ -47,7 +47,7 @@ extension DialogsState {
     private mutating func openConnectionMenu(_ listener: SocketSnapshot, in shared: Shared) -> Model.Notice? {
         guard let waiting = listener.kernel?.receiveQueue, waiting > 0 else {
             return .hint(
-                listener.isReadingPaused
+                listener.isReadingPaused || listener.fault != nil
                     ? "no connection waits at \(listener.id)" : "connections are accepted as they come")
         }
         var menu = Menu(

@@ -74,9 +74,9 @@ extension DialogsState {
         return nil
     }
 
-    /// Asks before so many live sockets are closed.
+    /// Asks before so many live ones, as the header counts them, are closed.
     mutating func openQuit(live: Int, running: String?) {
-        let ends = live > 0 ? ["\(Format.count(live, "live socket")) will close"] : []
+        let ends = live > 0 ? ["live \(live): all will close"] : []
         let all = ends + (running.map { ["\($0) will get TERM"] } ?? [])
         open = .menu(
             Menu(

@@ -17,9 +17,11 @@ package enum PreviewView {
         let texts = [below > 0 ? "\(more)   \(keys)" : keys, keys, model.naming("{open} open")]
         let hint = Shorten.fitting(texts, in: rect.width - title.width - 8)
         canvas.rule(row: 0, in: rect, title: title, right: Line(hint, Style(.dim)), model.glyphs)
-        QueueLines(model, socket, width: rect.width).draw(in: rect.trimmed(top: 1), on: &canvas)
-        canvas.draw(sparklines(model, socket, width: rect.width), row: 4, in: rect, model.glyphs)
-        let tail = rect.trimmed(top: 5)
+        let queues = QueueLines(model, socket, width: rect.width)
+        queues.draw(in: rect.trimmed(top: 1), on: &canvas)
+        let last = 1 + max(3, queues.rows.count)
+        canvas.draw(sparklines(model, socket, width: rect.width), row: last, in: rect, model.glyphs)
+        let tail = rect.trimmed(top: last + 1)
         guard tail.height > 1, socket.role != .listener else { return }
         canvas.rule(row: 0, in: tail, title: Line("traffic", Style(.heading)), model.glyphs)
         TalkView.drawTail(model, tail.trimmed(top: 1), on: &canvas)

@@ -55,10 +55,14 @@ struct ListRow {
             right(columns.sendRate, total(isClient ? socket.received : socket.sent), .closed)
         } else {
             if pair == nil, socket.datagrams?.client == nil {
-                put(columns.reading, ListWords.reading(model, socket, width: columns.reading.width))
+                put(
+                    columns.reading,
+                    (columns.writing == nil ? listenerFault : nil)
+                        ?? ListWords.reading(model, socket, width: columns.reading.width))
                 put(
                     columns.writing,
-                    ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
+                    listenerFault
+                        ?? ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
             }
             right(columns.receiveRate, Format.rate(socket.inRate), .received)
             right(columns.sendRate, Format.rate(socket.outRate), .sent)
@@ -98,6 +102,13 @@ struct ListRow {
     }
 
     private static let narrowest = 11
+
+    /// The rule that lets a listener accept nothing.
+    private var listenerFault: Line? {
+        guard socket.role == .listener else { return nil }
+        let width = (columns.writing ?? columns.reading).width
+        return FaultWords.cell(socket.fault, now: model.now, width: width).map { Line($0, Style(.warn)) }
+    }
 
     private var legs: [SocketID] { pair?.legs.map(\.id) ?? [socket.id] }
     private var isLive: Bool { pair?.isLive ?? socket.isLive }

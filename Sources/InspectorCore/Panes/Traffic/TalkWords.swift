@@ -11,6 +11,9 @@ package enum TalkWords {
         if socket.role != .listener, let refusal = model.payloadRefusal { return [refusal] }
         switch socket.phase {
         case .listening:
+            if let rule = socket.fault?.rules.first {
+                return ["fault \(rule.number) (\(rule.text)) accepts nothing: new connections wait in the backlog"]
+            }
             guard socket.isReadingPaused else { return ["waiting for connections on \(socket.peerText)"] }
             return ["accepting is paused: new connections wait in the backlog"]
         case .resolving: return ["resolving \(socket.target)..."]
