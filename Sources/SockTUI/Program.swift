@@ -116,6 +116,7 @@ enum Program {
             asks: false, received: received, keeping: TrafficLimits(ConfigFile.withoutFile(invocation)),
             looking: looking, lints: invocation.lints, opensSeveral: invocation.opensSeveral,
             faults: FaultControl(invocation.faults))
+        sources.faults.opensOnly(invocation.opening)
         if let problem = sources.prepare(invocation) { return problem }
         if invocation.faults.seed == nil, let note = sources.faults.seedNote { _ = complain(note, status: 0) }
         let run = ReportRun(
@@ -164,7 +165,7 @@ extension SourceList {
     func prepare(_ invocation: Invocation, beforeComplaint: () -> Void = {}) -> Int32? {
         if let problem = faults.begin(with: invocation.faults, opening: invocation.opening) {
             beforeComplaint()
-            return Program.complain("--fault: \(problem)", status: 2)
+            return Program.complain(problem, status: 2)
         }
         if invocation.isControlled, let problem = serveControl() {
             beforeComplaint()

@@ -68,9 +68,13 @@ struct ControlTests {
         #expect(eventually { relayed.count == "4712" })
         #expect(try relayed.control("release", "10").status == 0)
         #expect(eventually { relayed.count == "4722" })
+        let held = try relayed.control("held")
+        #expect(held.status == 0 && held.output.contains("held by breakpoint 1 (bytes 4711) for "), "\(held)")
+        #expect(held.output.split(separator: "\n").count == 1 && held.output.hasSuffix(", downstream 0 B\n"))
         #expect(client.text.isEmpty)
         #expect(try relayed.control("release").status == 0)
         #expect(eventually { client.text == "True\n" })
+        #expect(try relayed.control("held").output == "nothing is held\n")
         let again = try relayed.control("release")
         #expect(again.status == 1 && again.errors.contains("nothing is held"))
     }

@@ -76,6 +76,11 @@ struct ShellTests {
             "source \(folder.path)/bash; COMP_WORDS=(socktui --fault late); COMP_CWORD=2; _socktui; echo ${COMPREPLY[@]}",
         ])
         #expect(faults.output == "latency\n")
+        let commands = try ChildProcess.run([
+            "bash", "-c",
+            "source \(folder.path)/bash; COMP_WORDS=(socktui ctl 77 h); COMP_CWORD=3; _socktui; echo ${COMPREPLY[@]}",
+        ])
+        #expect(commands.output == "held\n")
         let zsh = try run("completions", "zsh").output
         let fish = try run("completions", "fish").output
         for option in ["ca", "cert", "key", "keylog", "script", "config", "log"] {

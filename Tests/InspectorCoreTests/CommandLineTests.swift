@@ -129,7 +129,9 @@ struct CommandLineTests {
         }
         let help = HelpContents(World.model(), HelpState(context: .list)).entries.map { "\($0.lead) \($0.text)" }
         for action in Action.commands {
-            #expect(help.contains { $0.hasPrefix(action.usage + ": ") }, "\(action.usage)")
+            let isAlone = action.usage == action.name
+            let entry = isAlone ? "\(action.name) \(action.syntax?.help ?? "")" : action.usage + ": "
+            #expect(help.contains { $0.hasPrefix(entry) }, "\(action.usage)")
         }
     }
 

@@ -61,6 +61,77 @@ struct FaultTests {
         }
     }
 
+    @Test("The detail shows the next bytes that wait, escaped, and which key releases them")
+    func heldBytes() {
+        var model = model(
+            snapshot {
+                hold(&$0)
+                $0.hold?.upstreamNext = Array("GET \u{1B}[2J\r\n\u{202E}".utf8)
+            })
+        _ = model.update(.command("detail"))
+        let text = draw(model, Size(100, 40)).text
+        #expect(text.contains(#"HELD > 4.2K  "GET \x1b[2J\r\n\xe2\x80\xae"..."#), "\(text)")
+        #expect(text.contains("B or :release lets it go on") && !text.contains("Nothing is under way"))
+        let narrow = draw(model, Size(40, 20)).text
+        #expect(narrow.contains(#"HELD > 4.2K  "GET"#) && narrow.contains(#""..."#), "\(narrow)")
+    }
+
+    @Test("Nothing is said to be at rest while a breakpoint, a delay or a stall keeps it")
+    func notQuiet() {
+        func quiet(_ change: (inout FaultSnapshot) -> Void) -> String? {
+            var fault = FaultSnapshot()
+            fault.rules = [FaultSnapshot.Rule(number: 1, effect: "slice", text: "slice 7", count: 1)]
+            change(&fault)
+            var socket = World.make(2, .client, .connected)
+            var kernel = KernelSnapshot()
+            (kernel.sendQueue, kernel.receiveQueue) = (0, 0)
+            (socket.kernel, socket.fault) = (kernel, fault)
+            socket.activity.lastByte = .zero
+            return Situation(Side(socket), now: .zero + .seconds(9)).quiet(last: nil)
+        }
+        #expect(quiet { _ in } != nil)
+        #expect(quiet { hold(&$0) } == nil && quiet { $0.delayedBytes = 1 } == nil)
+        #expect(quiet { $0.rules = [.init(number: 1, effect: "stall", text: "stall", count: 1)] } == nil)
+    }
+
+    @Test("Below the list, what the relay holds back is not covered by the last minute")
+    func preview() {
+        var held = snapshot { hold(&$0) }
+        for index in held.sockets.indices where held.sockets[index].linked != nil {
+            held.sockets[index].isHeldBack = held.sockets[index].role == .accepted
+        }
+        let lines = draw(model(held), Size(80, 24)).text.split(separator: "\n").map(String.init)
+        #expect(lines.contains { $0.contains(" RELAY ") && $0.contains("client held back") }, "\(lines)")
+        let narrow = draw(model(held), Size(60, 16)).text
+        #expect(narrow.contains("HELD   by breakpoint 1 for 15h"), "\(narrow)")
+        #expect(lines.contains { $0.contains(" rx ") && $0.contains("tx ") })
+    }
+
+    @Test("Quitting counts a relayed connection once, as the header does")
+    func quit() {
+        var model = model(snapshot { hold(&$0) })
+        #expect(draw(model, size).text.contains("live 2"))
+        model.press(.character("q"))
+        #expect(draw(model, size).text.contains("quit? live 2: all will close"))
+    }
+
+    @Test("A listener that a rule shuts says so, and whether it is paused too")
+    func shut() {
+        var shut = snapshot { _ in }
+        var fault = FaultSnapshot()
+        fault.rules = [.init(number: 3, effect: "no-accept", text: "no-accept", count: 1)]
+        shut.sockets[0].fault = fault
+        var model = Model(options: .init(ascii: true, version: "0"))
+        _ = model.update(.resized(size))
+        _ = model.update(.snapshot(shut))
+        model.press(.up)
+        let text = draw(model, size).text
+        #expect(text.contains("FAULT no-accept") && text.contains("fault 3 accepts nothing"), "\(text)")
+        shut.sockets[0].isReadingPaused = true
+        _ = model.update(.snapshot(shut))
+        #expect(draw(model, size).text.contains("fault 3 accepts nothing; paused too (P)"))
+    }
+
     @Test("When a breakpoint is hit the bell rings and a notice names the key")
     func hit() {
         let event = SocketEvent(sequence: 0, time: .zero, socket: SocketID(2), kind: .held, first: 1, second: 4_289)
@@ -127,7 +198,7 @@ struct FaultTests {
         "Commands are read",
         arguments: [
             ("fault add downstream latency 200ms", FaultCommand.add("downstream latency 200ms")),
-            ("fault add slow", .add("slow")),
+            ("fault add slow", .add("slow")), ("held", .held),
             ("fault list", .list), ("fault off 2", .off(2)), ("fault clear", .clear),
             ("break upstream on bytes 4711", .addBreak("upstream on bytes 4711")), ("break off 1", .breakOff(1)),
             ("break clear", .clearBreaks), ("release", .release(.all, nil, nil)),
@@ -147,7 +218,7 @@ struct FaultTests {
             ("fault add latency", "latency"), ("fault add downstream latancy 5ms", "latancy"), ("fault of 2", "of"),
             ("fault off x", "x"), ("break on byte 3", "byte"), ("break sstate:x on fin", "sstate:x"),
             ("release ten", "ten"), ("release edit", "edit"), ("release #x", "#x"), ("hold", "hold"),
-            ("fault add", "add"),
+            ("fault add", "add"), ("held all", "all"), ("relase", "relase"),
         ])
     func problems(line: String, word: String) {
         guard case .failure(let failure) = FaultCommand.parse(line) else {

@@ -36,6 +36,34 @@ struct ArgumentParserTests {
         #expect(secure.address == "tls://localhost:443")
     }
 
+    @Test("durations of faults and of holds have units, and a number alone is refused with what would be right")
+    func faultDurations() throws {
+        let limits: [(String, Duration)] = [
+            ("500us", .microseconds(500)), ("0.5s", .milliseconds(500)), ("2m", .seconds(120)),
+        ]
+        for (text, limit) in limits {
+            #expect(try parse("relay :1 h:2 --hold-limit \(text)").faults.holdLimit == limit)
+        }
+        for line in ["relay :1 h:2 --hold-limit 5", "relay :1 h:2 --fault stall=5"] {
+            do throws(UsageError) {
+                _ = try ArgumentParser.parse(line.split(separator: " ").map { $0 == "stall=5" ? "stall 5" : "\($0)" })
+                Issue.record("\(line) was read")
+            } catch {
+                #expect(error.description.contains("write 5s or 5ms"), "\(error)")
+            }
+        }
+    }
+
+    @Test("the help of ctl lists what it takes")
+    func controlHelp() {
+        let help = CommandTable.help(of: "ctl")
+        for usage in [
+            "  fault add RULE", "  break [FILTER]", "  held\n      list the connections", "  release [all|read",
+        ] {
+            #expect(help.contains(usage), "\(help)")
+        }
+    }
+
     @Test("everything after a program to run is the program's")
     func programs() throws {
         var wanted = RunRequest(["curl", "-v", "--json", "x", "--", "-"])

@@ -75,22 +75,44 @@ struct RelayFaultTests {
     private static let any = ReadRequest(.available(limit: nil), isStanding: true)
     private static let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 
-    @Test(
-        "a rule for datagrams is refused where only streams are opened, and the reverse",
-        arguments: [
-            ("lossy", false, "loss: is for datagrams"), ("slow", true, "latency: is for streams"),
-            ("corrupt 1 bits", true, nil),
-        ])
-    func useless(_ rule: String, isDatagrams: Bool, refusal: String?) {
-        var options = FaultOptions()
-        options.rules = [rule]
-        let control = FaultControl(options)
-        #expect(control.begin(with: options) == nil)
-        let place = Endpoint.tcp(host: "127.0.0.1", port: 1)
-        var relay = RelayRequest(listen: place, target: .endpoint(place))
-        relay.isDatagrams = isDatagrams
-        let told = control.begin(with: options, opening: [.relay(relay)])
-        #expect(refusal.map { told?.hasPrefix($0) == true } ?? (told == nil), "\(told ?? "")")
+    @Test("a listener that a rule shuts and a user pauses accepts only when neither says no")
+    func shutAndPaused() throws {
+        let world = try World(["no-accept"])
+        let session = try #require(world.relay.session)
+        func listener() -> SocketSnapshot? {
+            world.engine.snapshot(SnapshotRequest(kernel: .all)).socket(session)
+        }
+        #expect(eventually { listener()?.fault != nil && listener()?.isReadingPaused == false })
+        #expect(world.events(.faulted).map(\.first) == [1])
+        let client = try world.connect()
+        client.socket.write([1])
+        for isPaused in [true, false, true] {
+            world.engine.post(.pauseReading(session, isPaused))
+            #expect(eventually { listener()?.isReadingPaused == isPaused && listener()?.fault != nil })
+            #expect(eventually { (listener()?.kernel?.receiveQueue ?? 0) > 0 } && listener()?.accepted == 0)
+        }
+        #expect(try world.perform("fault clear").isRefusal == false)
+        #expect(eventually { listener()?.fault == nil })
+        #expect(listener()?.isReadingPaused == true && listener()?.accepted == 0)
+        world.engine.post(.pauseReading(session, false))
+        #expect(eventually { world.served.received == [1] })
+    }
+
+    @Test("what is held is listed, with its next bytes in the snapshot and no more than those")
+    func listing() throws {
+        let world = try World(breaks: ["upstream on bytes 3"])
+        #expect(try world.perform("held") == FaultAnswer(lines: ["nothing is held"]))
+        let client = try world.connect()
+        client.socket.write(Array("abc\r\n".utf8) + [UInt8](repeating: 0x78, count: 1_000))
+        #expect(eventually { world.fault?.hold?.upstreamBytes == 1_002 })
+        let hold = try #require(world.fault?.hold)
+        #expect(hold.upstreamNext == [13, 10] + [UInt8](repeating: 0x78, count: 62) && hold.downstreamNext.isEmpty)
+        let lines = try world.perform("held").lines
+        let id = try #require(world.legs.first?.id)
+        #expect(lines.count == 1 && lines[0].hasPrefix("\(id) held by breakpoint 1 (bytes 3) for "), "\(lines)")
+        #expect(lines[0].hasSuffix(", upstream 1002 B, downstream 0 B"), "\(lines)")
+        #expect(try world.perform("release").isRefusal == false)
+        #expect(eventually { world.served.received.count == 1_005 && world.fault?.hold == nil })
     }
 
     @Test("without a rule that concerns a connection, none is shown and bytes pass")
@@ -188,7 +210,7 @@ struct RelayFaultTests {
         let world = try World(["no-accept"])
         let session = world.relay.session
         func isShut() -> Bool {
-            world.engine.snapshot().sockets.first { $0.id == session }?.isReadingPaused == true
+            world.engine.snapshot().sockets.first { $0.id == session }?.fault?.rules.map(\.effect) == ["no-accept"]
         }
         #expect(eventually { isShut() })
         let client = try world.connect()

@@ -1,8 +1,8 @@
 import SocketCore
 
 extension Action {
-    /// Faults and breakpoints.
-    static let faults: [Action] = [
+    /// Faults and breakpoints. `socktui ctl` takes them too.
+    package static let faults: [Action] = [
         Action(
             "fault",
             takes: .arguments(
@@ -21,6 +21,11 @@ extension Action {
             .key(
                 ["B"], in: KeyContext.connections, "set a breakpoint; on a held connection: release it",
                 hint: { $0.selected?.fault?.hold != nil ? "release" : nil })),
+        Action(
+            "held",
+            takes: .arguments("", "list the connections that breakpoints hold", FaultCommand.held) { _, command in
+                [.fault(command)]
+            }),
         Action(
             "release",
             takes: .arguments(

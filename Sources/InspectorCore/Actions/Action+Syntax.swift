@@ -55,5 +55,5 @@ extension Action {
     package static let commands = all.filter { $0.syntax != nil }
 
     /// As the help writes it: `select ID`.
-    package var usage: String { syntax.map { "\(name) \($0.usage)" } ?? name }
+    package var usage: String { syntax.map { $0.usage.isEmpty ? name : "\(name) \($0.usage)" } ?? name }
 }

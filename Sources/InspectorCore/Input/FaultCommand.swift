@@ -5,6 +5,8 @@ package enum FaultCommand: Hashable, Sendable {
     /// Rules, or a profile's name, as they were typed.
     case add(String)
     case list
+    /// What breakpoints hold.
+    case held
     case off(Int)
     case clear
     case addBreak(String)
@@ -52,6 +54,11 @@ package enum FaultCommand: Hashable, Sendable {
             }
             return .addBreak(arguments.whole)
         }
+    }
+
+    static func held(_ arguments: Instruction.Arguments) throws(Instruction.Failure) -> FaultCommand {
+        guard arguments.text.isEmpty else { throw Instruction.Failure(arguments.text, "held takes no arguments") }
+        return .held
     }
 
     static func release(_ arguments: Instruction.Arguments) throws(Instruction.Failure) -> FaultCommand {
@@ -120,8 +127,14 @@ extension FaultCommand {
             switch verb {
             case "fault": return .success(try fault(arguments))
             case "break": return .success(try breakpoint(arguments))
+            case "held": return .success(try held(arguments))
             case "release": return .success(try release(arguments))
-            default: throw Instruction.Failure(verb, "write fault, break or release")
+            default:
+                let known = Action.faults.map(\.name)
+                throw Instruction.Failure(
+                    verb,
+                    "write \(known.dropLast().joined(separator: ", ")) or \(known.last ?? "")"
+                        + Spelling.suggestion(for: verb, among: known))
             }
         } catch {
             return .failure(error)

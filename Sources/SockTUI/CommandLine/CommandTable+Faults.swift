@@ -13,10 +13,16 @@ extension CommandTable {
         let line = zip(words, words.dropFirst()).map { former, word in
             former == "edit" && word.contains(" ") && !word.contains("\"") ? "\"\(word)\"" : word
         }.joined(separator: " ")
-        guard !line.isEmpty else { throw UsageError(program, "write what to do: fault, break or release") }
+        guard !line.isEmpty else {
+            throw UsageError(program, "write what to do: \(Action.faults.map(\.name).joined(separator: ", "))")
+        }
         if case .failure(let failure) = FaultCommand.parse(line) { throw UsageError(sentence: failure.message) }
         return .control(program: program, line: line)
     }
+
+    /// What `socktui ctl` asks for.
+    static let controlWords = Action.faults.map { "  \($0.usage)\n      \($0.syntax?.help ?? "")" }
+        .joined(separator: "\n")
 
     /// The words of rules and the points of breakpoints, for the help.
     static let faultWords = FaultWord.all.map { word in

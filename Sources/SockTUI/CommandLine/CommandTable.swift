@@ -321,6 +321,7 @@ enum CommandTable {
         let usage = ["socktui", name, operands, "[OPTION...]"].filter { !$0.isEmpty }.joined(separator: " ")
         var parts = ["\(usage): \(text)"]
         if !own.isEmpty { parts.append("Options\n" + columns(rows(of: own) { _ in "" })) }
+        if name == controlCommand.name { parts.append("COMMAND\n" + controlWords) }
         if breakable.contains(name) {
             parts.append("RULE: [CONDITION...] [upstream|downstream] EFFECT\n" + columns(faultWords))
         }

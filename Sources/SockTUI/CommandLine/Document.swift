@@ -38,6 +38,7 @@ enum Completions {
     private static let files: Set<String> = [
         "--script", "--config", "--log", "--record", "-o", "--ca", "--cert", "--key", "--keylog",
     ]
+    private static let control = Action.faults.map(\.name).joined(separator: " ")
     private static let shells = Document.allCases.dropFirst().map(\.rawValue).joined(separator: " ")
 
     static var bash: String {
@@ -56,7 +57,9 @@ enum Completions {
             \(cases.joined(separator: "\n"))
                 completions) mapfile -t COMPREPLY < <(compgen -W '\(shells)' -- "$word"); return ;;
               esac
-              if [[ $word == -* ]]; then
+              if [[ ${COMP_WORDS[1]} == ctl && $COMP_CWORD == 3 ]]; then
+                mapfile -t COMPREPLY < <(compgen -W '\(control)' -- "$word")
+              elif [[ $word == -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -W '\(options.map(\.name).joined(separator: " "))' -- "$word")
               elif [[ $COMP_CWORD == 1 ]]; then
                 mapfile -t COMPREPLY < <(compgen -W '\(words.map(\.name).joined(separator: " "))' -- "$word")
@@ -89,7 +92,7 @@ enum Completions {
               _arguments -s \\
             \(rows.joined(separator: " \\\n")) \\
                 '1:command:{_describe command commands}' \\
-                '*:operand:{[[ ${words[2]} == completions ]] && compadd \(shells)}'
+                '*:operand:{[[ ${words[2]} == completions ]] && compadd \(shells); [[ ${words[2]} == ctl ]] && compadd \(control)}'
             }
             _socktui "$@"
             """
@@ -114,6 +117,7 @@ enum Completions {
             # fish completion for socktui; made by: socktui completions fish
             \(commands.joined(separator: "\n"))
             complete -c socktui -n '__fish_seen_subcommand_from completions' -f -a '\(shells)'
+            complete -c socktui -n '__fish_seen_subcommand_from ctl' -f -a '\(control)'
             \(rows.joined(separator: "\n"))
             """
     }

@@ -55,6 +55,8 @@ enum ManPage {
         lines.append(".SH COMMAND LINE")
         lines.append(escaped("After : and in scripts, with arguments; a key's command works there too, by its name:"))
         for action in Action.commands { lines += entry(action.usage, action.syntax?.help ?? "") }
+        lines.append(
+            escaped("socktui ctl takes of them " + Action.faults.map(\.name).joined(separator: ", ") + "."))
         lines.append(".SH FILTER")
         lines.append(escaped("For f in the list, and for the command filter:"))
         for line in HelpContents.filter { lines += [".PP", escaped(line)] }

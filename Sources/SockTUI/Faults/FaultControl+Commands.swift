@@ -15,8 +15,10 @@ extension FaultControl {
     func perform(_ command: FaultCommand, then: @escaping @Sendable (FaultAnswer) -> Void) {
         switch command {
         case .add(let text): then(Self.answer { () throws(FaultProblem) in try add(text, to: carriers) })
-        case .addBreak(let text): then(Self.answer { () throws(FaultProblem) in try addBreak(text) })
+        case .addBreak(let text): then(Self.answer { () throws(FaultProblem) in try addBreak(text, to: carriers) })
         case .list: then(FaultAnswer(lines: listing.lines))
+        case .held:
+            listHeld { then(FaultAnswer(lines: $0.isEmpty ? ["nothing is held"] : $0)) }
         case .off(let number): then(Self.answer(remove(number), "fault \(number) is off"))
         case .breakOff(let number): then(Self.answer(removeBreak(number), "breakpoint \(number) is off"))
         case .clear: then(FaultAnswer(lines: ["\(Format.count(clear(), "fault")) removed"]))
@@ -43,10 +45,14 @@ extension FaultControl {
     func begin(with options: FaultOptions, opening: [Effect] = []) -> String? {
         do throws(FaultProblem) {
             for rule in options.rules { _ = try add(rule, to: FaultCarriers(opening)) }
-            for point in options.breaks { _ = try addBreak(point) }
-            return nil
         } catch {
-            return "\(error)"
+            return "--fault: \(error)"
         }
+        do throws(FaultProblem) {
+            for point in options.breaks { _ = try addBreak(point, to: FaultCarriers(opening)) }
+        } catch {
+            return "--break: \(error)"
+        }
+        return nil
     }
 }

@@ -21,6 +21,8 @@ protocol FaultTarget: AnyObject, Sendable {
 /// One of them.
 protocol FaultedConnection: AnyObject, Sendable {
     var faulted: FaultedPair? { get }
+    /// The session that the list shows; `nil`: there is none any more.
+    var session: SocketID? { get }
     func has(_ session: SocketID) -> Bool
     func resetBoth()
 }
@@ -35,6 +37,8 @@ final class FaultControl: Sendable {
         var holdLimit: Duration?
         var profiles: [String: [String]]
         var targets: [Target] = []
+        /// On a screen and in a script anything may be opened later.
+        var carriers = FaultCarriers([])
     }
 
     private struct Target {
@@ -74,10 +78,11 @@ final class FaultControl: Sendable {
         }
     }
 
-    /// What a rule that is added now can concern: a connection of our own may always be opened.
-    var carriers: FaultCarriers {
-        FaultCarriers(hasStreams: true, hasDatagrams: targets.contains { $0 is DatagramRelay })
-    }
+    /// What a rule or a breakpoint that is added while it runs can concern.
+    var carriers: FaultCarriers { state.withLock { $0.carriers } }
+
+    /// Says what this run opens, where nothing else can be opened later.
+    func opensOnly(_ opening: [Effect]) { state.withLock { $0.carriers = FaultCarriers(opening) } }
 
     private var targets: [any FaultTarget] { state.withLock { $0.targets.compactMap(\.target) } }
 
@@ -92,7 +97,7 @@ final class FaultControl: Sendable {
     func add(_ text: String, to carried: FaultCarriers = FaultCarriers([])) throws(FaultProblem) -> String {
         var rules: [FaultRule] = []
         for text in try texts(text) { rules.append(try FaultRule.parse(text)) }
-        for rule in rules { try carried.check(rule.effect) }
+        for rule in rules { try carried.check(rule.effect, in: text) }
         let (added, seed) = state.withLock { ($0.book.add(rules), $0.book.seed) }
         guard let added else {
             throw FaultProblem(
@@ -144,8 +149,9 @@ final class FaultControl: Sendable {
 
     // MARK: Breakpoints
 
-    func addBreak(_ text: String) throws(FaultProblem) -> String {
+    func addBreak(_ text: String, to carried: FaultCarriers = FaultCarriers([])) throws(FaultProblem) -> String {
         let breakpoint = try Breakpoint.parse(text)
+        try carried.check(breakpoint, in: text)
         if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
             throw FaultProblem(word: breakpoint.filter, column: 1, message: failure.message)
         }
@@ -215,6 +221,20 @@ final class FaultControl: Sendable {
         first.onQueue {
             let pair = targets.flatMap(\.held).first { $0.has(session) }
             then(pair?.faulted?.heldBytes(most) ?? [])
+        }
+    }
+
+    /// The connections that are held, the one that has been for the longest time first. On the engine's queue.
+    func listHeld(then: @escaping @Sendable ([String]) -> Void) {
+        let targets = targets
+        guard let first = targets.first else { return then([]) }
+        first.onQueue {
+            let now = SystemClock().now
+            then(
+                Self.held(targets).compactMap { connection in
+                    guard let hold = connection.faulted?.meter.snapshot.hold else { return nil }
+                    return FaultWords.line(connection.session, hold, now: now)
+                })
         }
     }
 
@@ -309,42 +329,7 @@ struct FaultListing: Sendable {
     var lines: [String] {
         ["seed \(seed)"] + rules.map { "fault \($0.number): \($0.text)" }
             + breakpoints.map { "breakpoint \($0.number): \($0.text)" }
-    }
-}
-
-/// What there is that a rule can concern.
-struct FaultCarriers {
-    var hasStreams: Bool
-    var hasDatagrams: Bool
-
-    /// Throws for a rule that can do nothing.
-    func check(_ effect: FaultEffect) throws(FaultProblem) {
-        if !hasDatagrams, effect.carrier == .datagrams {
-            throw FaultProblem(
-                word: effect.name, column: 1, message: "is for datagrams; relay udp://LISTEN udp://TARGET relays them")
-        }
-        if !hasStreams, !effect.concernsDatagrams {
-            let others = (FaultWord.names(.datagrams) + ["corrupt"]).joined(separator: ", ")
-            throw FaultProblem(
-                word: effect.name, column: 1, message: "is for streams; datagrams are concerned by \(others)")
-        }
-    }
-}
-
-extension FaultCarriers {
-    /// What the command line opens. Where it opens nothing, anything may be opened later.
-    init(_ opening: [Effect]) {
-        hasDatagrams =
-            opening.isEmpty || opening.contains { if case .relay(let relay) = $0 { relay.isDatagrams } else { false } }
-        hasStreams =
-            opening.isEmpty
-            || opening.contains {
-                switch $0 {
-                case .relay(let relay): !relay.isDatagrams
-                case .connect, .listen, .run: true
-                default: false
-                }
-            }
+            + (rules.isEmpty && breakpoints.isEmpty ? ["no faults and no breakpoints"] : [])
     }
 }
 

@@ -35,6 +35,8 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
     var faulted: FaultedPair? { state.withLock { $0.faulted } }
     private var socket: AsyncSocket? { state.withLock { $0.socket } }
 
+    var session: SocketID? { id }
+
     func has(_ session: SocketID) -> Bool { session == id }
 
     /// Sends what is written here, as the rules have it.

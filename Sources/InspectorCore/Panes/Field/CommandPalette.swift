@@ -39,7 +39,10 @@ package struct CommandPalette {
         }
         let last = text.lastIndex(of: " ").map { text.index(after: $0) } ?? text.startIndex
         (head, typed) = (String(text[..<last]), String(text[last...]))
-        usage = Action.named(verb)?.syntax.map { "\(verb) \($0.usage): \($0.help)" } ?? "\(verb) takes no arguments"
+        usage =
+            Action.named(verb)?.syntax.map {
+                "\([verb, $0.usage].filter { !$0.isEmpty }.joined(separator: " ")): \($0.help)"
+            } ?? "\(verb) takes no arguments"
         let prefix = typed
         let words = Action.named(verb)?.syntax.map { $0.offers(model) + $0.words } ?? []
         entries = words.filter { $0.hasPrefix(prefix) }.map { Entry(name: $0, needsMore: true) }

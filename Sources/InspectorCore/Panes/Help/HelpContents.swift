@@ -82,7 +82,9 @@ package struct HelpContents {
         [Entry(lead: "", text: "Every name on the right runs what its key does. With arguments:")]
             + Action.commands.compactMap { action in
                 action.syntax.map {
-                    Entry(lead: action.name, text: "\($0.usage): \($0.help)", does: .type(action.name + " "))
+                    Entry(
+                        lead: action.name, text: $0.usage.isEmpty ? $0.help : "\($0.usage): \($0.help)",
+                        does: .type(action.name + " "))
                 }
             }
             + [Entry(lead: "TLS", text: "after tls:// addresses: \(TLSChoices.usage)")]
