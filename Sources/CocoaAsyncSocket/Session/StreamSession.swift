@@ -33,14 +33,14 @@ final class StreamSession: AsyncSocketDelegate {
     func setDelegate(_ delegate: WeakDelegate, on queue: DispatchQueue?) {
         state.withLock {
             ($0.delegate, $0.isMute) = (delegate, queue == nil)
-            socket.hearsOfWrites = true
+            socket.hearWrites(true)
         }
         socket.delegateQueue = queue
     }
 
     /// Spares a delegate the writes that it has no method for; nothing where another one has taken its place.
     func noteNoUseOfWrites(_ delegate: any GCDAsyncSocketDelegate) {
-        state.withLock { if $0.delegate.object === delegate { socket.hearsOfWrites = false } }
+        state.withLock { if $0.delegate.object === delegate { socket.hearWrites(false) } }
     }
 
     // MARK: Reading

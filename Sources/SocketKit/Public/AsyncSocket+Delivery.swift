@@ -111,10 +111,7 @@ extension AsyncSocket {
 
     /// Whether the delegate is told of writes that complete. A layer above, whose own delegate has no use for it, saves the
     /// way to its queue.
-    package var hearsOfWrites: Bool {
-        get { state.withLock { $0.hearsOfWrites } }
-        set { state.withLock { $0.hearsOfWrites = newValue } }
-    }
+    package func hearWrites(_ hears: Bool) { state.withLock { $0.hearsOfWrites = hears } }
 
     private func deliver(_ notice: SocketNotice, by pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)

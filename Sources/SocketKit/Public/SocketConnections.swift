@@ -27,17 +27,8 @@ public struct SocketConnections: AsyncSequence, Sendable {
     }
 }
 
-/// What a listener hands to a task.
-protocol BacklogSocket: Sendable {
-    /// The present session; nil: it is over, and whoever got the socket could do nothing with it.
-    var session: SocketID? { get }
-}
-
-extension AsyncSocket: BacklogSocket {}
-extension WebSocket: BacklogSocket {}
-
 /// Connections that were taken and that nobody has fetched yet, and who waits for one.
-struct ConnectionBacklog<Socket: BacklogSocket> {
+struct ConnectionBacklog<Socket: Sendable> {
     /// Connections held before the listener leaves the rest to the kernel's own backlog.
     static var limit: Int { 16 }
 
@@ -57,11 +48,10 @@ struct ConnectionBacklog<Socket: BacklogSocket> {
         return (nil, session)
     }
 
-    /// Removes the oldest that lives, and those before it, which have ended meanwhile; true if the listener may go on.
-    private mutating func popFirst() -> (socket: Socket?, mayGoOn: Bool) {
-        let first = sockets.firstIndex { $0.session != nil }
-        let socket = first.map { sockets[$0] }
-        sockets.removeFirst(first.map { $0 + 1 } ?? sockets.count)
+    /// Removes the oldest; true if the listener may go on.
+    mutating func popFirst() -> (socket: Socket, mayGoOn: Bool)? {
+        guard !sockets.isEmpty else { return nil }
+        let socket = sockets.removeFirst()
         let mayGoOn = holding != nil && sockets.count <= Self.limit / 2
         if mayGoOn { holding = nil }
         return (socket, mayGoOn)
@@ -71,13 +61,12 @@ struct ConnectionBacklog<Socket: BacklogSocket> {
     mutating func fetch(
         as waiter: OperationID, _ present: PresentSession, _ answer: @escaping Answer<Result<Socket?, SocketError>>
     ) -> (result: Result<Socket?, SocketError>?, mayGoOn: Bool) {
-        let (socket, mayGoOn) = popFirst()
-        if let socket { return (.success(socket), mayGoOn) }
+        if let first = popFirst() { return (.success(first.socket), first.mayGoOn) }
         guard let session = present.awaited else {
             return (present.error.map { .failure($0) } ?? .success(nil), false)
         }
         waiters.add(waiter, of: session, answer)
-        return (nil, mayGoOn)
+        return (nil, false)
     }
 }
 

@@ -103,21 +103,6 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test("what was taken and not fetched when the engine shut down is not handed out afterwards")
-    func shutdownWithBacklog() async throws {
-        let engine = SocketEngine()
-        let listener = SocketListener(engine: engine)
-        let connections = listener.connections
-        try listener.listen(on: .tcp(host: "127.0.0.1", port: 0))
-        let port = try #require(listener.localAddress?.port)
-        let client = AsyncSocket(engine: SocketEngine())
-        try client.connect(to: .tcp(host: "127.0.0.1", port: port))
-        #expect(await eventually { !engine.snapshot().sockets.filter { $0.phase == .connected }.isEmpty })
-        await engine.shutdown()
-        var iterator = connections.makeAsyncIterator()
-        #expect(try await iterator.next() == nil)
-    }
-
     @Test("what does not end in time is closed at once, and the engine can be used again")
     func impatient() async throws {
         let engine = SocketEngine()

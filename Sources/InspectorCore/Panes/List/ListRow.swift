@@ -55,14 +55,8 @@ struct ListRow {
             right(columns.sendRate, total(isClient ? socket.received : socket.sent), .closed)
         } else {
             if pair == nil, socket.datagrams?.client == nil {
-                put(
-                    columns.reading,
-                    (columns.writing == nil ? listenerFault : nil)
-                        ?? ListWords.reading(model, socket, width: columns.reading.width))
-                put(
-                    columns.writing,
-                    listenerFault
-                        ?? ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket)))
+                put(columns.reading, reading)
+                put(columns.writing, writing)
             }
             right(columns.receiveRate, Format.rate(socket.inRate), .received)
             right(columns.sendRate, Format.rate(socket.outRate), .sent)
@@ -102,6 +96,15 @@ struct ListRow {
     }
 
     private static let narrowest = 11
+
+    private var reading: Line {
+        let fault = columns.writing == nil ? listenerFault : nil
+        return fault ?? ListWords.reading(model, socket, width: columns.reading.width)
+    }
+
+    private var writing: Line {
+        listenerFault ?? ListWords.writing(socket, file: model.shared.transmissions[socket.id]?.file(on: socket))
+    }
 
     /// The rule that lets a listener accept nothing.
     private var listenerFault: Line? {
