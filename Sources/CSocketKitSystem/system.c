@@ -2,7 +2,6 @@
 #include "CSocketKitSystem.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,12 +42,4 @@ int csystem_peer_process(int descriptor) {
   socklen_t length = sizeof credentials;
   if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) < 0) return 0;
   return credentials.pid;
-}
-
-int csystem_start_writing(int descriptor, int64_t offset, int64_t length) {
-  return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
-}
-
-int csystem_reserve(int descriptor, int64_t offset, int64_t length) {
-  return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
 }

@@ -39,12 +39,6 @@ void csystem_name_thread(const char *name);
 // secure_getenv(3): null as well where the program runs with more rights than its caller (set-uid, set-gid, capabilities).
 const char *csystem_secure_getenv(const char *name);
 
-// Starts to write these bytes of a file to the disk, without waiting until they are there. 0, or -1 with errno.
-int csystem_start_writing(int descriptor, int64_t offset, int64_t length);
-
-// Finds room on the disk for these bytes of a file, which does not become longer. 0, or -1 with errno.
-int csystem_reserve(int descriptor, int64_t offset, int64_t length);
-
 // The user at the other end of a Unix-domain socket (SO_PEERCRED); -1 with errno when it is not known.
 int64_t csystem_peer_user(int descriptor);
 

@@ -12,7 +12,6 @@ package struct RecordingFile: Sendable {
     private var largest = 0
     /// Bytes written over all files.
     private(set) var total: UInt64 = 0
-    private var behind = WriteBehind()
 
     private static let pipeBuffer = 4_096
     /// Parts of one system call, each of which takes a frame of the stack.
@@ -30,10 +29,7 @@ package struct RecordingFile: Sendable {
         descriptor = try Self.open(path, replaces: replaces)
     }
 
-    package func close() {
-        if isRegular { behind.finish(descriptor, at: written) }
-        Glibc.close(descriptor)
-    }
+    package func close() { Glibc.close(descriptor) }
 
     private static func refused(_ path: String, _ why: String) -> SocketError {
         SocketError(.badParameter, operation: "record", detail: "\(path): \(why)")
@@ -68,7 +64,7 @@ package struct RecordingFile: Sendable {
         guard rename(path, path + ".1") == 0 else { throw Self.refused(path, SocketError.words(errno)) }
         let next = try Self.open(path, replaces: false)
         close()
-        (descriptor, written, largest, behind) = (next, 0, 0, WriteBehind())
+        (descriptor, written, largest) = (next, 0, 0)
     }
 
     /// Writes whole blocks.
@@ -95,10 +91,7 @@ package struct RecordingFile: Sendable {
             guard count > 0 else {
                 let why = SocketError.words(errno)
                 let whole = written - done + CaptureBlock.whole(Array(parts.joined()), upTo: done)
-                if isRegular {
-                    _ = ftruncate(descriptor, off_t(whole))
-                    written = whole
-                }
+                if isRegular { _ = ftruncate(descriptor, off_t(whole)) }
                 throw Self.refused(path ?? "standard output", why)
             }
             done += count
@@ -106,7 +99,6 @@ package struct RecordingFile: Sendable {
             total += UInt64(count)
             Self.drop(count, from: &rest)
         }
-        if isRegular { behind.advance(descriptor, to: written) }
     }
 
     /// Whether the reader takes something soon.
