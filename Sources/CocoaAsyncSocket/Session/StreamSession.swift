@@ -31,16 +31,8 @@ final class StreamSession: AsyncSocketDelegate {
 
     /// Sets whom its callbacks go to, and where.
     func setDelegate(_ delegate: WeakDelegate, on queue: DispatchQueue?) {
-        state.withLock {
-            ($0.delegate, $0.isMute) = (delegate, queue == nil)
-            socket.hearWrites(true)
-        }
+        state.withLock { ($0.delegate, $0.isMute) = (delegate, queue == nil) }
         socket.delegateQueue = queue
-    }
-
-    /// Spares a delegate the writes that it has no method for; nothing where another one has taken its place.
-    func noteNoUseOfWrites(_ delegate: any GCDAsyncSocketDelegate) {
-        state.withLock { if $0.delegate.object === delegate { socket.hearWrites(false) } }
     }
 
     // MARK: Reading

@@ -81,6 +81,9 @@ extension GCDAsyncSocket {
             return
         }
         guard kind.isAllowed, let place = ReadBuffer(buffer, offset: offset) else { return }
+        let session: StreamSession? = state.withLock {
+            if case .stream(let session) = $0.session { session } else { nil }
+        }
         session?.read(ReadRequest(kind, timeout: Duration(timeout: timeout), tag: tag), into: place)
     }
 

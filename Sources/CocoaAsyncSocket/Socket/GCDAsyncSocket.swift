@@ -118,11 +118,6 @@ open class GCDAsyncSocket: NSObject {
         state.withLock { if case .stream(let session) = $0.session { session.socket } else { nil } }
     }
 
-    /// The same with what turns its callbacks into upstream's.
-    var session: StreamSession? {
-        state.withLock { if case .stream(let session) = $0.session { session } else { nil } }
-    }
-
     var listener: SocketListener? {
         state.withLock { if case .listener(let session) = $0.session { session.listener } else { nil } }
     }

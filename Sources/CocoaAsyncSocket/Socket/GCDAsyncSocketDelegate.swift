@@ -58,8 +58,8 @@ extension GCDAsyncSocketDelegate {
     public func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int) {}
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didReadPartialDataOfLength partialLength: UInt, tag: Int) {}
-    /// Says that nobody listens, so that later writes are not told.
-    public func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) { sock.session?.noteNoUseOfWrites(self) }
+    /// Does nothing.
+    public func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) {}
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didWritePartialDataOfLength partialLength: UInt, tag: Int) {}
     /// Does not extend the timeout.

@@ -81,7 +81,6 @@ extension AsyncSocket {
         case here((any AsyncSocketDelegate)?)
         case pump(DelegatePump)
         case awaited([@Sendable () -> Void])
-        case nowhere
     }
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. True when so much
@@ -93,7 +92,6 @@ extension AsyncSocket {
                 let resume = state.changeAwaited { $0.take(notice) }
                 if !resume.isEmpty { return .awaited(resume) }
             }
-            if !state.hearsOfWrites, case .wrote = notice { return .nowhere }
             return state.pump.map { .pump($0) } ?? .here(state.delegate)
         }
         switch way {
@@ -105,13 +103,8 @@ extension AsyncSocket {
         case .awaited(let resume):
             resume.forEach { $0() }
             return notice.isCompletion ? false : deliverBesides(notice)
-        case .nowhere: return false
         }
     }
-
-    /// Whether the delegate is told of writes that complete. A layer above, whose own delegate has no use for it, saves the
-    /// way to its queue.
-    package func hearWrites(_ hears: Bool) { state.withLock { $0.hearsOfWrites = hears } }
 
     private func deliver(_ notice: SocketNotice, by pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)

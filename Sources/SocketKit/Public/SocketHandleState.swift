@@ -10,8 +10,6 @@ struct SocketHandleState: ~Copyable {
     var pump: DelegatePump?
     var configuration: Shared<SocketConfiguration>
     var userData: (any Sendable)?
-    /// Whether the delegate has a use for completions of writes.
-    var hearsOfWrites = true
     /// The last session as it was at its end, until the next one begins.
     var ended: EndedSession?
     private var rare = Rare<RareHandleState>()
