@@ -49,8 +49,8 @@ package struct NumberedBreak: Hashable, Sendable {
 
     package init(_ number: Int, _ breakpoint: Breakpoint) { (self.number, self.breakpoint) = (number, breakpoint) }
 
-    /// Where it holds one direction by itself, where so many bytes have passed already; `nil`: it does not look at that
-    /// stream, or its place has passed.
+    /// The stage that stops one direction at its point. `start`: bytes that have passed before it is added. `nil`: it does
+    /// not look at that stream, or its point has passed.
     func stage(at place: FaultPlace, from start: UInt64) -> FaultStage? {
         guard breakpoint.direction.map({ $0 == place.direction }) ?? true else { return nil }
         func stage(_ condition: FaultCondition) -> FaultStage {

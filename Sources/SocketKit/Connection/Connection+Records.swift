@@ -135,7 +135,7 @@ extension Connection {
         decryptMore()
     }
 
-    /// Once for each FIN: it may be known while bytes before it are unread, and is met again behind them.
+    /// Records a FIN of the peer once: it can be known before the bytes ahead of it are read, and is read after them.
     func recordPeerClosed(_ how: Int) {
         guard !hasToldPeerClosed.events else { return }
         hasToldPeerClosed.events = true
