@@ -66,7 +66,7 @@ struct HouseTests {
     func machinePaths() {
         let all = ["Sources", "Tests", "script", "Benchmarks", "Fuzz", "Examples", "docs"].flatMap(SourceTree.files)
         let parent = SourceTree.root.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
-        let isShared = ["", "/tmp", "/run", "/var", "/usr", "/usr/src"].contains(parent)
+        let isShared = ["", "/tmp", "/run", "/var", "/var/tmp", "/usr", "/usr/src"].contains(parent)
         let homes = ["/home/", "/Users/", "/root/", SourceTree.root + "/"] + (isShared ? [] : [parent + "/"])
         let places = Self.lines(holding: homes, in: all)
         #expect(places.isEmpty, "\(places)")
