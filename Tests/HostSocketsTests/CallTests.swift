@@ -4,7 +4,7 @@ import SocketCore
 import SocketTestSupport
 import Testing
 
-@Suite("What programs wait for", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(2)))
+@Suite("What programs wait for", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(10)))
 struct CallTests {
     @Test("each thread's call, with its descriptors and the bytes that it asks for")
     func calls() throws {

@@ -45,7 +45,7 @@ private final class Refusals: Sendable {
     }
 }
 
-@Suite("The ladder of permissions", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(2)))
+@Suite("The ladder of permissions", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(10)))
 struct LadderTests {
     private let program: RunningProgram
 

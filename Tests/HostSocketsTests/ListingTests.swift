@@ -6,7 +6,8 @@ import Testing
 
 /// What `ss` lists and what a look lists is compared line by line, in a network namespace where nothing else happens.
 @Suite(
-    "All sockets", .serialized, .enabled(if: geteuid() == 0, "a network namespace needs root"), .timeLimit(.minutes(2)))
+    "All sockets", .serialized, .enabled(if: geteuid() == 0, "a network namespace needs root"), .timeLimit(.minutes(10))
+)
 struct ListingTests {
     private static let script = """
         import ctypes, fcntl, os, signal, socket, struct

@@ -8,7 +8,7 @@ import Testing
 /// Two network namespaces, and the one that the tests run in.
 @Suite(
     "Sockets of other namespaces", .serialized, .enabled(if: NamespacePair.isPossible, "\(NamespacePair.need)"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(10)))
 struct NamespaceTests {
     private static func inode(_ process: Int32) -> UInt64? {
         (try? HostSystem.live.link("/proc/\(process)/ns/net")).flatMap(NetworkText.namespaceInode)

@@ -5,7 +5,7 @@ import SocketTestSupport
 import Synchronization
 import Testing
 
-@Suite("Who has a socket", .serialized, .timeLimit(.minutes(2)))
+@Suite("Who has a socket", .serialized, .timeLimit(.minutes(10)))
 struct OwnerTests {
     /// A pair of connected sockets of this process.
     private struct Pair {

@@ -4,7 +4,7 @@ import SocketCore
 import SocketTestSupport
 import Testing
 
-@Suite("Threads of programs", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(2)))
+@Suite("Threads of programs", .serialized, .enabled(if: Asking.isAllowed), .timeLimit(.minutes(10)))
 struct ThreadTests {
     private func process(_ observer: HostObserver, _ number: Int32) throws -> HostProcess? {
         var look = try observer.look()
