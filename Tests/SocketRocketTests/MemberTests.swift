@@ -171,7 +171,7 @@ struct MemberTests {
         open(webSocket, recorder, on: queue)
         #expect(webSocket.delegate === recorder && webSocket.delegateDispatchQueue === queue)
         #expect(eventually { recorder.calls == [.opened] })
-        #expect(found.withLock { $0 } == [1])
+        #expect(eventually { found.withLock { $0 } == [1] })
 
         let operations = OperationQueue()
         let underlying = DispatchQueue(label: "operations")
@@ -182,7 +182,7 @@ struct MemberTests {
         for number in 0..<100 { try webSocket.send(string: "\(number)") }
         let texts = (0..<100).map { Recorder.Call.text("\($0)") }
         #expect(eventually { recorder.calls.filter { if case .text = $0 { true } else { false } } == texts })
-        #expect(found.withLock { $0 } == [1, 2])
+        #expect(eventually { found.withLock { $0 } == [1, 2] })
         webSocket.delegateOperationQueue = nil
         #expect(webSocket.delegateDispatchQueue?.label == DispatchQueue.main.label)
     }
