@@ -165,6 +165,16 @@ struct RunTests {
         #expect(eventually { kill(child, 0) != 0 }, "the program was left behind")
     }
 
+    /// As a program does that finds at once that it is not wanted.
+    @Test("a signal that the program causes as it begins is passed on to it")
+    func signalAtOnce() throws {
+        let script = "trap 'exit 9' INT; kill -INT $PPID; while :; do sleep 0.05; done"
+        let runs = try (0..<16).map { _ in
+            try Peer(["env", "--default-signal=INT", Program.path, "run", "--", "sh", "-c", script])
+        }
+        for run in runs { #expect(eventually { run.hasEnded } && run.exitStatus == 9, "\(run.complaints)") }
+    }
+
     @Test(
         "on a screen it stays until it is left, shows the output, and ends with the program's status",
         .enabled(if: Tmux.isUsable))

@@ -12,6 +12,8 @@ final class ChildRunner: Sendable {
         var listeners: [SocketID] = []
         /// The process, while it may be sent signals: it is not reaped before this is `nil`.
         var process: pid_t?
+        /// Whether this run ends, and nothing is started any more.
+        var isStopped = false
         /// How it ended, which is told once its last connections are counted.
         var ending: ChildEnding?
     }
@@ -88,29 +90,35 @@ final class ChildRunner: Sendable {
             let spawn = Spawn(
                 path: path, arguments: request.arguments, environment: request.environment(own, proxies: proxies),
                 streams: [input, written, written], hasOwnSession: true)
-            let process: pid_t
-            switch spawn.start() {
-            case .success(let child): process = child
-            case .failure(let error): throw CommandPath.Problem(error.number, request.arguments[0])
+            guard let process = try begin(spawn) else {
+                if showsOutput { ends.forEach { close($0) } }
+                return
             }
             if showsOutput {
                 close(ends[1])
                 output.read(from: ends[0])
             }
             Program.raiseDescriptorLimit()
-            began(process)
+            DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
         } catch {
             if showsOutput { ends.forEach { close($0) } }
             end(.notStarted("run: \(error.sentence)", status: error.status))
         }
     }
 
-    private func began(_ process: pid_t) {
-        state.withLock { state in
+    /// Starts the program; `nil`: this run ends, and none is started. A signal that comes meanwhile waits for the lock, so
+    /// that the first instruction of the program can be to cause one.
+    private func begin(_ spawn: Spawn) throws(CommandPath.Problem) -> pid_t? {
+        let started: Result<pid_t, POSIXErrno>? = state.withLock { state in
+            guard !state.isStopped else { return nil }
+            let started = spawn.start()
+            guard case .success(let process) = started else { return started }
             (state.process, state.isNews) = (process, true)
             state.child?.phase = .running(process: Int(process))
+            return started
         }
-        DispatchQueue(label: "socktui.child-end").async { @Sendable [self] in wait(for: process) }
+        guard case .failure(let error)? = started else { return try? started?.get() }
+        throw CommandPath.Problem(error.number, spawn.arguments[0])
     }
 
     // MARK: Ending
@@ -153,8 +161,9 @@ final class ChildRunner: Sendable {
         state.withLock { state in state.process.map { kill(-$0, number) == 0 } ?? false }
     }
 
-    /// Ends the program, if it runs: by SIGTERM, and after a second by SIGKILL.
+    /// Ends the program, if it runs: by SIGTERM, and after a second by SIGKILL. None is started after that.
     func stop() {
+        state.withLock { $0.isStopped = true }
         guard signal(SIGTERM) else { return }
         // A program that was stopped takes no signal before it goes on.
         signal(SIGCONT)
