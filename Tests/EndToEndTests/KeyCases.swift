@@ -129,12 +129,15 @@ struct KeyCase {
         "output": .shows("[5 Output]"),
     ]) { $1 }
 
+    /// Once at its end, it stays there while rows are added to it; so the way back may take a second stroke.
     private static let detail: [String: KeyCase] = [
         "cycle-view": KeyCase(behind: ["2"], shows: ["hex+text (v)"]),
         "up": KeyCase(before: ["j"], shows: ["#1 client"]), "down": .hides("#1 client"),
         "first": KeyCase(before: ["G"], shows: ["#1 client"]), "last": .shows("last bytes"),
-        "page-down": .hides("#1 client"), "page-up": KeyCase(before: ["NPage"], shows: ["#1 client"]),
-        "half-page-down": .hides("#1 client"), "half-page-up": KeyCase(before: ["C-d"], shows: ["#1 client"]),
+        "page-down": .hides("#1 client"),
+        "page-up": KeyCase(before: ["NPage"], behind: ["PPage"], shows: ["#1 client"]),
+        "half-page-down": .hides("#1 client"),
+        "half-page-up": KeyCase(before: ["C-d"], behind: ["C-u"], shows: ["#1 client"]),
         "next-pane": .shows("[4 Events]"), "previous-pane": .shows("Enter send"),
         "previous": KeyCase(before: ["]"], shows: ["#1 client"]), "next": .shows("#2 client"),
     ]
