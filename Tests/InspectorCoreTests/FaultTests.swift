@@ -142,6 +142,16 @@ struct FaultTests {
         #expect(draw(model, size).text.contains("#2 is held by breakpoint 1; B releases it"))
     }
 
+    @Test("What another program holds, it alone releases")
+    func heldElsewhere() {
+        var model = model(snapshot { hold(&$0) })
+        _ = model.update(.programs(ProgramNews(programs: [ProgramInfo(ordinal: 0, name: "chatd", process: 42)])))
+        model.press(.character("B"))
+        let text = draw(model, size).text
+        #expect(text.contains("#2 is held by a breakpoint of chatd"), "\(text)")
+        #expect(model.update(.key(.character("c"))) != [.fault(.release(.all, SocketID(2), nil))])
+    }
+
     @Test(
         "B on a held row opens a menu, whose letters act",
         arguments: [

@@ -7,6 +7,10 @@ extension Model {
         guard let socket = selected, let hold = socket.fault?.hold else {
             return field.begin(.command, with: "break on ")
         }
+        if let holder = otherProgram(of: socket.id) {
+            notice = hint("\(socket.id) is held by a breakpoint of \(holder.name), which alone can release it")
+            return
+        }
         var menu = Menu(
             title: "\(socket.id) is held by breakpoint \(hold.breakpoint), on \(hold.text)",
             items: [
@@ -24,6 +28,11 @@ extension Model {
             )
         ]
         dialogs.open = .menu(menu)
+    }
+
+    /// The program of a connection that this one only looks at; `nil`: it is this one's.
+    private func otherProgram(of id: SocketID) -> ProgramInfo? {
+        shared.owner(of: id).flatMap { $0.abilities.contains(.sending) ? nil : $0 }
     }
 
     /// Releases what is held of the selected connection, unless another one is named.
@@ -59,7 +68,9 @@ extension Model {
     /// Tells of connections that a breakpoint holds since the last snapshot.
     mutating func noteHeld(_ snapshot: EngineSnapshot) -> [Effect] {
         guard let event = snapshot.events.last(where: { $0.kind == .held }), !isRewound else { return [] }
-        notice = hint(naming("\(event.socket) is held by breakpoint \(event.first); {break} releases it"))
+        let isOurs = otherProgram(of: event.socket) == nil
+        notice = hint(
+            naming("\(event.socket) is held by breakpoint \(event.first)" + (isOurs ? "; {break} releases it" : "")))
         return [.bell]
     }
 }

@@ -23,9 +23,8 @@ extension FaultControl {
         case .breakOff(let number): then(Self.answer(removeBreak(number), "breakpoint \(number) is off"))
         case .clear: then(FaultAnswer(lines: ["\(Format.count(clear(), "fault")) removed"]))
         case .clearBreaks: then(FaultAnswer(lines: ["\(Format.count(clearBreaks(), "breakpoint")) removed"]))
-        case .release(let what, let session, let direction):
-            release(what, of: session, direction) { then(Self.answer($0, "released")) }
-        case .reset(let session): reset(session) { then(Self.answer($0, "reset")) }
+        case .release(let what, let session, let direction): release(what, of: session, direction, then: then)
+        case .reset(let session): reset(session, then: then)
         }
     }
 

@@ -190,21 +190,33 @@ final class FaultControl: Sendable {
     }
 
     /// Releases what is held of one connection, or of the one that has been held longest.
-    /// - Parameter then: why nothing was released, or `nil`. On the engine's queue.
+    /// - Parameter then: which one that was, or why none. On the engine's queue.
     func release(
         _ release: BreakRelease, of session: SocketID?, _ direction: FaultDirection? = nil,
-        then: @escaping @Sendable (String?) -> Void
+        then: @escaping @Sendable (FaultAnswer) -> Void
+    ) {
+        withHeld(session, "released", then) { $0.faulted?.release(release, direction) }
+    }
+
+    /// Ends a held connection, likewise, with RST on both sides.
+    func reset(_ session: SocketID?, then: @escaping @Sendable (FaultAnswer) -> Void) {
+        withHeld(session, "reset", then) { $0.resetBoth() }
+    }
+
+    private func withHeld(
+        _ session: SocketID?, _ done: String, _ then: @escaping @Sendable (FaultAnswer) -> Void,
+        _ body: @escaping @Sendable (any FaultedConnection) -> Void
     ) {
         let targets = targets
-        guard let first = targets.first else { return then("nothing is held") }
+        let refusal = FaultAnswer(lines: [session.map { "\($0) is not held" } ?? "nothing is held"], isRefusal: true)
+        guard let first = targets.first else { return then(refusal) }
         first.onQueue {
             let held = Self.held(targets)
-            let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
-            guard let pair, let faulted = pair.faulted else {
-                return then(session.map { "\($0) is not held" } ?? "nothing is held")
-            }
-            faulted.release(release, direction)
-            then(nil)
+            let connection = session.map { id in held.first { $0.has(id) } } ?? held.first
+            guard let connection else { return then(refusal) }
+            let name = session ?? connection.session
+            body(connection)
+            then(FaultAnswer(lines: [name.map { "\(done) \($0)" } ?? done]))
         }
     }
 
@@ -243,19 +255,6 @@ final class FaultControl: Sendable {
         let targets = targets
         guard let first = targets.first else { return then(0) }
         first.onQueue { then(targets.reduce(0) { $0 + $1.held.count }) }
-    }
-
-    /// Ends a held connection with RST on both sides; a sentence if it is not held.
-    func reset(_ session: SocketID?, then: @escaping @Sendable (String?) -> Void) {
-        let targets = targets
-        guard let first = targets.first else { return then("nothing is held") }
-        first.onQueue {
-            let held = Self.held(targets)
-            let pair = session.map { id in held.first { $0.has(id) } } ?? held.first
-            guard let pair else { return then("nothing is held") }
-            pair.resetBoth()
-            then(nil)
-        }
     }
 
     // MARK: For a connection
