@@ -41,7 +41,8 @@ struct LateFaultTests {
     /// What is asked of a connection, instead of one.
     private final class Carrier: FaultCarrier {
         let apart = Lock<[Bool]>([])
-        func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) {}
+        let written = Lock<[UInt8]>([])
+        func write(_ bytes: [UInt8], to leg: RelayMachine.Leg, isOurs: Bool) { written.withLock { $0 += bytes } }
         func sendApart(_ leg: RelayMachine.Leg, _ isApart: Bool) { apart.withLock { $0.append(isApart) } }
         func holdBack(_ leg: RelayMachine.Leg, _ holds: Bool) {}
         func ended(_ leg: RelayMachine.Leg, isCut: Bool) {}
@@ -67,5 +68,27 @@ struct LateFaultTests {
         faulted.add([NumberedFault(3, try .parse("slice 2"))])
         faulted.receive([1, 2, 3], from: .client)
         #expect(carrier.apart.withLock { $0 } == [true, false, true])
+    }
+
+    @Test("an answer has whole lines, and says how many have no room")
+    func answers() {
+        #expect(answered(["a", "b"]) == "a\nb" && answered([]) == "")
+        let match = String(repeating: "x", count: 40)
+        let text = answered((0..<400).map { "#\($0) held by breakpoint 1 (match \(match))" })
+        let lines = text.split(separator: "\n")
+        #expect(text.utf8.count <= 16 << 10 && lines.last == "and \(400 - lines.count + 1) more")
+        #expect(lines.dropLast().allSatisfy { $0.hasSuffix("x)") })
+    }
+
+    @Test("a piece that waits when the last rule that slices goes is not sent apart")
+    func lateApart() throws {
+        let carrier = Carrier()
+        let faults = RelayFaults(seed: 1, connection: 1, began: .zero, delayBuffer: 1_000)
+        let faulted = FaultedPair(faults, of: carrier, on: DispatchQueue(label: "faults"))
+        faulted.add([NumberedFault(1, try .parse("slice 2")), NumberedFault(2, try .parse("upstream latency 50ms"))])
+        faulted.receive([1, 2, 3], from: .client)
+        faulted.remove(rule: 1)
+        #expect(eventually { carrier.written.withLock { $0 } == [1, 2, 3] })
+        #expect(carrier.apart.withLock { $0 } == [])
     }
 }

@@ -67,6 +67,17 @@ enum ControlRun {
     }
 }
 
+/// As many whole lines as an answer has room for, and how many more there are.
+func answered(_ lines: [String]) -> String {
+    var (text, shown) = ("", 0)
+    for line in lines {
+        let next = shown == 0 ? line : text + "\n" + line
+        guard next.utf8.count <= WireLimit.text - 32 else { break }
+        (text, shown) = (next, shown + 1)
+    }
+    return shown < lines.count ? text + "\nand \(lines.count - shown) more" : text
+}
+
 extension SourceList {
     /// Lets `socktui ctl` ask for what changes faults and breakpoints; a sentence if that cannot be.
     func serveControl() -> String? {
@@ -76,7 +87,7 @@ extension SourceList {
             case .failure(let failure): then(InspectionAnswer(failure.message, isRefused: true))
             case .success(let command):
                 faults.perform(command) {
-                    then(InspectionAnswer($0.lines.joined(separator: "\n"), isRefused: $0.isRefusal))
+                    then(InspectionAnswer(answered($0.lines), isRefused: $0.isRefusal))
                 }
             }
         }

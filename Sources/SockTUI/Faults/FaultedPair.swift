@@ -191,7 +191,10 @@ final class FaultedPair: Sendable {
     private func perform(_ action: RelayFaults.Action, on carrier: any FaultCarrier, _ now: MonotonicTime) {
         switch action {
         case .write(let leg, let bytes, let isApart, let isOurs):
-            if isApart, state.withLock({ $0.apart.insert(leg).inserted }) { carrier.sendApart(leg, true) }
+            // A piece may still wait elsewhere when the rule that cut it is gone.
+            if isApart, state.withLock({ $0.faults.cutsApart && $0.apart.insert(leg).inserted }) {
+                carrier.sendApart(leg, true)
+            }
             carrier.write(bytes, to: leg, isOurs: isOurs)
         case .hold(let leg, let holds):
             hold(leg) { if holds { $0.faultHolds.insert(leg) } else { $0.faultHolds.remove(leg) } }

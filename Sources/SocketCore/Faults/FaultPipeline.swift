@@ -126,11 +126,12 @@ package struct FaultPipeline: Sendable {
 
     /// Removes a breakpoint, and releases what it holds.
     package mutating func remove(breakpoint number: Int) {
-        if held?.breakpoint == number { noteRelease() }
+        let held = held?.breakpoint == number
         for index in stages.indices where !stages[index].isFault && index > 0 && stages[index].number == number {
             stages[index].isOff = true
         }
         if stages[0].isHeld, stages[0].heldBy == number { stages[0].release() }
+        if held, heldStage == nil { noteRelease() }
     }
 
     // MARK: What happens
@@ -144,7 +145,7 @@ package struct FaultPipeline: Sendable {
         source.append(.bytes(bytes[...], FaultStage.Marks()))
         sourceBytes += bytes.count
         sent += UInt64(bytes.count)
-        reads.append(sent)
+        if !isOver { reads.append(sent) }
         for index in stages.indices where stages[index].allowance == .read { stages[index].allow(.bytes(bytes.count)) }
         return run(now)
     }
@@ -336,6 +337,7 @@ package struct FaultPipeline: Sendable {
             if case .bytes(let bytes, _) = item { discarded += UInt64(bytes.count) }
         }
         sourceBytes = 0
+        reads = FaultQueue()
     }
 
     /// What comes out of a stage, which takes from those before it what it needs.

@@ -75,7 +75,7 @@ package enum FaultText {
         FaultReader.time(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
     }
 
-    /// What is to be said of a text that is no length of time. A number alone could mean seconds or milliseconds.
+    /// What is to be said of a text that cannot be read as a length of time. A number alone could mean seconds or milliseconds.
     package static func needsTime(_ text: String) -> String {
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
         return isNumber

@@ -94,7 +94,8 @@ package struct RelayFaults: Sendable {
     package mutating func remove(breakpoint number: Int, _ now: MonotonicTime) -> [Action] {
         breaks.removeAll { $0.number == number }
         for leg in Self.legs { self[leg].remove(breakpoint: number) }
-        return (keptSince?.breakpoint == number ? releaseKept(now) : []) + start(now)
+        let kept = keptSince?.breakpoint == number ? releaseKept(now) : []
+        return kept + act([(.client, upstream.start(now)), (.target, downstream.start(now))], now)
     }
 
     // MARK: What happens
@@ -243,6 +244,24 @@ package struct RelayFaults: Sendable {
         return done
     }
 
+    /// The same for what both directions ask for at once. What was released counts as such before what one direction runs
+    /// into next holds both again, and that comes after whatever the other one asked for.
+    private mutating func act(_ steps: [(Leg, [FaultPipeline.Action])], _ now: MonotonicTime) -> [Action] {
+        func turn(_ action: FaultPipeline.Action) -> Int {
+            guard case .report(let report) = action else { return 1 }
+            return switch report.kind {
+            case .released: 0
+            case .happened: 1
+            case .held: 2
+            }
+        }
+        var done: [Action] = []
+        for place in 0...2 {
+            for (leg, step) in steps { done += act(leg, step.filter { turn($0) == place }, now) }
+        }
+        return done
+    }
+
     /// Reports that the connection is held, once until it is released.
     private mutating func noteHeld(by breakpoint: Int, _ now: MonotonicTime) -> [Action] {
         guard reported == nil else { return limitHold() }
@@ -287,14 +306,7 @@ package struct RelayFaults: Sendable {
             }
             return (direction == nil ? self.release(release, here: leg) : release).map { (leg, $0) }
         }
-        let steps = releases.map { ($0, self[$0].release($1, now)) }
-        // All that were released count as such before what one of them runs into next holds both again.
-        func isRelease(_ action: FaultPipeline.Action) -> Bool {
-            if case .report(let report) = action { report.kind == .released } else { false }
-        }
-        for (leg, step) in steps { actions += act(leg, step.filter(isRelease), now) }
-        for (leg, step) in steps { actions += act(leg, step.filter { !isRelease($0) }, now) }
-        return actions + limitHold()
+        return actions + act(releases.map { ($0, self[$0].release($1, now)) }, now) + limitHold()
     }
 
     /// What a release of both directions does to one of them: where bytes of the other are edited, or a read of it is let

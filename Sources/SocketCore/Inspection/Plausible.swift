@@ -12,6 +12,18 @@ extension SocketSnapshot {
         if closed != nil { closed?.makePlausible() }
         if kernel != nil { kernel?.makePlausible() }
         if webSocket != nil { webSocket?.makePlausible() }
+        fault?.makePlausible()
+    }
+}
+
+extension FaultSnapshot {
+    fileprivate mutating func makePlausible() {
+        delayedBytes = max(0, delayedBytes)
+        guard var held = hold else { return }
+        (held.upstreamBytes, held.downstreamBytes) = (max(0, held.upstreamBytes), max(0, held.downstreamBytes))
+        held.upstreamNext = Array(held.upstreamNext.prefix(min(held.upstreamBytes, Hold.preview)))
+        held.downstreamNext = Array(held.downstreamNext.prefix(min(held.downstreamBytes, Hold.preview)))
+        hold = held
     }
 }
 

@@ -8,6 +8,8 @@ extension SocketSnapshot {
     mutating func hidePayload() {
         reading.hidePayload()
         writing.hidePayload()
+        fault?.hold?.upstreamNext = []
+        fault?.hold?.downstreamNext = []
         guard webSocket != nil || target.hasPrefix("ws://") || target.hasPrefix("wss://") else { return }
         let (whole, shown) = (target, target.withoutQuery)
         target = shown

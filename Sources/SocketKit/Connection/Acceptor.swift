@@ -193,7 +193,7 @@ final class Acceptor {
         updateWatch(wasIdle)
     }
 
-    /// The user can take no more connections for now, or takes them again. Unlike a pause, it is no act of a person.
+    /// The user can take no more connections for now, or takes them again. Unlike a pause, no person asked for it.
     func holdBack(_ hold: Bool) {
         guard hold != isHeldBack else { return }
         let wasIdle = isIdle

@@ -67,19 +67,54 @@ struct RelayFaultsTests {
         faults.add(NumberedBreak(1, try Breakpoint.parse("on match x")))
         faults.add(NumberedBreak(2, try Breakpoint.parse("on match y")))
         var told: [FaultReport] = []
+        var heldBack: [RelayFaults.Leg: Bool] = [:]
         func take(_ actions: [RelayFaults.Action]) {
             for case .report(_, let report) in actions { told.append(report) }
+            for case .hold(let leg, let holds) in actions { heldBack[leg] = holds }
         }
         take(faults.receive(Array("xay".utf8), from: .client, .zero))
         take(faults.receive(Array("123".utf8), from: .target, .zero))
         take(faults.release(.all, nil, .zero + .milliseconds(1_500)))
         #expect(told.map(\.kind) == [.held, .released, .held])
         #expect(told.map(\.number) == [1, 1, 2] && told.map(\.amount) == [3, 1_500, 1])
+        #expect(heldBack == [.client: true, .target: true])
         take(faults.receive(Array("4".utf8), from: .target, .zero + .seconds(2)))
         #expect(faults.snapshot.hold?.downstreamBytes == 1 && faults.snapshot.hold?.breakpoint == 2)
         take(faults.release(.drop, nil, .zero + .seconds(2)))
         #expect(told.last?.number == 2 && told.last?.amount == 500 && !faults.isHeld)
         #expect(faults.snapshot.droppedBytes == 2)
+    }
+
+    @Test("A breakpoint that is removed and runs into the next one is told, and holds both directions again")
+    func removed() throws {
+        var faults = Self.faults()
+        faults.add(NumberedBreak(1, try Breakpoint.parse("on match x")))
+        faults.add(NumberedBreak(2, try Breakpoint.parse("on match y")))
+        _ = faults.receive(Array("xay".utf8), from: .client, .zero)
+        _ = faults.receive(Array("123".utf8), from: .target, .zero)
+        var kinds: [FaultReport.Kind] = []
+        var heldBack: [RelayFaults.Leg: Bool] = [.client: true, .target: true]
+        for action in faults.remove(breakpoint: 1, .zero + .seconds(1)) {
+            if case .report(_, let report) = action { kinds.append(report.kind) }
+            if case .hold(let leg, let holds) = action { heldBack[leg] = holds }
+        }
+        #expect(kinds == [.released, .held] && heldBack == [.client: true, .target: true])
+        #expect(faults.snapshot.hold?.breakpoint == 2 && faults.heldSince == .zero + .seconds(1))
+    }
+
+    @Test("A breakpoint that is removed while another one holds releases nothing")
+    func removedBeside() throws {
+        var faults = Self.faults()
+        faults.add(NumberedBreak(1, try Breakpoint.parse("upstream on connect")))
+        faults.add(NumberedBreak(2, try Breakpoint.parse("upstream on bytes 10")))
+        _ = faults.connected(.zero)
+        _ = faults.release(.bytes(20), nil, .zero)
+        _ = faults.receive([UInt8](repeating: 7, count: 20), from: .client, .zero)
+        let actions = faults.remove(breakpoint: 2, .zero + .seconds(1))
+        #expect(!actions.contains { if case .report(_, let report) = $0 { report.kind == .released } else { false } })
+        #expect(faults.heldSince == .zero && faults.snapshot.hold?.breakpoint == 1)
+        let last = faults.release(.all, nil, .zero + .seconds(2))
+        #expect(last.contains { if case .report(_, let report) = $0 { report.amount == 2_000 } else { false } })
     }
 
     @Test("A read of the direction that has bytes is let pass, and the other one holds on")

@@ -144,8 +144,14 @@ struct InspectionBoardTests {
             var viewer = InspectionBoard.Progress()
             viewer.watch.sockets = [SocketID(1)]
             viewer.watch.traffic = SocketID(1)
-            var news = publication([socket(1)])
-            news.changes?.watched = [SocketID(1): socket(1)]
+            var held = FaultSnapshot.Hold(
+                breakpoint: 1, text: "fin", since: .zero, upstreamBytes: 6, downstreamBytes: 6)
+            (held.upstreamNext, held.downstreamNext) = (Array("letter".utf8), Array("parcel".utf8))
+            var socket = socket(1)
+            socket.fault = FaultSnapshot()
+            socket.fault?.hold = held
+            var news = publication([socket])
+            news.changes?.watched = [SocketID(1): socket]
             let item = TrafficItem(
                 sequence: 0, operation: OperationID(1), time: .zero, direction: .sent, tag: 0, kind: .write, done: 6,
                 total: 6, state: .inProgress, bytes: Array("secret".utf8))
@@ -154,9 +160,10 @@ struct InspectionBoardTests {
             var writer = WireWriter()
             _ = board.update(&viewer, to: &writer)
             let bytes = writer.bytes
-            let secret = Array("secret".utf8)
-            let isThere = bytes.indices.contains { bytes[$0...].starts(with: secret) }
-            #expect(isThere == shows)
+            for word in ["secret", "letter", "parcel"] {
+                let isThere = bytes.indices.contains { bytes[$0...].starts(with: Array(word.utf8)) }
+                #expect(isThere == shows, "\(word)")
+            }
         }
     }
 

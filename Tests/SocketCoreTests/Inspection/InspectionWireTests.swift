@@ -259,6 +259,19 @@ struct InspectionWireTests {
         #expect(try decoder.next() == .tick(expected))
     }
 
+    @Test("of what a breakpoint holds no more is taken than is shown")
+    func heldBytes() {
+        var socket = SocketSnapshot(id: SocketID(1), role: .accepted, phase: .connected, target: "t", opened: .zero)
+        var held = FaultSnapshot.Hold(
+            breakpoint: 1, text: "fin", since: .zero, upstreamBytes: 1 << 20, downstreamBytes: -1)
+        (held.upstreamNext, held.downstreamNext) = ([UInt8](repeating: 0, count: 1 << 20), [1])
+        socket.fault = FaultSnapshot()
+        socket.fault?.hold = held
+        socket.makePlausible()
+        #expect(socket.fault?.hold?.upstreamNext.count == FaultSnapshot.Hold.preview)
+        #expect(socket.fault?.hold?.downstreamNext == [] && socket.fault?.hold?.downstreamBytes == 0)
+    }
+
     @Test("a frame whose lists would take much more memory than it has bytes is refused")
     func amplification() {
         let empty = Array(repeating: [0x0A, 0] as [UInt8], count: InspectionFrame.limit / 2 - 1).flatMap { $0 }
