@@ -45,6 +45,8 @@ struct RecordingTests {
         let opened = try Self.shell("\"$0\" open \(file) --once --json --payload 4K")
         #expect(opened.status == 0, "\(opened)")
         #expect(opened.output.contains("hello"), "\(opened)")
+        let told = try Self.shell("\"$0\" open \(file) --json").output
+        #expect(told.contains(#""type":"event""#) && !told.contains(#""type":"lost""#), "\(told)")
         // What has no frames of ours is put together from its packets.
         let foreign = try Self.shell("tcpdump -r \(file) -w \(file).pcap && \"$0\" open \(file).pcap --once")
         #expect(foreign.status == 0 && foreign.output.contains("127.0.0.1:"), "\(foreign)")
@@ -63,8 +65,23 @@ struct RecordingTests {
         #expect(end.output.contains("\"+hello"), "\(end)")
         let beyond = try Self.shell("\"$0\" open \(file) --at 9999 --once")
         #expect(beyond.status == 1 && beyond.errors.contains("--at: what was opened ends at 00:"), "\(beyond)")
+        let listed = try Self.shell("\"$0\" open \(file) --at 0 --once")
+        #expect(listed.status == 0 && listed.output.contains("127.0.0.1:"), "\(listed)")
         let wrong = try Self.shell("\"$0\" open \(file) --at noon --once")
         #expect(wrong.status == 2 && wrong.errors.contains("noon is no time"), "\(wrong)")
+    }
+
+    @Test("a file that was cut off, or is none, is said to be")
+    func cutOff() throws {
+        let (file, _) = try Self.conversation()
+        let cut = try Self.shell("head -c -50 \(file) >\(file).cut; \"$0\" open \(file).cut --once")
+        #expect(cut.status == 1 && cut.output.contains("127.0.0.1:"), "\(cut)")
+        #expect(cut.errors.contains("r.pcapng.cut: it ends within a block"), "\(cut)")
+        let export = try Self.shell("\"$0\" export \(file).cut --as raw --side client")
+        #expect(export.status == 1 && export.output == "hello\n", "\(export)")
+        #expect(export.errors.contains("it ends within a block"), "\(export)")
+        let empty = try Self.shell(": >\(file).empty; \"$0\" open \(file).empty --once")
+        #expect(empty.status == 1 && empty.errors.contains("neither pcapng nor pcap: it has 0 bytes"), "\(empty)")
     }
 
     @Test("it is the user's own, replaced only if asked for, and never made through a symbolic link")

@@ -146,6 +146,7 @@ struct FaultTests {
     func heldElsewhere() {
         var model = model(snapshot { hold(&$0) })
         _ = model.update(.programs(ProgramNews(programs: [ProgramInfo(ordinal: 0, name: "chatd", process: 42)])))
+        #expect(!draw(model, size).text.contains("B release"))
         model.press(.character("B"))
         let text = draw(model, size).text
         #expect(text.contains("#2 is held by a breakpoint of chatd"), "\(text)")
@@ -214,6 +215,7 @@ struct FaultTests {
             ("break clear", .clearBreaks), ("release", .release(.all, nil, nil)),
             ("release 10 upstream #7", .release(.bytes(10), SocketID(7), .upstream)),
             ("release edit a\\r\\n", .release(.edit([0x61, 13, 10]), nil, nil)),
+            ("release edit hex:0aFF #3", .release(.edit([10, 255]), SocketID(3), nil)),
             ("release edit \"a  b\" upstream #3", .release(.edit(Array("a  b".utf8)), SocketID(3), .upstream)),
             ("release reset #3", .reset(SocketID(3))),
         ])
@@ -227,7 +229,8 @@ struct FaultTests {
         arguments: [
             ("fault add latency", "latency"), ("fault add downstream latancy 5ms", "latancy"), ("fault of 2", "of"),
             ("fault off x", "x"), ("break on byte 3", "byte"), ("break sstate:x on fin", "sstate:x"),
-            ("release ten", "ten"), ("release edit", "edit"), ("release #x", "#x"), ("hold", "hold"),
+            ("release ten", "ten"), ("release edit", "edit"), ("release edit hex:4", "hex:4"),
+            ("release edit hex:+1", "hex:+1"), ("release #x", "#x"), ("hold", "hold"),
             ("fault add", "add"), ("held all", "all"), ("relase", "relase"),
         ])
     func problems(line: String, word: String) {

@@ -260,7 +260,7 @@ struct RelayFaultTests {
         #expect(world.events(.injected).map(\.first) == [5])
         client.socket.write(Array("secret".utf8))
         #expect(eventually { world.fault?.hold != nil })
-        #expect(try world.perform("release drop").lines == ["released \(id)"])
+        #expect(try world.perform("release drop").lines == ["dropped what was held of \(id)"])
         #expect(eventually { world.fault?.droppedBytes == 6 })
         client.socket.write(Array("secret".utf8))
         #expect(eventually { world.fault?.hold != nil })
@@ -301,6 +301,18 @@ struct RelayFaultTests {
         #expect(world.accepted(1)?.isConnected == true)
         #expect(try world.perform("release").isRefusal == false)
         #expect(eventually { world.accepted(1)?.isConnected == false })
+    }
+
+    @Test("a connection that ends while it is held is not shown as held, nor bytes of it as delayed")
+    func endsHeld() throws {
+        let world = try World(["upstream latency 60s"], breaks: ["upstream on bytes 3"])
+        let client = try world.connect()
+        client.socket.write(Array("hello world".utf8))
+        #expect(eventually { world.fault?.hold?.upstreamBytes == 8 && world.fault?.delayedBytes == 3 })
+        client.socket.disconnect(.reset)
+        #expect(eventually { world.legs.count == 2 && world.legs.allSatisfy { $0.phase == .closed } })
+        #expect(eventually { world.legs.allSatisfy { $0.fault?.hold == nil && $0.fault?.delayedBytes == 0 } })
+        #expect(eventually { world.legs.contains { $0.relay?.lostBytes == 11 } })
     }
 
     @Test("a breakpoint that is removed, and the limit of a hold, release what is held")

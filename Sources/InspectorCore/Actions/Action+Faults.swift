@@ -20,7 +20,7 @@ extension Action {
             ) { _, command in [.fault(command)] },
             .key(
                 ["B"], in: KeyContext.connections, "set a breakpoint; on a held connection: release it",
-                hint: { $0.selected?.fault?.hold != nil ? "release" : nil })),
+                hint: { $0.isSelectedHeld ? "release" : nil })),
         Action(
             "held",
             takes: .arguments("", "list the connections that breakpoints hold", FaultCommand.held) { _, command in

@@ -12,7 +12,7 @@ package struct Instruction: Sendable {
     package struct Failure: Error, Hashable, Sendable {
         package var message: String
 
-        package init(_ word: String, _ problem: String) { message = "\(word): \(problem)" }
+        package init(_ word: String, _ problem: String) { message = word.isEmpty ? problem : "\(word): \(problem)" }
     }
 
     /// Reads a line.

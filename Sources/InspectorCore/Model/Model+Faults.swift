@@ -30,6 +30,9 @@ extension Model {
         dialogs.open = .menu(menu)
     }
 
+    /// Whether this program holds the selected connection.
+    var isSelectedHeld: Bool { selected.map { $0.fault?.hold != nil && otherProgram(of: $0.id) == nil } ?? false }
+
     /// The program of a connection that this one only looks at; `nil`: it is this one's.
     private func otherProgram(of id: SocketID) -> ProgramInfo? {
         shared.owner(of: id).flatMap { $0.abilities.contains(.sending) ? nil : $0 }

@@ -167,11 +167,14 @@ package struct JSONLines: Sendable {
 
     private mutating func events(_ snapshot: EngineSnapshot) -> [String] {
         var lines: [String] = []
-        for event in snapshot.events where event.sequence >= nextEvent {
-            lines += gap(upTo: event.sequence, snapshot.time)
-            let members = json.members(event, of: snapshot.socket(event.socket))
-            lines.append(JSON.object(Self.head("event") + members).text)
-            nextEvent = event.sequence + 1
+        // Those of an opened recording come with the snapshots that it has.
+        for shown in (snapshot.before ?? []) + [snapshot] {
+            for event in shown.events where event.sequence >= nextEvent {
+                lines += gap(upTo: event.sequence, snapshot.time)
+                let members = json.members(event, of: shown.socket(event.socket))
+                lines.append(JSON.object(Self.head("event") + members).text)
+                nextEvent = event.sequence + 1
+            }
         }
         lines += gap(upTo: snapshot.nextEvent, snapshot.time)
         nextEvent = max(nextEvent, snapshot.nextEvent)

@@ -23,6 +23,9 @@ package struct TextLines: Sendable {
     /// The list of sessions, as `ss` prints one.
     package static func table(_ snapshot: EngineSnapshot) -> [String] {
         var model = Model(options: Model.Options(ascii: false, version: ""))
+        // Whatever was gone to, this is what is shown.
+        var snapshot = snapshot
+        snapshot.turn = model.turn
         // One column less than where the list gets company.
         let chrome = ScreenLayout.least.height
         _ = model.update(.resized(Size(ScreenLayout.compositeWidth - 1, snapshot.sockets.count + chrome)))

@@ -15,15 +15,19 @@ struct CaptureFile {
 
     private static let chunk = 1 << 20
 
-    /// The sessions that the filter lists, one at least, and when the file begins.
-    func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?) {
+    /// The sessions that the filter lists, one at least, when the file begins, and what is wrong with its end, which is said
+    /// on standard error.
+    func rows() throws(Refusal) -> (rows: [ExportRow], start: Int64?, problem: String?) {
         var index = ExportIndex()
         try read { bytes throws(CaptureError) in try index.take(bytes) }
         let rows = chosen(index.rows)
         guard !rows.isEmpty else {
-            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter"))
+            let nothing = index.problemAtEnd.map { ", and " + $0 } ?? ""
+            throw Refusal(sentence: "\(path): no session" + nothing + (filter.isEmpty ? "" : " matches the filter"))
         }
-        return (rows, index.start)
+        let problem = index.problemAtEnd.map { "\(path): \($0)" }
+        if let problem { StandardStream.error.writeLine("socktui: \(problem)") }
+        return (rows, index.start, problem)
     }
 
     /// The only one of these; several are listed for the user to choose from.

@@ -22,7 +22,12 @@ struct ExportRun {
     private var file: CaptureFile { CaptureFile(path: request.file, filter: request.filter) }
 
     private func run() throws(Refusal) -> Int32 {
-        let (rows, start) = try file.rows()
+        let (rows, start, problem) = try file.rows()
+        let status = try write(rows, start)
+        return problem == nil ? status : 1
+    }
+
+    private func write(_ rows: [ExportRow], _ start: Int64?) throws(Refusal) -> Int32 {
         guard request.form?.isOfOneSession == true else { return try writePackets(of: rows, start) }
         let row = try file.one(of: rows)
         if let obstacle = row.obstacle {

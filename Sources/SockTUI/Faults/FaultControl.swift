@@ -153,7 +153,10 @@ final class FaultControl: Sendable {
         let breakpoint = try Breakpoint.parse(text)
         try carried.check(breakpoint, in: text)
         if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
-            throw FaultProblem(word: breakpoint.filter, column: 1, message: failure.message)
+            let named = breakpoint.filter + ": "
+            var message = failure.message
+            if message.hasPrefix(named) { message.removeFirst(named.count) }
+            throw FaultProblem(word: breakpoint.filter, column: 1, message: message)
         }
         let added = state.withLock { state -> NumberedBreak? in
             guard state.breaks.count < Self.breakLimit else { return nil }
@@ -195,7 +198,14 @@ final class FaultControl: Sendable {
         _ release: BreakRelease, of session: SocketID?, _ direction: FaultDirection? = nil,
         then: @escaping @Sendable (FaultAnswer) -> Void
     ) {
-        withHeld(session, "released", then) { $0.faulted?.release(release, direction) }
+        let done =
+            switch release {
+            case .bytes(let count): "released at most \(count) B of"
+            case .read: "released one read of"
+            case .drop: "dropped what was held of"
+            case .all, .edit: "released"
+            }
+        withHeld(session, done, then) { $0.faulted?.release(release, direction) }
     }
 
     /// Ends a held connection, likewise, with RST on both sides.

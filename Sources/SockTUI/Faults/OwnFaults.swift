@@ -45,6 +45,9 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
         faulted?.receive(request.bytes, from: ours)
     }
 
+    /// The connection is over: what waits here is lost.
+    func end() { faulted?.abandon { _, _ in } }
+
     /// FIN follows what was sent.
     func finish() { faulted?.end(ours, isCut: false) }
 
@@ -74,7 +77,9 @@ final class OwnFaults: FaultCarrier, FaultedConnection {
     func lost(_ leg: RelayMachine.Leg, _ loss: RelayMachine.Loss) {}
     func connectOn() {}
     func resetBoth() { socket?.disconnect(.reset) }
-    func noteFaults() { socket?.noteFaults() }
+    func noteFaults() {
+        if let meter = faulted?.meter { socket?.engine.showFaults(meter, of: id) }
+    }
 
     func recordFault(_ leg: RelayMachine.Leg, _ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
         socket?.recordFault(kind, first, second)
@@ -136,7 +141,11 @@ final class OwnConnections: FaultTarget {
 
     func timedOut(_ id: SocketID) { faults(of: id)?.faulted?.timedOut() }
 
-    func remove(_ id: SocketID) { state.withLock { _ = $0.known.removeValue(forKey: id) } }
+    /// The connection is over, and nothing of it is held any more.
+    func remove(_ id: SocketID) {
+        let known = state.withLock { $0.known.removeValue(forKey: id) }
+        known?.faults?.end()
+    }
 
     func faults(of id: SocketID) -> OwnFaults? { state.withLock { $0.known[id]?.faults } }
 

@@ -21,8 +21,8 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
     }
 
     func noteFaults() {
-        client.noteFaults()
-        target.noteFaults()
+        guard let meter = faulted?.meter else { return }
+        for session in knownSessions { client.engine.showFaults(meter, of: session) }
     }
 
     /// Whether a breakpoint holds it before anything is done with it. Finds what concerns it at all.

@@ -228,6 +228,13 @@ final class RelayedPair: AsyncSocketDelegate {
 
     var faulted: FaultedPair? { state.withLock { $0.faulted } }
 
+    /// Both legs' sessions, of those that are over too.
+    var knownSessions: [SocketID] {
+        state.withLock { state in
+            [(RelayMachine.Leg.client, client), (.target, target)].compactMap { state.sessions[$0] ?? $1.session }
+        }
+    }
+
     func socket(_ socket: AsyncSocket, didBecomeWritable isWritable: Bool) {
         state.withLock { state in
             if isWritable { state.blocked.remove(leg(socket)) } else { state.blocked.insert(leg(socket)) }

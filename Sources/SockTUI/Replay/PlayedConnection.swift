@@ -107,7 +107,7 @@ extension ReplayRequest {
     /// The session that the filter names, and what was said in it.
     func session() throws(Refusal) -> (row: ExportRow, conversation: ExportedConversation) {
         let capture = CaptureFile(path: file, filter: filter)
-        let (rows, start) = try capture.rows()
+        let (rows, start, _) = try capture.rows()
         let row = try capture.one(of: rows)
         guard row.isStream else { throw Refusal(sentence: "\(row.id): datagrams cannot be played, only streams") }
         let conversation = try capture.conversation(

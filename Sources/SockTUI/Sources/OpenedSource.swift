@@ -126,7 +126,7 @@ final class OpenedSource: SocketSource {
         state.withLock { state in
             state.capture.finish()
             state.index.note(&state.capture)
-            state.problem = problem.map { "\(path): \($0)" }
+            state.problem = (problem ?? state.capture.problemAtEnd).map { "\(path): \($0)" }
             let words = [problem ?? "this is its end"] + state.capture.shortcomings
             state.ending = words.joined(separator: "; ")
         }

@@ -55,6 +55,12 @@ package struct CaptureReader: Sendable {
     /// Bytes of a block that is not whole yet.
     package var pending: Int { gathered.count - head }
 
+    /// What is wrong with a file of which this is all; `nil`: nothing, or that was thrown.
+    package var problemAtEnd: String? {
+        if case .unknown = form { return "it is neither pcapng nor pcap: it has \(pending) bytes" }
+        return pending > 0 ? "it ends within a block, of which it has \(pending) bytes; what follows is missing" : nil
+    }
+
     /// Takes the next bytes of the file.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         if head == gathered.count {

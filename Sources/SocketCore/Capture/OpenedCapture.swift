@@ -92,6 +92,9 @@ package struct OpenedCapture: Sendable {
     /// The file has ended.
     package mutating func finish() { packets.finish() }
 
+    /// What is wrong with the file, if this is all of it.
+    package var problemAtEnd: String? { reader.problemAtEnd }
+
     /// What stands in the way of a complete picture, as words; empty if nothing does.
     package var shortcomings: [String] {
         func count(_ number: UInt64, _ what: String) -> String? { number > 0 ? "\(number) \(what)" : nil }

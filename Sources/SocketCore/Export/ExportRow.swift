@@ -48,6 +48,9 @@ package struct ExportIndex: Sendable {
     /// Whether the file has frames of the inspection wire.
     package private(set) var isOurs = false
 
+    /// What is wrong with the file, if this is all of it.
+    package var problemAtEnd: String? { reader.problemAtEnd }
+
     package init() {
         var watch = InspectionWatch()
         watch.wantsAll = true

@@ -266,7 +266,7 @@ package struct FaultPipeline: Sendable {
 
     /// Bytes that wait in a rule.
     package var delayedBytes: Int {
-        stages.reduce(0) { $0 + ($1.isFault ? $1.waitingBytes : 0) }
+        isAbandoned ? 0 : stages.reduce(0) { $0 + ($1.isFault ? $1.waitingBytes : 0) }
     }
 
     /// Whether `latency` holds as much as it may, so that it delays more than was asked for.

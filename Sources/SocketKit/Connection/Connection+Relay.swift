@@ -52,14 +52,17 @@ enum LegCommand: Sendable {
 }
 
 extension EngineState {
-    /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over.
+    /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over, and rules change nothing more then.
     func perform(_ command: LegCommand, onLeg id: SocketID) {
         if let connection = connections[id] { return connection.perform(command) }
         if let acceptor = acceptors[id], case .shut(let rules) = command { return acceptor.shut(by: rules) }
-        guard case .lost(let count) = command,
-            closed.change(id, { $0.relay?.lostBytes &+= UInt64(max(0, count)) })
-        else { return }
-        notes?.amended.insert(id)
+        let isKept =
+            switch command {
+            case .lost(let count): closed.change(id) { $0.relay?.lostBytes &+= UInt64(max(0, count)) }
+            case .faults(let meter): closed.change(id) { $0.fault = meter.snapshot }
+            default: false
+            }
+        if isKept { notes?.amended.insert(id) }
     }
 }
 

@@ -105,10 +105,13 @@ extension SocketEngine {
     /// What was spent on the compressed messages of others.
     package var inflation: InflationBudget { enter { $0.inflation } }
 
-    /// Lets a listener accept nothing, since these rules say so, or accept again (`nil`). Unlike `pauseReading` it is no
-    /// act of a person, and does not undo one.
+    /// Lets a listener accept nothing, since these rules say so, or accept again (`nil`). Unlike `pauseReading` no
+    /// person asked for it, and it does not undo what one asked for.
     package func shut(_ listener: SocketID, by rules: FaultSnapshot?) { post(.leg(listener, .shut(rules))) }
 
     /// Counts bytes that could not be delivered to the peer of a relay's leg, which may be over.
     package func addLost(_ count: Int, of leg: SocketID) { post(.leg(leg, .lost(count))) }
+
+    /// Shows what rules and breakpoints did to a connection, which may be over.
+    package func showFaults(_ meter: FaultMeter, of session: SocketID) { post(.leg(session, .faults(meter))) }
 }
