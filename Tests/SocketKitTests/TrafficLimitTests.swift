@@ -94,6 +94,13 @@ import Testing
         #expect(bytes(kept(engine, ids.first)) < 200_000)
         #expect(bytes(kept(engine, quiet.socket.session)) == 11)
     }
+
+    @Test func whatIsKeptIsACopyEvenOfTheWhole() {
+        let bytes = [UInt8](repeating: 7, count: 4_096)
+        let part = bytes.part(0..<8_192)
+        #expect(part == bytes)
+        #expect(bytes.withUnsafeBytes { $0.baseAddress } != part.withUnsafeBytes { $0.baseAddress })
+    }
 }
 
 extension TrafficItem.State {

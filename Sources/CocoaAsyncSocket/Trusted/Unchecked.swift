@@ -37,9 +37,9 @@ extension Data {
 
     /// The bytes of an array. A long one is not copied: the data keeps it until it is gone.
     ///
-    /// Proof: an array of `UInt8` has one piece of memory, which stays where it is as long as somebody holds the array and
-    /// nobody writes to it. The deallocator holds it, and nothing writes to that copy; nor does `Data`, which copies what
-    /// it did not allocate before it changes a byte.
+    /// Proof: an array of `UInt8` has one piece of memory, which stays where it is as long as somebody holds the array. The
+    /// deallocator holds it. `Data` that nobody else holds changes its bytes in place, and may do so here: whoever hands the
+    /// array over does not read it again, and what the engine keeps of a read is a copy.
     init(handingOver bytes: [UInt8]) {
         guard bytes.count >= Self.leastLent else {
             self = bytes.withUnsafeBytes { memory in

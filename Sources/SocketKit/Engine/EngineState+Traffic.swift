@@ -128,6 +128,7 @@ extension DatagramSession {
 }
 
 extension [UInt8] {
-    /// Those of a range that are there.
-    func part(_ range: Range<Int>) -> [UInt8] { Array(self[range.clamped(to: indices)]) }
+    /// A copy of those of a range that are there. A slice of all elements would share their memory, into which a layer above
+    /// may let its user write.
+    func part(_ range: Range<Int>) -> [UInt8] { self[range.clamped(to: indices)].withUnsafeBytes { [UInt8]($0) } }
 }
