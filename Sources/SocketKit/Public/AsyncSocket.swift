@@ -61,9 +61,16 @@ public final class AsyncSocket: Sendable {
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
         set {
+            // Sockets that share a pump share the way to its queue, so one that has the right pump keeps it.
+            if isPumped(to: newValue) { return }
             state.replace(with: Self.pump(newValue, engine: engine)) { swap(&$0.pump, &$1) }
             delegateChanges.add(1, ordering: .releasing)
         }
+    }
+
+    /// Whether callbacks go to this queue by a pump of the present engine.
+    private func isPumped(to queue: DispatchQueue?) -> Bool {
+        state.withLock { $0.pump?.carries(from: $0.engine, to: queue) ?? false }
     }
 
     /// Settings that outlive sessions; a change takes effect at the next connect.

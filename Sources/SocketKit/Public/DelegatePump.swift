@@ -40,6 +40,11 @@ final class DelegatePump: Sendable {
         self.engine = engine
     }
 
+    /// Whether it was made to carry from this engine to this queue.
+    func carries(from engine: SocketEngine, to queue: DispatchQueue?) -> Bool {
+        engine === self.engine && queue === self.queue
+    }
+
     /// Adds a call behind all that were added before it.
     func append(_ work: @escaping @Sendable () -> Void) {
         append(.work(work))
