@@ -43,7 +43,7 @@ struct InterfaceDescription {
 
 extension Duration {
     /// A timeout in upstream's form: nil, none, for a negative one or one that is no number.
-    init?(timeout seconds: TimeInterval) {
+    @inline(__always) init?(timeout seconds: TimeInterval) {
         guard seconds >= 0 else { return nil }
         // Longer than a century is none, and would not fit in nanoseconds.
         guard seconds < 3_155_760_000 else { return nil }

@@ -7,7 +7,7 @@ final class ListenerSession: SocketListenerDelegate {
     let listener: SocketListener
     private let state: Lock<State>
 
-    private struct State {
+    private struct State: ~Copyable {
         weak var owner: GCDAsyncSocket?
         var delegate = WeakDelegate()
         var queue: DispatchQueue?
@@ -22,8 +22,11 @@ final class ListenerSession: SocketListenerDelegate {
     }
 
     /// Sets whom its callbacks go to, and where.
-    func setDelegate(_ delegate: WeakDelegate, on queue: DispatchQueue?) {
-        state.withLock { ($0.delegate, $0.queue) = (delegate, queue) }
+    func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, on queue: DispatchQueue?) {
+        state.replace(with: WeakDelegate(delegate)) { state, delegate in
+            swap(&state.delegate, &delegate)
+            state.queue = queue
+        }
         listener.delegateQueue = queue
     }
 

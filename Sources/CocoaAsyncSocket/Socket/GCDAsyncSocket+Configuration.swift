@@ -5,7 +5,7 @@ extension GCDAsyncSocket {
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
     public weak var delegate: (any GCDAsyncSocketDelegate)? {
         get { state.withLock { Unchecked($0.delegate.object) }.value }
-        set { change { $0.delegate = WeakDelegate(object: newValue) } }
+        set { change { $0.delegate = WeakDelegate(newValue) } }
     }
 
     /// Where callbacks come; nil: nobody is called.
@@ -26,7 +26,10 @@ extension GCDAsyncSocket {
 
     /// Sets both together.
     public func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, delegateQueue: DispatchQueue?) {
-        change { ($0.delegate, $0.delegateQueue) = (WeakDelegate(object: delegate), delegateQueue) }
+        change { state in
+            state.delegate = WeakDelegate(delegate)
+            state.delegateQueue = delegateQueue
+        }
     }
 
     /// Sets the delegate; it has taken effect when this returns, as everywhere here.
@@ -43,8 +46,8 @@ extension GCDAsyncSocket {
     private func change(_ body: (inout State) -> Void) {
         let (session, delegate, queue) = state.withLock { state in
             body(&state)
-            return (state.session, state.delegate, state.delegateQueue)
-        }
+            return Unchecked((state.session, state.delegate.object, state.delegateQueue))
+        }.value
         session.setDelegate(delegate, on: queue)
     }
 

@@ -10,7 +10,8 @@ import SocketKit
 extension GCDAsyncSocket {
     /// Reads the first bytes that come.
     public func readData(withTimeout timeout: TimeInterval, tag: Int) {
-        read(.available(limit: nil), timeout, tag)
+        // Nothing about it can be wrong.
+        stream?.read(ReadRequest(.available(limit: nil), timeout: Duration(timeout: timeout), tag: tag))
     }
 
     /// Reads the first bytes that come, into a buffer; nil: as without one. An offset behind the buffer's end is refused.
@@ -30,7 +31,8 @@ extension GCDAsyncSocket {
 
     /// Reads exactly so many bytes; 0 is refused.
     public func readData(toLength length: UInt, withTimeout timeout: TimeInterval, tag: Int) {
-        read(.length(Int(clamping: length)), timeout, tag)
+        guard length > 0 else { return }
+        stream?.read(ReadRequest(.length(Int(clamping: length)), timeout: Duration(timeout: timeout), tag: tag))
     }
 
     /// The same, into a buffer.
@@ -81,9 +83,6 @@ extension GCDAsyncSocket {
             return
         }
         guard kind.isAllowed, let place = ReadBuffer(buffer, offset: offset) else { return }
-        let session: StreamSession? = state.withLock {
-            if case .stream(let session) = $0.session { session } else { nil }
-        }
         session?.read(ReadRequest(kind, timeout: Duration(timeout: timeout), tag: tag), into: place)
     }
 
@@ -119,13 +118,16 @@ extension GCDAsyncSocket {
     /// Writes all of the data, after what is queued; nil or none does nothing. It is not copied, so it must not change
     /// until it is written.
     public func write(_ data: Data?, withTimeout timeout: TimeInterval, tag: Int) {
-        guard let data, let stream else { return }
+        guard let stream else { return }
         let limit = Duration(timeout: timeout)
-        // A short one is copied in the same look at it that tells its length.
-        if let bytes = data.withUnsafeBytes({ $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }) {
-            if !bytes.isEmpty { stream.write(bytes, timeout: limit, tag: tag) }
-        } else {
-            stream.write(contentsOf: WrittenData(data), timeout: limit, tag: tag)
+        switch data {
+        case nil: return
+        case let data?:
+            if let bytes = data.short {
+                if !bytes.isEmpty { stream.write(bytes, timeout: limit, tag: tag) }
+            } else {
+                stream.write(contentsOf: WrittenData(data), timeout: limit, tag: tag)
+            }
         }
     }
 }
@@ -139,6 +141,14 @@ extension ReadRequest.Kind {
         case .delimiter(let separator, let limit): !separator.isEmpty && limit ?? .max >= separator.count
         case .frame: false
         }
+    }
+}
+
+extension Data {
+    /// Its bytes, where it costs less to copy them than to keep the data.
+    fileprivate var short: [UInt8]? {
+        // A look at its length is as expensive as one at its bytes.
+        bytes.withUnsafeBytes { $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }
     }
 }
 

@@ -13,7 +13,7 @@ import SocketKit
 open class GCDAsyncSocket: NSObject {
     let state: Lock<State>
 
-    struct State {
+    struct State: ~Copyable {
         let engine: SocketEngine
         /// Whether the engine's queue is the user's.
         let hasOwnQueue: Bool
@@ -55,7 +55,7 @@ open class GCDAsyncSocket: NSObject {
     ) {
         state = Lock(
             State(
-                engine: Engines.engine(on: sq), hasOwnQueue: sq != nil, delegate: WeakDelegate(object: aDelegate),
+                engine: Engines.engine(on: sq), hasOwnQueue: sq != nil, delegate: WeakDelegate(aDelegate),
                 delegateQueue: dq))
         super.init()
     }
@@ -75,13 +75,13 @@ open class GCDAsyncSocket: NSObject {
         guard socketQueue != nil else { return }
         // What has ended meanwhile has nothing to move.
         try? socket.move(to: engine)
-        session.setDelegate(state.withLock { $0.delegate }, on: delegateQueue)
+        session.setDelegate(self.delegate, on: delegateQueue)
     }
 
     private init(delegate: any GCDAsyncSocketDelegate, delegateQueue: DispatchQueue, engine: SocketEngine) {
         state = Lock(
             State(
-                engine: engine, hasOwnQueue: engine !== Engines.shared, delegate: WeakDelegate(object: delegate),
+                engine: engine, hasOwnQueue: engine !== Engines.shared, delegate: WeakDelegate(delegate),
                 delegateQueue: delegateQueue))
         super.init()
     }
@@ -118,6 +118,11 @@ open class GCDAsyncSocket: NSObject {
         state.withLock { if case .stream(let session) = $0.session { session.socket } else { nil } }
     }
 
+    /// The same with what turns its callbacks into upstream's.
+    var session: StreamSession? {
+        state.withLock { if case .stream(let session) = $0.session { session } else { nil } }
+    }
+
     var listener: SocketListener? {
         state.withLock { if case .listener(let session) = $0.session { session.listener } else { nil } }
     }
@@ -140,8 +145,8 @@ open class GCDAsyncSocket: NSObject {
         let (delegate, queue) = state.withLock { state in
             state.leave()
             state.session = session
-            return (state.delegate, state.delegateQueue)
-        }
+            return Unchecked((state.delegate.object, state.delegateQueue))
+        }.value
         session.setDelegate(delegate, on: queue)
     }
 
@@ -172,7 +177,7 @@ extension GCDAsyncSocket.Session {
         }
     }
 
-    func setDelegate(_ delegate: WeakDelegate, on queue: DispatchQueue?) {
+    func setDelegate(_ delegate: (any GCDAsyncSocketDelegate)?, on queue: DispatchQueue?) {
         switch self {
         case .none: break
         case .stream(let session): session.setDelegate(delegate, on: queue)

@@ -1,4 +1,5 @@
 import Foundation
+import SocketKit
 
 /// A value that crosses threads though the compiler cannot know that it may.
 ///
@@ -15,9 +16,13 @@ struct Unchecked<Value>: @unchecked Sendable {
 }
 
 /// A delegate, held weakly; the proof is that of `Unchecked`.
-struct WeakDelegate: @unchecked Sendable {
+struct WeakDelegate: ~Copyable, @unchecked Sendable {
+    private let unretained: UnretainedReference<any GCDAsyncSocketDelegate>
+
+    init(_ delegate: (any GCDAsyncSocketDelegate)? = nil) { unretained = UnretainedReference(delegate) }
+
     /// The delegate; nil: none, or it is gone.
-    weak var object: (any GCDAsyncSocketDelegate)?
+    var object: (any GCDAsyncSocketDelegate)? { @inline(__always) get { unretained.reference } }
 }
 
 /// The same for datagrams.

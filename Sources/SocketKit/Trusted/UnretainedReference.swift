@@ -9,13 +9,15 @@ import CSocketKitSystem
 /// address is that of an object of this type, alive or not. `swift_tryRetain` counts it once more unless its `deinit` has
 /// begun, which is what `weak` does; that count is handed to the caller. Both counts are atomic and nothing here changes,
 /// so any thread may ask. `Reference` is one word, or two of which the second is a conformance; anything else traps.
-struct UnretainedReference<Reference: Sendable>: ~Copyable, Sendable {
+///
+/// Other modules inline it; otherwise they would look up how `Reference` lies in memory at each call.
+@usableFromInline package struct UnretainedReference<Reference>: ~Copyable {
     /// Words as they lie in memory; 0: no object.
-    private typealias Words = (object: UInt, conformance: UInt)
-    private let words: Words
+    @usableFromInline typealias Words = (object: UInt, conformance: UInt)
+    @usableFromInline let words: Words
 
     /// Refers to an object, or to nothing.
-    init(_ reference: Reference? = nil) {
+    @inlinable package init(_ reference: Reference? = nil) {
         var words = Words(0, 0)
         if let reference {
             assert(type(of: reference as Any) is AnyClass, "\(Reference.self) is no reference")
@@ -29,12 +31,12 @@ struct UnretainedReference<Reference: Sendable>: ~Copyable, Sendable {
         self.words = words
     }
 
-    deinit {
+    @inlinable deinit {
         if words.object != 0 { swift_unownedRelease(UnsafeMutableRawPointer(bitPattern: words.object)) }
     }
 
     /// The object, retained; `nil` once its `deinit` has begun.
-    var reference: Reference? {
+    @inlinable package var reference: Reference? {
         @inline(__always) get {
             guard words.object != 0, swift_tryRetain(UnsafeMutableRawPointer(bitPattern: words.object)) != nil else {
                 return nil
@@ -46,3 +48,5 @@ struct UnretainedReference<Reference: Sendable>: ~Copyable, Sendable {
         }
     }
 }
+
+extension UnretainedReference: Sendable where Reference: Sendable {}
