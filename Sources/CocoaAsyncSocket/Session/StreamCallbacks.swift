@@ -6,7 +6,7 @@ import SocketKit
 final class StreamCallbacks: AsyncSocketDelegate {
     private let session: UnretainedReference<StreamSession>
     private let owner: UnretainedReference<GCDAsyncSocket>
-    private let delegate: WeakDelegate
+    let delegate: WeakDelegate
     private let buffers: ReadBuffers
 
     init(

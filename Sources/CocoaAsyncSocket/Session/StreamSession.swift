@@ -27,10 +27,22 @@ final class StreamSession: Sendable {
             let old = callbacks
             callbacks = new
             socket.delegate = new
+            socket.hearsOfWrites = true
             return old
         }
         withExtendedLifetime(old) {}
         socket.delegateQueue = queue
+    }
+
+    /// Spares a delegate the writes that it has no method for. Has no effect if another delegate has taken its place.
+    func noteNoUseOfWrites(_ delegate: any GCDAsyncSocketDelegate) {
+        let present = callbacks.withLock { callbacks in
+            let present = callbacks?.delegate.object
+            if present === delegate { socket.hearsOfWrites = false }
+            return Unchecked(present)
+        }
+        // This may be its last reference.
+        withExtendedLifetime(present) {}
     }
 
     /// Queues a read whose bytes go to a buffer.

@@ -58,8 +58,8 @@ extension GCDAsyncSocketDelegate {
     public func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int) {}
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didReadPartialDataOfLength partialLength: UInt, tag: Int) {}
-    /// Does nothing.
-    public func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) {}
+    /// Notes that the delegate has no use for completed writes, so that it is called for no more of them.
+    public func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) { sock.session?.noteNoUseOfWrites(self) }
     /// Does nothing.
     public func socket(_ sock: GCDAsyncSocket, didWritePartialDataOfLength partialLength: UInt, tag: Int) {}
     /// Does not extend the timeout.

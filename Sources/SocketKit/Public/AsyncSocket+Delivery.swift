@@ -81,6 +81,7 @@ extension AsyncSocket {
         case here((any AsyncSocketDelegate)?)
         case pump(DelegatePump)
         case awaited([@Sendable () -> Void])
+        case nowhere
     }
 
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. True when so much
@@ -92,7 +93,9 @@ extension AsyncSocket {
                 let resume = state.changeAwaited { $0.take(notice) }
                 if !resume.isEmpty { return .awaited(resume) }
             }
-            return state.pump.map { .pump($0) } ?? .here(state.delegate)
+            guard let pump = state.pump else { return .here(state.delegate) }
+            if !state.hearsOfWrites, case .wrote = notice { return .nowhere }
+            return .pump(pump)
         }
         switch way {
         case .here(let delegate):
@@ -103,7 +106,15 @@ extension AsyncSocket {
         case .awaited(let resume):
             resume.forEach { $0() }
             return notice.isCompletion ? false : deliverBesides(notice)
+        case .nowhere: return false
         }
+    }
+
+    /// Whether a delegate with a queue of its own is called for completed writes. A layer whose own delegate has no use for
+    /// them clears it, which saves the way to that queue.
+    package var hearsOfWrites: Bool {
+        get { state.withLock { $0.hearsOfWrites } }
+        set { state.replace(with: newValue) { swap(&$0.hearsOfWrites, &$1) } }
     }
 
     private func deliver(_ notice: SocketNotice, by pump: DelegatePump) -> Bool {

@@ -10,6 +10,8 @@ struct SocketHandleState: ~Copyable {
     var pump: DelegatePump?
     var configuration: Shared<SocketConfiguration>
     var userData: (any Sendable)?
+    /// Whether the delegate is called for completed writes.
+    var hearsOfWrites = true
     /// The last session as it was at its end, until the next one begins.
     var ended: EndedSession?
     private var rare = Rare<RareHandleState>()

@@ -1,5 +1,6 @@
 import CocoaAsyncSocket
 import Foundation
+import SocketKit
 import SocketTestSupport
 import Testing
 
@@ -159,6 +160,22 @@ import Testing
         #expect(eventually { log.has("wrote 4") })
     }
 
+    @Test("who takes the place of a delegate without didWriteDataWithTag hears of writes") func didWriteLater() {
+        let silent = ReadsOnly()
+        socket.delegate = silent
+        for tag in 1...3 {
+            socket.write("abc", tag: tag)
+            #expect(pair.peerReceives(3) == "abc")
+        }
+        // It was told of a write by now, and had no method for it.
+        socket.readData(withTimeout: -1, tag: 7)
+        pair.peerSends("d")
+        #expect(eventually { silent.reads.withLock { $0 } == 1 })
+        socket.delegate = log
+        socket.write("abc", tag: 4)
+        #expect(eventually { log.has("wrote 4") })
+    }
+
     @Test("socket:didWritePartialDataOfLength:tag:") func didWritePart() {
         socket.write(String(repeating: "x", count: 16 << 20), tag: 4)
         #expect(eventually { log.count(of: "part of write 4: ") > 0 })
@@ -182,4 +199,11 @@ import Testing
         #expect(eventually { log.has(StreamLog.ended(.writeTimeoutError)) })
         #expect(log.has("timeout of write 4 at 0.25"))
     }
+}
+
+/// A delegate that hears of reads alone.
+private final class ReadsOnly: GCDAsyncSocketDelegate {
+    let reads = Lock(0)
+
+    func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int) { reads.withLock { $0 += 1 } }
 }
