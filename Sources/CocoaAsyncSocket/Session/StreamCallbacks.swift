@@ -37,7 +37,9 @@ final class StreamCallbacks: AsyncSocketDelegate {
 
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
         buffers.take(operation)?.fill(bytes)
-        tell { $0.socket($1, didRead: Data(handingOver: bytes), withTag: tag) }
+        tell { delegate, owner in
+            PassingData.pass(bytes) { delegate.socket(owner, didRead: $0, withTag: tag) }
+        }
     }
 
     func socket(_ socket: AsyncSocket, didReadPartialOf count: Int, tag: Int) {

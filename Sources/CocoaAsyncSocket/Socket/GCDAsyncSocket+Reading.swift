@@ -145,8 +145,12 @@ extension ReadRequest.Kind {
 }
 
 extension Data {
-    /// Its bytes, where it costs less to copy them than to keep the data.
+    /// Its bytes, where it costs less to copy them than to keep the data, or where they need not be copied.
     fileprivate var short: [UInt8]? {
+        @inline(__always) get { PassingData.array(of: self) ?? copyIfShort }
+    }
+
+    private var copyIfShort: [UInt8]? {
         // A look at its length is as expensive as one at its bytes.
         bytes.withUnsafeBytes { $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }
     }

@@ -38,7 +38,12 @@ extension GCDAsyncUdpSocket: @unchecked Sendable {}
 /// Bytes that a read handed over, as `Data`.
 extension Data {
     /// Shorter arrays are copied, which costs less than keeping them.
-    private static let leastLent = 2_048
+    static let leastLent = 2_048
+
+    /// A copy of these bytes.
+    init(copying memory: UnsafeRawBufferPointer) {
+        self = memory.baseAddress.map { Data(bytes: $0, count: memory.count) } ?? Data()
+    }
 
     /// The bytes of an array. A long one is not copied: the data keeps it until it is gone.
     ///
@@ -47,9 +52,7 @@ extension Data {
     /// array over does not read it again, and what the engine keeps of a read is a copy.
     init(handingOver bytes: [UInt8]) {
         guard bytes.count >= Self.leastLent else {
-            self = bytes.withUnsafeBytes { memory in
-                memory.baseAddress.map { Data(bytes: $0, count: memory.count) } ?? Data()
-            }
+            self = bytes.withUnsafeBytes { Data(copying: $0) }
             return
         }
         self = bytes.withUnsafeBytes { memory in
