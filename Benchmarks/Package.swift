@@ -15,6 +15,9 @@ let package = Package(
             name: "SocketKitServer", dependencies: [.product(name: "SocketKit", package: "socktui")],
             swiftSettings: strict),
         .executableTarget(
+            name: "FacadeServer", dependencies: [.product(name: "CocoaAsyncSocket", package: "socktui")],
+            swiftSettings: strict),
+        .executableTarget(
             name: "DatagramServer", dependencies: [.product(name: "SocketKit", package: "socktui")],
             swiftSettings: strict),
         .executableTarget(

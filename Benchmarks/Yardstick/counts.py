@@ -5,7 +5,8 @@ usage: counts.py [--gate FILE] SERVER [CASE ...]
 
 Unlike CPU time these hardly depend on the machine, or on what else runs there. Instructions and allocations are counted by
 valgrind's callgrind (the calls of malloc and its like) behind a first run of the load that warms the server up, system calls
-by strace in a run of their own. A gate file has lines "CASE INSTRUCTIONS ALLOCATIONS SYSTEM-CALLS": none may be above it.
+by strace in a run of their own. A gate file has lines "CASE INSTRUCTIONS ALLOCATIONS SYSTEM-CALLS", and "CASE/CASE RATIO" of
+instructions: none may be above it. FacadeServer, whose cases end in "facade" or "heard", lies beside SERVER.
 Exits 1 if one is, or if a run failed.
 """
 import glob, json, os, re, shutil, signal, subprocess, sys, tempfile, time
@@ -14,22 +15,30 @@ import compare
 MEBIBYTES = 256
 PING = (['-c', '64', '-t', '{seconds}', 'ping'], lambda report: report['n'])
 LINES = (['-n', '200000', 'lines'], lambda report: 200_000)
+SINK = (['-n', str(MEBIBYTES << 20), 'sink'], lambda report: MEBIBYTES)
 CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
     'echo-inline': ('inline', 'echo', *PING),
     'echo-queue': ('queue', 'echo', *PING),
+    'echo-facade': ('facade', 'echo', *PING),
+    'echo-heard': ('facade', 'heard', *PING),
     'echo-borrowed': ('borrowed', 'echo', *PING),
     'line-inline': ('inline', 'lines', *LINES),
     'line-borrowed': ('borrowed', 'lines', *LINES),
     'accept-inline': ('inline', 'echo', ['-n', '1000', '-c', '16', 'accept'], lambda report: 1_000),
-    'received-MiB': ('inline', 'sink', ['-n', str(MEBIBYTES << 20), 'sink'], lambda report: MEBIBYTES),
+    'received-MiB': ('inline', 'sink', *SINK),
+    'queue-MiB': ('queue', 'sink', *SINK),
+    'facade-MiB': ('facade', 'sink', *SINK),
     'sent-MiB': ('inline', 'source', ['-n', str(MEBIBYTES << 20), 'source'], lambda report: MEBIBYTES),
 }
+# What the façade of GCDAsyncSocket is measured against; `heard` by a delegate that also hears of writes.
+FACADES = {'echo-facade': 'echo-queue', 'echo-heard': 'echo-queue', 'facade-MiB': 'queue-MiB'}
 ALLOCATES = re.compile(r'(malloc|calloc|realloc|posix_memalign|aligned_alloc|memalign)(@|\'|$)')
 
 class Server:
     def __init__(self, case, server, before=()):
         self.way, mode, self.arguments, self.count = CASES[case]
-        self.process = subprocess.Popen([*before, server, '-m', mode, '-w', self.way], stdout=subprocess.PIPE, text=True)
+        words = [f'{server}-facade', '-m', mode] if self.way == 'facade' else [server, '-m', mode, '-w', self.way]
+        self.process = subprocess.Popen([*before, *words], stdout=subprocess.PIPE, text=True)
         self.port = self.process.stdout.readline().split()[1]
 
     def __enter__(self): return self
@@ -80,26 +89,35 @@ def strace(case, server):
     return int(total[1]) / operations
 
 def main():
-    words, gates = sys.argv[1:], {}
+    words, gates, ratios = sys.argv[1:], {}, {}
     if words[:1] == ['--gate']:
         lines = [line.split() for line in open(words[1]) if line.strip() and not line.startswith('#')]
         gates, words = {case: [float(most) for most in rest] for case, *rest in lines}, words[2:]
-        if gates.keys() != CASES.keys() or any(len(most) != 3 for most in gates.values()):
-            raise SystemExit('counts: the gates need three numbers for each of ' + ' '.join(CASES))
+        ratios = {case: gates.pop(case)[0] for case in list(gates) if '/' in case}
+        gated = {case for pair in ratios for case in pair.split('/')} | gates.keys()
+        if gated != CASES.keys() or any(len(most) != 3 for most in gates.values()):
+            raise SystemExit('counts: the gates need three numbers, or a ratio, for each of ' + ' '.join(CASES))
     if not words or any(word not in CASES for word in words[1:]): raise SystemExit(__doc__ + '\ncases: ' + ' '.join(CASES))
     for tool in ('valgrind', 'strace'):
         if not shutil.which(tool): raise SystemExit(f'counts: {tool} is missing: apt-get install {tool}')
     compare.build()
-    over = []
+    over, instructions = [], {}
     # Valgrind does not read what Swift's compiler says about lines and types.
     server = f'{compare.BUILD}/counted-server'
-    subprocess.run(['strip', '--strip-debug', '-o', server, words[0]], check=True)
+    for binary, copy in ((words[0], server), (os.path.join(os.path.dirname(words[0]), 'FacadeServer'), f'{server}-facade')):
+        subprocess.run(['strip', '--strip-debug', '-o', copy, binary], check=True)
     print(f'{"for each operation":20}{"instructions":>14}{"allocations":>14}{"system calls":>14}')
     for case in words[1:] or CASES:
         counts = [*callgrind(case, server), strace(case, server)]
         print(f'{case:20}{counts[0]:14.0f}{counts[1]:14.3f}{counts[2]:14.3f}', flush=True)
+        instructions[case] = counts[0]
         over += [f'{case}: {count:.3f} {what}, at most {most:g}'
                  for count, most, what in zip(counts, gates.get(case, []), ('instructions', 'allocations', 'system calls')) if count > most]
+    for facade, queue in FACADES.items():
+        if not instructions.keys() >= {facade, queue}: continue
+        ratio, most = instructions[facade] / instructions[queue], ratios.get(f'{facade}/{queue}')
+        print(f'{facade}: {ratio:.3f} of the instructions of {queue}')
+        if most and ratio > most: over.append(f'{facade}: {ratio:.3f} of {queue}, at most {most:g}')
     if over: raise SystemExit('counts: above its gate: ' + '; '.join(over))
 
 if __name__ == '__main__': main()

@@ -1,0 +1,25 @@
+import CocoaAsyncSocket
+import Foundation
+
+/// Sends back what comes, and counts what was written.
+final class HeardEchoConnection: Connection {
+    private var socket: GCDAsyncSocket?
+    private var written = 0
+
+    func serve(_ socket: GCDAsyncSocket) {
+        self.socket = socket
+        socket.readData(withTimeout: -1, tag: 0)
+    }
+
+    func socket(_ sock: GCDAsyncSocket, didRead data: Data, withTag tag: Int) {
+        sock.write(data, withTimeout: -1, tag: 0)
+        sock.readData(withTimeout: -1, tag: 0)
+    }
+
+    func socket(_ sock: GCDAsyncSocket, didWriteDataWithTag tag: Int) { written += 1 }
+
+    func socketDidDisconnect(_ sock: GCDAsyncSocket, withError err: (any Error)?) {
+        sock.userData = nil
+        socket = nil
+    }
+}
