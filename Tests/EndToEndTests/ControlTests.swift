@@ -87,7 +87,8 @@ struct ControlTests {
         let added = try relayed.control("fault", "add", "after 100 upstream reset")
         #expect(added.output == "fault 1: after 100 upstream reset (seed 7)\n", "\(added)")
         let client = try relayed.connect()
-        #expect(eventually { client.text.contains("reset by peer") })
+        // The kernel may have taken all of it before the RST comes; then shutdown is told.
+        #expect(eventually { client.text.contains("reset by peer") || client.text.contains("not connected") })
         #expect(eventually { relayed.server.peer.text == "100\n[Errno 104] Connection reset by peer\n" })
         #expect(try relayed.control("fault", "list").output == "seed 7\nfault 1: after 100 upstream reset\n")
         #expect(try relayed.control("fault", "off", "1").status == 0)

@@ -12,6 +12,7 @@ struct UsageTests {
             (["--sise", "80x24"], "socktui: --sise: no such option; did you mean --size?\n"),
             (["listn", ":80"], "socktui: listn: no such command; did you mean listen?\n"),
             (["connect"], "socktui: connect: an address is missing, as in socktui connect localhost:6379\n"),
+            (["open"], "socktui: open: a file is missing, as in socktui open session.pcapng\n"),
             (["connect", "localhost:99999"], "socktui: localhost:99999: the port must be 1 to 65535\n"),
             ([], "socktui: stdout is no terminal; say what to look at, as in socktui connect localhost:80\n"),
             (["--script", "/nonexistent"], "socktui: /nonexistent: No such file or directory\n"),

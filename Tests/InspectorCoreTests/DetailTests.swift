@@ -91,7 +91,7 @@ struct DetailTests {
         let lines = text(World.full, selecting: 7).split(separator: "\n", omittingEmptySubsequences: false)
         let sent = try #require(lines.firstIndex { $0.hasPrefix(" tx ") })
         // Two seconds are on the sparkline; the write, the partial read and the timeout lie in the one before the last.
-        #expect(lines[sent + 1].hasPrefix(" ev !") && lines[sent + 1].hasSuffix("! = timeout"))
+        #expect(lines[sent + 1].hasPrefix(" ev !") && lines[sent + 1].hasSuffix("! = failure"))
     }
 
     @Test("The kernel's side says what limits the connection")

@@ -241,6 +241,23 @@ struct FaultTests {
         #expect(failure.message.hasPrefix(word) || failure.message.hasPrefix("column"), "\(failure.message)")
     }
 
+    @Test(
+        "A direction of a breakpoint that is misspelt is no text to look for, and a filter that is none is named once",
+        arguments: [
+            ("up on bytes 5", "up: no such direction; did you mean upstream? (column 1)"),
+            ("donwstream on fin", "donwstream: no such direction; did you mean downstream? (column 1)"),
+            ("foo:bar on fin", "foo:bar: no such key; quotes search for text (column 1)"),
+        ])
+    func filters(line: String, problem: String) throws {
+        #expect(throws: FaultProblem.self) { try Breakpoint.parse(line).checkFilter() }
+        guard case .failure(let failure) = FaultCommand.parse("break " + line) else {
+            Issue.record("\(line) was read")
+            return
+        }
+        #expect(failure.message == problem)
+        #expect(throws: Never.self) { try Breakpoint.parse("port:80 upstream on fin").checkFilter() }
+    }
+
     @Test("fault: and held filter")
     func filter() throws {
         let sockets = snapshot { hold(&$0) }.sockets

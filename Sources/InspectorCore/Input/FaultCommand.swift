@@ -47,10 +47,7 @@ package enum FaultCommand: Hashable, Sendable {
         case "off": return .breakOff(try number(rest, "break off 1"))
         default:
             try check(arguments.whole) { (text) throws(FaultProblem) in
-                let breakpoint = try Breakpoint.parse(text)
-                if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
-                    throw FaultProblem(word: breakpoint.filter, column: 1, message: failure.message)
-                }
+                try Breakpoint.parse(text).checkFilter()
             }
             return .addBreak(arguments.whole)
         }
@@ -150,6 +147,24 @@ extension FaultCommand {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension Breakpoint {
+    /// Throws for a filter that is none, and for a direction that is misspelt: it would be text that no connection has.
+    package func checkFilter() throws(FaultProblem) {
+        guard !filter.isEmpty else { return }
+        let ways = FaultDirection.allCases.map(\.rawValue)
+        for word in filter.split(separator: " ").map(String.init) where !word.contains(":") {
+            let meant = ways.first { word.count > 1 && $0.hasPrefix(word) }.map { "; did you mean \($0)?" }
+            let hint = meant ?? Spelling.suggestion(for: word, among: ways)
+            if !hint.isEmpty { throw FaultProblem(word: word, column: 1, message: "no such direction" + hint) }
+        }
+        guard case .failure(let failure) = Filter.parse(filter) else { return }
+        var message = failure.message
+        let named = filter + ": "
+        if message.hasPrefix(named) { message.removeFirst(named.count) }
+        throw FaultProblem(word: filter, column: 1, message: message)
     }
 }
 

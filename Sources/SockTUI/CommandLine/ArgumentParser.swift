@@ -132,7 +132,8 @@ struct ArgumentParser {
             return
         }
         if !command.operands.isEmpty, operands.isEmpty, request.proxies.isEmpty {
-            let missing = command.takesProgram ? "a command is" : "an address is"
+            let isFile = command.operands.hasPrefix("FILE")
+            let missing = command.takesProgram ? "a command is" : isFile ? "a file is" : "an address is"
             throw UsageError(name, "\(missing) missing, as in socktui \(name) \(command.example)")
         }
         guard operands.count.isMultiple(of: command.operandsEach) else {

@@ -152,12 +152,7 @@ final class FaultControl: Sendable {
     func addBreak(_ text: String, to carried: FaultCarriers = FaultCarriers([])) throws(FaultProblem) -> String {
         let breakpoint = try Breakpoint.parse(text)
         try carried.check(breakpoint, in: text)
-        if !breakpoint.filter.isEmpty, case .failure(let failure) = Filter.parse(breakpoint.filter) {
-            let named = breakpoint.filter + ": "
-            var message = failure.message
-            if message.hasPrefix(named) { message.removeFirst(named.count) }
-            throw FaultProblem(word: breakpoint.filter, column: 1, message: message)
-        }
+        try breakpoint.checkFilter()
         let added = state.withLock { state -> NumberedBreak? in
             guard state.breaks.count < Self.breakLimit else { return nil }
             state.lastBreak += 1

@@ -56,7 +56,7 @@ extension EventMark {
         case .pause: "pause"
         case .connect: "connected"
         case .end: "FIN"
-        case .timeout: "timeout"
+        case .timeout: "failure"
         }
     }
 

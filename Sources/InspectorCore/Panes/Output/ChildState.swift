@@ -73,7 +73,7 @@ package struct ChildState: Hashable, Sendable {
         case .notStarted(let sentence, _): return sentence
         }
         guard connections == 0 else { return "\(how), after \(Format.count(connections, "connection"))" }
-        return "\(how) without a connection: it made none, or heeds no proxy variable"
+        return "\(how) without a connection: it made none, heeds no proxy variable, or a rule let none in"
             + (via == .socks ? "; try --via http" : "")
     }
 
