@@ -99,13 +99,9 @@ package enum FaultCommand: Hashable, Sendable {
 
     /// `hex:0d0a`
     private static func hex(_ text: String) throws(Instruction.Failure) -> [UInt8] {
-        let digits = Array(text.utf8.dropFirst(4))
-        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index..<min(index + 2, digits.count)], as: UTF8.self), radix: 16)
+        do throws(FaultProblem) { return try FaultText.parseHex(text) } catch {
+            throw Instruction.Failure(text, error.message)
         }
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2), 2 * bytes.count == digits.count, !digits.contains(0x2B)
-        else { throw Instruction.Failure(text, "hex: needs two hex digits for each byte, as in hex:0d0a") }
-        return bytes
     }
 
     private static func number(_ text: String, _ example: String) throws(Instruction.Failure) -> Int {

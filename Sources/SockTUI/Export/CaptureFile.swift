@@ -22,8 +22,8 @@ struct CaptureFile {
         try read { bytes throws(CaptureError) in try index.take(bytes) }
         let rows = chosen(index.rows)
         guard !rows.isEmpty else {
-            let nothing = index.problemAtEnd.map { ", and " + $0 } ?? ""
-            throw Refusal(sentence: "\(path): no session" + nothing + (filter.isEmpty ? "" : " matches the filter"))
+            let end = index.problemAtEnd.map { "; " + $0 } ?? ""
+            throw Refusal(sentence: "\(path): no session" + (filter.isEmpty ? "" : " matches the filter") + end)
         }
         let problem = index.problemAtEnd.map { "\(path): \($0)" }
         if let problem { StandardStream.error.writeLine("socktui: \(problem)") }

@@ -219,7 +219,7 @@ extension FaultReader {
         }
     }
 
-    private static func hex(_ word: Word) throws(FaultProblem) -> [UInt8] {
+    static func hex(_ word: Word) throws(FaultProblem) -> [UInt8] {
         let digits = word.text.utf8.dropFirst(4).filter { $0 != UInt8(ascii: ":") }
         let values = digits.map { Character(Unicode.Scalar($0)).hexDigitValue }
         guard !digits.isEmpty, digits.count.isMultiple(of: 2), !values.contains(nil) else {

@@ -75,6 +75,11 @@ package enum FaultText {
         FaultReader.time(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
     }
 
+    /// Reads `hex:0d0a`.
+    package static func parseHex(_ text: String) throws(FaultProblem) -> [UInt8] {
+        try FaultReader.hex(FaultReader.Word(kind: .plain, text: text, typed: text, column: 1))
+    }
+
     /// What is to be said of a text that cannot be read as a length of time. A number alone could mean seconds or milliseconds.
     package static func needsTime(_ text: String) -> String {
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }

@@ -49,7 +49,7 @@ extension SocketEvent.Kind {
         case .readDone: bytes("read done", mark: .read)
         case .readFailed:
             EventRow(
-                "read failed", [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+                "read failed", [.tagged, .warning], mark: .failure, first: .bytes("done_bytes"),
                 second: .total("total_bytes"), detail: ["\(.first) of \(.positiveSecond) B", "\(.first) B so far"])
         case .writeQueued: bytes("write queued")
         case .injected:
@@ -65,7 +65,7 @@ extension SocketEvent.Kind {
         case .writeDone: bytes("write done", mark: .write)
         case .writeFailed:
             EventRow(
-                "write failed", [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+                "write failed", [.tagged, .warning], mark: .failure, first: .bytes("done_bytes"),
                 second: .total("total_bytes"), detail: ["\(.first) of \(.second) B"])
         case .readTimedOut: timedOut("read timeout")
         case .writeTimedOut: timedOut("write timeout")
@@ -225,7 +225,7 @@ extension SocketEvent.Kind {
 
     private func timedOut(_ label: String) -> EventRow {
         EventRow(
-            label, [.tagged, .warning], mark: .timeout, first: .bytes("done_bytes"),
+            label, [.tagged, .warning], mark: .failure, first: .bytes("done_bytes"),
             second: .milliseconds("elapsed_s"), detail: ["after \(.second), \(.first) B so far"],
             sentence: [
                 "timed out after \(.second); press \(.pendingAnswer) to extend, fail or close",

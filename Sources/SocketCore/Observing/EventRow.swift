@@ -47,7 +47,7 @@ package enum EventMark: Int, CaseIterable, Sendable {
     case read, write
     /// A read and a write.
     case both
-    case pause, connect, end, timeout
+    case pause, connect, end, failure
 }
 
 /// The meaning of one of an event's two numbers. Texts are names in JSON unless described otherwise.

@@ -34,10 +34,9 @@ enum LegCommand: Sendable {
     case headRewritten(was: Int, is: Int)
     /// The write of this name, which follows, is a user's and not the relay's.
     case injects(OperationID)
-    /// Rules or breakpoints concern this leg: what they do is shown, and each read is delivered before the next.
+    /// Rules or breakpoints concern this leg, or have done more: what they do is shown, and each read is delivered before
+    /// the next.
     case faults(FaultMeter)
-    /// What the meter says has changed.
-    case remeasured
     /// Something that a rule or a breakpoint did, for the events.
     case faulted(SocketEvent.Kind, Int, Int)
     /// To a listener: accept nothing, since these rules say so; `nil`: accept again. A pause is another matter.
@@ -89,7 +88,6 @@ extension Connection {
         case .faults(let meter):
             onPurpose.meter = meter
             noteChange()
-        case .remeasured: noteChange()
         case .faulted(let kind, let first, let second):
             record(kind, first, second)
             noteChange()

@@ -54,9 +54,6 @@ extension AsyncSocket {
     /// so that a rule can hold back the rest. No effect without a session.
     package func showFaults(_ meter: FaultMeter) { command(.faults(meter)) }
 
-    /// Notes that what `showFaults` was given has changed.
-    package func noteFaults() { command(.remeasured) }
-
     /// Records what a rule or a breakpoint did; see `SocketEvent.Kind.faulted`, `held` and `released`.
     package func recordFault(_ kind: SocketEvent.Kind, _ first: Int, _ second: Int) {
         command(.faulted(kind, first, second))
@@ -112,6 +109,6 @@ extension SocketEngine {
     /// Counts bytes that could not be delivered to the peer of a relay's leg, which may be over.
     package func addLost(_ count: Int, of leg: SocketID) { post(.leg(leg, .lost(count))) }
 
-    /// Shows what rules and breakpoints did to a connection, which may be over.
+    /// The same as the socket's `showFaults`, again whenever the meter has changed; the connection may be over.
     package func showFaults(_ meter: FaultMeter, of session: SocketID) { post(.leg(session, .faults(meter))) }
 }

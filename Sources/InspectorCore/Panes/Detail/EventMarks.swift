@@ -25,7 +25,7 @@ struct EventMarks {
         guard !present.isEmpty else { return [] }
         var line = Line(" ev ", Style(.dim))
         for mark in marks {
-            line.append(mark?.letter ?? " ", Style(mark == .timeout ? .warn : .plain))
+            line.append(mark?.letter ?? " ", Style(mark == .failure ? .warn : .plain))
         }
         let legend = Line(present.map { "\($0.letter) = \($0.meaning)" }.joined(separator: "  "), Style(.dim))
         if line.width + legend.width + 2 < width { return [DetailDocument.Row(left: line, right: legend)] }
@@ -44,7 +44,7 @@ extension EventMark {
         case .pause: "~"
         case .connect: "C"
         case .end: "F"
-        case .timeout: "!"
+        case .failure: "!"
         }
     }
 
@@ -56,7 +56,7 @@ extension EventMark {
         case .pause: "pause"
         case .connect: "connected"
         case .end: "FIN"
-        case .timeout: "failure"
+        case .failure: "failure"
         }
     }
 
