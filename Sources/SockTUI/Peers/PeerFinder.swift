@@ -93,17 +93,17 @@ final class PeerFinder: Sendable {
         guard let diagnosis = SocketDiagnosis() else { return [:] }
         var answers: [SocketID: SocketDiagnosis.Answer] = [:]
         let waiting = waiting(at: sockets.filter { $0.role == .listener }, diagnosis)
-        for socket in sockets where socket.role != .listener {
-            guard let local = socket.local, let peer = socket.peer else { continue }
-            if peer.family.isIP {
-                answers[socket.id] = diagnosis.other(local: local, peer: peer)
-            } else {
-                guard let descriptor = socket.descriptor, let process = pid_t(exactly: process(socket.id)), process > 0
-                else { continue }
-                answers[socket.id] = diagnosis.other(process: process, descriptor: descriptor)
-            }
+        func ask(_ socket: SocketSnapshot) -> SocketDiagnosis.Answer? {
+            guard let local = socket.local, let peer = socket.peer else { return nil }
+            if peer.family.isIP { return diagnosis.other(local: local, peer: peer) }
+            guard let descriptor = socket.descriptor, let process = pid_t(exactly: process(socket.id)), process > 0
+            else { return nil }
+            return diagnosis.other(process: process, descriptor: descriptor)
         }
-        learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.inode)))
+        for socket in sockets where socket.role != .listener { answers[socket.id] = ask(socket) }
+        learn(Set(answers.values.map(\.inode)).union(waiting.values.joined().compactMap(\.inode))) { inode in
+            sockets.first { answers[$0.id]?.inode == inode }.map { ask($0)?.inode != inode } ?? false
+        }
         let owners = state.withLock { $0.owners }
         let ends = answers.mapValues { answer in
             var program = owners[answer.inode]
@@ -137,8 +137,12 @@ final class PeerFinder: Sendable {
     }
 
     /// Finds who has these sockets open: where they were at the last scan of all processes, or by a new one.
-    private func learn(_ inodes: Set<UInt64>) {
+    ///
+    /// A socket may be closed between the kernel's answer about it and this: what it answered is of the program that had
+    /// it until then. `isGone` asks the kernel again.
+    private func learn(_ inodes: Set<UInt64>, isGone: (UInt64) -> Bool) {
         var (owners, unowned, places, nextScan) = state.withLock { ($0.owners, $0.unowned, $0.places, $0.nextScan) }
+        let former = owners
         // A socket of that number may be another one by now, or have been handed on.
         owners = owners.filter { inode, owner in
             inodes.contains(inode) && DescriptorScan.Place(owner).holds(inode)
@@ -156,6 +160,9 @@ final class PeerFinder: Sendable {
             places = DescriptorScan.sockets(limit: Self.descriptorLimit)
             nextScan = .now + max(Self.pause, (.now - began) * Self.pauseFactor)
             unowned.formUnion(find())
+        }
+        for inode in inodes where owners[inode] == nil {
+            if let program = former[inode], isGone(inode) { owners[inode] = program }
         }
         state.withLock { ($0.owners, $0.unowned, $0.places, $0.nextScan) = (owners, unowned, places, nextScan) }
     }
