@@ -24,6 +24,12 @@ struct QueuedRead {
         self.operation = operation
     }
 
+    /// No read, in the place of one.
+    init() {
+        (kind, isStanding, lendsBytes) = (.available(limit: nil), false, false)
+        (limit, tag, operation) = (TimeLimit(nil), 0, OperationID(0))
+    }
+
     /// Bytes in all; nil where that is not known.
     var total: Int? { kind.total }
 

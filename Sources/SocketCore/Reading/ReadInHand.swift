@@ -35,6 +35,19 @@ struct ReadInHand {
         lastProgress = now
     }
 
+    /// Stands where no read is in hand.
+    init() {
+        let never = MonotonicTime(nanoseconds: 0)
+        timer = OperationTimer(limit: TimeLimit(nil), now: never)
+        (read, lastProgress) = (QueuedRead(), never)
+    }
+
+    /// Forgets what it had, once its read is over.
+    mutating func vacate() {
+        if !bytes.isEmpty { bytes = [] }
+        (frameLength, gathered, reported) = (nil, 0, 0)
+    }
+
     /// Bytes so far.
     var done: Int { bytes.count + gathered }
 

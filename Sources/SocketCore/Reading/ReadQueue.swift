@@ -7,9 +7,9 @@
 /// A standing read is the filler: it is in hand only while no other read is queued. When one is queued, it gives back
 /// the bytes it had gathered and waits; its time and its bytes then count anew.
 package struct ReadQueue: ~Copyable, Sendable {
-    /// nil: nothing is queued, or a read overran its limit.
-    /// Whatever changes it, or its clock, says so by `inHandChanged`.
-    private(set) var inHand: ReadInHand?
+    /// The read in hand; vacated where nothing is queued, or a read overran its limit. It is used where it lies, since a
+    /// copy counts its bytes. Whatever changes it, or its clock, says so by `currentChanged`.
+    private(set) var current = ReadInHand()
     // Facts of the read in hand. Stored, since they are asked at every step, and a look into it costs more.
     /// Whether there is one; a standing one counts.
     package private(set) var hasCurrent = false
@@ -80,38 +80,39 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Takes a read in hand, in place of one that is done.
     private mutating func hold(_ read: consuming QueuedRead, now: MonotonicTime) {
         (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
-        let taken = ReadInHand(read, now: now)
-        hasDeadline = taken.timer.hasDeadline
-        inHand = consume taken
+        current = ReadInHand(read, now: now)
+        hasDeadline = current.timer.hasDeadline
     }
 
     private mutating func holdNext(now: MonotonicTime) {
-        guard !waiting.isEmpty, let next = waiting.popFirst() else {
-            inHand = nil
-            return nothingIsInHand()
-        }
+        guard !waiting.isEmpty, let next = waiting.popFirst() else { return nothingIsCurrent() }
         hold(next, now: now)
     }
 
-    private mutating func takeInHand() -> ReadInHand? {
-        defer { inHandChanged() }
-        return inHand.take()
+    private mutating func takeCurrent() -> ReadInHand? {
+        guard hasCurrent else { return nil }
+        var taken = ReadInHand()
+        swap(&taken, &current)
+        nothingIsCurrent()
+        return taken
     }
 
-    private mutating func inHandChanged() {
-        guard let timer = inHand?.timer else { return nothingIsInHand() }
-        (isAsking, hasDeadline) = (timer.isAsking, timer.hasDeadline)
+    private mutating func currentChanged() {
+        (isAsking, hasDeadline) = (current.timer.isAsking, current.timer.hasDeadline)
     }
 
-    private mutating func nothingIsInHand() {
+    private mutating func nothingIsCurrent() {
         (hasCurrent, lendsBytes, isAsking, hasDeadline) = (false, false, false, false)
+        current.vacate()
     }
+
+    private func isCurrent(_ operation: OperationID) -> Bool { hasCurrent && current.read.operation == operation }
 
     /// The most bytes to take from the kernel now: 0 while no read is in hand, or it is asking, or reading is paused by
     /// hand; `Int.max`: no bound. It holds once `advance` has said `.none`.
     package var wanted: Int {
         guard !isPausedByHand, hasCurrent, !isAsking else { return 0 }
-        guard let missing = inHand?.missing ?? nil else { return .max }
+        guard let missing = current.missing else { return .max }
         return max(0, missing - prebuffered)
     }
 
@@ -120,7 +121,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     package mutating func receive(
         _ bytes: UnsafeRawBufferPointer, now: MonotonicTime, from spares: inout ShortArrays
     ) {
-        let taken = preBuffer.isEmpty ? (inHand?.receive(bytes, now: now, from: &spares) ?? 0) : 0
+        let taken = hasCurrent && preBuffer.isEmpty ? current.receive(bytes, now: now, from: &spares) : 0
         if taken < bytes.count { preBuffer.append(UnsafeRawBufferPointer(rebasing: bytes[taken...])) }
     }
 
@@ -137,19 +138,19 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// none has come yet. 0: they go by `receive`.
     package var wantedDirectly: Int {
         guard hasCurrent, !isPausedByHand, !isAsking, preBuffer.isEmpty else { return 0 }
-        return inHand?.wantedDirectly ?? 0
+        return current.wantedDirectly
     }
 
     /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled.
     package mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        inHand?.receiveDirectly(now: now, fill)
+        if hasCurrent { current.receiveDirectly(now: now, fill) }
     }
 
     /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none
     /// lie before them and they are enough for it. nil, and nothing changes, otherwise; then they go to `receive`. For a
     /// read of whatever comes there must be no more of them than are wanted.
     package mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
-        guard preBuffer.isEmpty, let loan = inHand?.lend(bytes, now: now) else { return nil }
+        guard lendsBytes, preBuffer.isEmpty, let loan = current.lend(bytes, now: now) else { return nil }
         completed += 1
         return loan
     }
@@ -157,15 +158,15 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// How many of these bytes, which follow those that are here, complete the item that a lending read has the first
     /// bytes of; nil: none of them does, or none of it is here. What lies behind them can be lent.
     package func missingOfItem(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        guard !preBuffer.isEmpty, let inHand, inHand.read.lendsBytes, !inHand.timer.isAsking else { return nil }
-        return inHand.missingOfItem(bytes, behind: preBuffer)
+        guard lendsBytes, !isAsking, !preBuffer.isEmpty else { return nil }
+        return current.missingOfItem(bytes, behind: preBuffer)
     }
 
     /// What the shell has to do next; call it until it says `.none`. It says so while the read in hand is asking, and
     /// for ever after `.exceeded`.
     package mutating func advance(now: MonotonicTime, from spares: inout ShortArrays) -> ReadAction {
-        guard hasCurrent, !isAsking, let step = inHand?.step(&preBuffer, now: now, from: &spares) else { return .none }
-        switch step {
+        guard hasCurrent, !isAsking else { return .none }
+        switch current.step(&preBuffer, now: now, from: &spares) {
         case .wait: return .none
         case .progress(let increment): return partial(increment)
         case .finish(let bytes): return finish(with: bytes, now: now)
@@ -182,7 +183,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// The unread bytes of the prebuffer, taken out, for a connection that closes; those that belong to the read in
     /// hand stay, for `failNext`.
     package mutating func takeUnread() -> [UInt8] {
-        let claimed = preBuffer.take(inHand?.gathered ?? 0)
+        let claimed = preBuffer.take(current.gathered)
         let unread = preBuffer.take(preBuffer.count)
         preBuffer.prepend(claimed)
         return unread
@@ -191,35 +192,33 @@ package struct ReadQueue: ~Copyable, Sendable {
     // MARK: Timeouts
 
     /// When the read in hand times out; nil: never, or it is asking.
-    package var deadline: MonotonicTime? { inHand?.timer.deadline }
+    package var deadline: MonotonicTime? { hasCurrent ? current.timer.deadline : nil }
 
     /// The caller's number of the read in hand.
-    package var tagInHand: Int? { inHand?.read.tag }
+    package var tagInHand: Int? { hasCurrent ? current.read.tag : nil }
 
     /// Whether the current read's time is up although bytes that were read ahead complete it: `expire` leaves it alone.
     package func isDueAndComplete(_ now: MonotonicTime) -> Bool {
-        inHand?.timer.isDue(now) == true && inHand?.isDecided(by: preBuffer) == true
+        hasCurrent && current.timer.isDue(now) && current.isDecided(by: preBuffer)
     }
 
     /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when the bytes that are here complete it, which `advance` then does.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
-        guard inHand?.timer.isDue(now) == true, inHand?.isDecided(by: preBuffer) == false else { return nil }
-        inHand?.timer.ask()
-        inHandChanged()
-        return inHand.map {
-            TimedOutOperation(
-                operation: $0.read.operation, kind: .read($0.read.kind), tag: $0.read.tag, done: $0.done,
-                total: $0.read.total, elapsed: $0.timer.limit.duration ?? .zero)
-        }
+        guard hasCurrent, current.timer.isDue(now), !current.isDecided(by: preBuffer) else { return nil }
+        current.timer.ask()
+        currentChanged()
+        return TimedOutOperation(
+            operation: current.read.operation, kind: .read(current.read.kind), tag: current.read.tag, done: current.done,
+            total: current.read.total, elapsed: current.timer.limit.duration ?? .zero)
     }
 
     /// Lets the asking read go on for so much longer, counted from now. False, and nothing changes, when that operation
     /// is not asking or the extension is not more than zero.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
-        inHand?.timer.extend(by: interval, now: now)
-        inHandChanged()
+        current.timer.extend(by: interval, now: now)
+        currentChanged()
         return true
     }
 
@@ -230,8 +229,8 @@ package struct ReadQueue: ~Copyable, Sendable {
         _ operation: OperationID, error: SocketError, givesBack: Bool = false, now: MonotonicTime
     ) -> FailedOperation? {
         guard isAsking(operation) else { return nil }
-        if givesBack { inHand?.giveBack(to: &preBuffer) }
-        let failed = failInHand(error)
+        if givesBack { current.giveBack(to: &preBuffer) }
+        let failed = failCurrent(error)
         holdNext(now: now)
         return failed
     }
@@ -239,31 +238,31 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Ends every read, one a call, that in hand first and a standing one last; nil when none is left. For a connection
     /// that closes: the following ones are not taken in hand.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
-        failInHand(error) ?? waiting.popFirst()?.failed(error)
+        failCurrent(error) ?? waiting.popFirst()?.failed(error)
     }
 
     /// The last read that is queued or in hand; nil: there is none.
-    package var lastQueued: OperationID? { waiting.last?.operation ?? inHand?.read.operation }
+    package var lastQueued: OperationID? { waiting.last?.operation ?? (hasCurrent ? current.read.operation : nil) }
 
     /// Ends one read, in hand or waiting. What it had goes back to the stream, for the reads that follow, or else is in its
     /// failure. nil, and nothing changes, when it is not here any more.
     package mutating func cancel(
         _ operation: OperationID, error: SocketError, givesBack: Bool = true, now: MonotonicTime
     ) -> FailedOperation? {
-        guard inHand?.read.operation == operation else {
+        guard isCurrent(operation) else {
             return waiting.removeOnly { $0.operation == operation }?.failed(error)
         }
-        if givesBack { inHand?.giveBack(to: &preBuffer) }
-        let failed = failInHand(error)
+        if givesBack { current.giveBack(to: &preBuffer) }
+        let failed = failCurrent(error)
         holdNext(now: now)
         return failed
     }
 
     /// Gives a read another limit; its tag, or nil when it is not here or asking.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
-        if inHand?.read.operation == operation {
-            defer { inHandChanged() }
-            return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.read.tag : nil
+        if isCurrent(operation) {
+            defer { currentChanged() }
+            return current.timer.change(to: TimeLimit(timeout)) ? current.read.tag : nil
         }
         var tag: Int?
         _ = waiting.change {
@@ -275,20 +274,16 @@ package struct ReadQueue: ~Copyable, Sendable {
         return tag
     }
 
-    private func isAsking(_ operation: OperationID) -> Bool {
-        isAsking && inHand?.read.operation == operation
-    }
+    private func isAsking(_ operation: OperationID) -> Bool { isAsking && isCurrent(operation) }
 
     // MARK: Actions
 
     private func partial(_ increment: Int) -> ReadAction {
-        guard let inHand else { return .none }
-        return .partial(
-            operation: inHand.read.operation, tag: inHand.read.tag, increment: increment, done: inHand.done)
+        .partial(operation: current.read.operation, tag: current.read.tag, increment: increment, done: current.done)
     }
 
     private mutating func finish(with bytes: consuming [UInt8], now: MonotonicTime) -> ReadAction {
-        guard let read = inHand?.read, let started = inHand?.timer.started else { return .none }
+        let (read, started) = (current.read, current.timer.started)
         completed += 1
         if read.isStanding { hold(read, now: now) } else { holdNext(now: now) }
         return .deliver(
@@ -299,12 +294,12 @@ package struct ReadQueue: ~Copyable, Sendable {
 
     private mutating func overrun() -> ReadAction {
         hasOverrun = true
-        let error = inHand.map { SocketError(.readMaxedOut, operation: "read", detail: $0.read.kind.overrunDetail) }
-        return error.flatMap { failInHand($0) }.map { .exceeded($0) } ?? .none
+        let error = SocketError(.readMaxedOut, operation: "read", detail: current.read.kind.overrunDetail)
+        return failCurrent(error).map { .exceeded($0) } ?? .none
     }
 
-    private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
-        guard var ended = takeInHand() else { return nil }
+    private mutating func failCurrent(_ error: SocketError) -> FailedOperation? {
+        guard var ended = takeCurrent() else { return nil }
         return ended.read.failed(error, with: ended.takeBytes(&preBuffer))
     }
 
@@ -320,7 +315,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func setStandingAside() {
-        guard inHand?.read.isStanding == true, var standing = takeInHand() else { return }
+        guard hasCurrent, current.read.isStanding, var standing = takeCurrent() else { return }
         standing.giveBack(to: &preBuffer)
         waiting.append(standing.read)
     }

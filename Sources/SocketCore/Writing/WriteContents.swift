@@ -9,30 +9,42 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
     func withBytes(_ body: (UnsafeRawBufferPointer) -> Void)
 }
 
-/// The bytes of a write: an array, or what somebody else owns.
-package struct WriteContents: Sendable {
-    /// Bytes of our own; none where somebody else owns them.
-    package let bytes: [UInt8]
-    /// Bytes of somebody else.
-    package let owned: OwnedBytes?
-
-    /// Bytes of our own.
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        owned = nil
+/// The bytes of a write: an array, or what somebody else owns. One word, since each write is copied a few times.
+@usableFromInline package struct WriteContents: Sendable {
+    @usableFromInline enum Storage: Sendable {
+        case array([UInt8])
+        case owned(OwnedBytes)
     }
 
+    @usableFromInline let storage: Storage
+
+    /// Bytes of our own.
+    @inlinable package init(_ bytes: [UInt8]) { storage = .array(bytes) }
+
     /// Bytes of somebody else.
-    package init(_ owned: OwnedBytes) {
-        bytes = []
-        self.owned = owned
+    @inlinable package init(_ owned: OwnedBytes) { storage = .owned(owned) }
+
+    /// Bytes of our own; none where somebody else owns them.
+    @inlinable package var bytes: [UInt8] { if case .array(let bytes) = storage { bytes } else { [] } }
+
+    /// Bytes of somebody else.
+    @inlinable package var owned: OwnedBytes? { if case .owned(let owned) = storage { owned } else { nil } }
+
+    /// The bytes of our own, moved out; none where somebody else owns them.
+    @inlinable package consuming func takeBytes() -> [UInt8] {
+        if case .array(let bytes) = storage { bytes } else { [] }
     }
 
     /// How many bytes there are.
-    package var count: Int { owned?.count ?? bytes.count }
+    @inlinable package var count: Int {
+        switch storage {
+        case .array(let bytes): bytes.count
+        case .owned(let owned): owned.count
+        }
+    }
 
     /// The bytes as an array: a copy of those that somebody else owns.
-    package var array: [UInt8] { owned == nil ? bytes : part(0..<count) }
+    package var array: [UInt8] { if case .array(let bytes) = storage { bytes } else { part(0..<count) } }
 
     /// A copy of some of them.
     package func part(_ range: Range<Int>) -> [UInt8] {
@@ -43,7 +55,7 @@ package struct WriteContents: Sendable {
 
     /// Some of them to be kept, and how many bytes of memory that keeps: a copy where somebody else owns them.
     package func kept(_ range: Range<Int>) -> (part: ArraySlice<UInt8>, whole: Int) {
-        guard owned == nil else {
+        guard case .array(let bytes) = storage else {
             let copy = part(range)
             return (copy[...], copy.count)
         }
@@ -52,19 +64,22 @@ package struct WriteContents: Sendable {
 
     /// Calls `body` with all of them, where they lie.
     package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
-        if let owned { owned.withBytes(body) } else { bytes.withUnsafeBytes(body) }
+        switch storage {
+        case .array(let bytes): bytes.withUnsafeBytes(body)
+        case .owned(let owned): owned.withBytes(body)
+        }
     }
 }
 
 extension WriteContents: Equatable {
     /// Whether both are the same bytes, whoever owns them.
-    package static func == (one: WriteContents, other: WriteContents) -> Bool { one.array == other.array }
+    @usableFromInline package static func == (one: WriteContents, other: WriteContents) -> Bool { one.array == other.array }
 }
 
 /// Bytes of somebody else, whose number was read once.
-package final class OwnedBytes: Sendable {
+@usableFromInline package final class OwnedBytes: Sendable {
     /// How many bytes there are.
-    package let count: Int
+    @usableFromInline package let count: Int
     private let owner: any ContiguousBytesOwner
 
     /// Reads their number.

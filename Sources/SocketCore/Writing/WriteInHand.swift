@@ -1,7 +1,7 @@
 /// A write that was asked for, in the form in which it waits: `WriteRequest` with its name, packed.
 struct QueuedWrite {
     /// The bytes to be written.
-    let contents: WriteContents
+    private(set) var contents: WriteContents
     /// How long it may be the one in hand.
     var limit: TimeLimit
     /// The caller's number.
@@ -16,6 +16,19 @@ struct QueuedWrite {
         limit = TimeLimit(request.timeout)
         tag = request.tag
         self.operation = operation
+    }
+
+    /// No write: it has no bytes.
+    init() {
+        contents = WriteContents([])
+        (limit, tag, operation) = (TimeLimit(nil), 0, OperationID(0))
+    }
+
+    /// Takes the bytes out.
+    mutating func takeContents() -> WriteContents {
+        var taken = WriteContents([])
+        swap(&taken, &contents)
+        return taken
     }
 
     /// The failure of this write, of which so many bytes were written.
@@ -35,9 +48,11 @@ struct QueuedWrite {
 /// The write in hand, and how far it has come.
 struct WriteInHand {
     /// What was asked for.
-    let write: QueuedWrite
+    private(set) var write: QueuedWrite
     /// Its clock.
     var timer: OperationTimer
+    /// Bytes in all.
+    let total: Int
     /// Bytes written.
     private(set) var done = 0
     private var reported = 0
@@ -47,12 +62,20 @@ struct WriteInHand {
     /// Takes a write in hand: its time counts from now on.
     init(_ write: consuming QueuedWrite, now: MonotonicTime) {
         timer = OperationTimer(limit: write.limit, now: now)
+        total = write.contents.count
         self.write = write
         lastProgress = now
     }
 
+    /// Stands where no write is in hand: it has no bytes.
+    init() {
+        let never = MonotonicTime(nanoseconds: 0)
+        timer = OperationTimer(limit: TimeLimit(nil), now: never)
+        (write, total, lastProgress) = (QueuedWrite(), 0, never)
+    }
+
     /// Bytes not written yet.
-    var missing: Int { write.contents.count - done }
+    var missing: Int { total - done }
 
     /// Counts what is its own of so many bytes written, and says how many that were.
     mutating func wrote(_ count: Int, now: MonotonicTime) -> Int {
@@ -68,6 +91,9 @@ struct WriteInHand {
         defer { reported = done }
         return done - reported
     }
+
+    /// Takes the bytes out.
+    mutating func takeContents() -> WriteContents { write.takeContents() }
 
     /// This write as it is shown.
     var snapshot: OperationSnapshot {

@@ -4,8 +4,9 @@
 /// `withUnsent` lends while `wantsToSend`, tells `wrote` how many bytes the kernel took, and performs what `advance`
 /// says until it says `.none`. It wakes at `deadline`, calls `advance` and then `expire`.
 package struct WriteQueue: ~Copyable, Sendable {
-    /// Whatever changes it, or its clock, says so by `inHandChanged`.
-    private(set) var inHand: WriteInHand?
+    /// The write in hand; without bytes where there is none. It is used where it lies, since a copy counts its bytes.
+    /// Whatever changes it, or its clock, says so by `currentChanged`.
+    private(set) var current = WriteInHand()
     // Facts of the write in hand, stored as those of `ReadQueue`.
     /// Whether there is one.
     package private(set) var hasCurrent = false
@@ -34,8 +35,7 @@ package struct WriteQueue: ~Copyable, Sendable {
         let write = QueuedWrite(request, as: operation)
         pendingBytes += write.contents.count
         if !hasCurrent, waiting.isEmpty {
-            inHand = WriteInHand(write, now: now)
-            inHandChanged()
+            hold(write, now: now)
         } else {
             waiting.append(write)
         }
@@ -56,17 +56,18 @@ package struct WriteQueue: ~Copyable, Sendable {
         let count = taken - ownerless
         precondition(0...pendingBytes ~= count, "wrote \(count) of \(pendingBytes) pending bytes")
         pendingBytes -= count
-        excess += count - (inHand?.wrote(count, now: now) ?? 0)
+        excess += count - current.wrote(count, now: now)
     }
 
     /// What the shell has to do next: each write that is wholly with the kernel, in order, then what the one in hand
     /// got out since the last report. Call it until it says `.none`.
     package mutating func advance(now: MonotonicTime) -> WriteAction {
-        guard let missing = inHand?.missing else { return .none }
-        if missing == 0 { return complete(now: now) }
-        guard let increment = inHand?.takeIncrement(), increment > 0, let inHand else { return .none }
+        guard hasCurrent else { return .none }
+        if current.missing == 0 { return complete(now: now) }
+        let increment = current.takeIncrement()
+        guard increment > 0 else { return .none }
         return .partial(
-            operation: inHand.write.operation, tag: inHand.write.tag, increment: increment, done: inHand.done)
+            operation: current.write.operation, tag: current.write.tag, increment: increment, done: current.done)
     }
 
     /// Whether there are bytes to send now: not while the write in hand is asking, nor once `failNext` began.
@@ -78,28 +79,28 @@ package struct WriteQueue: ~Copyable, Sendable {
     // MARK: Timeouts
 
     /// When the write in hand times out; nil: never, or it is asking.
-    package var deadline: MonotonicTime? { inHand?.timer.deadline }
+    package var deadline: MonotonicTime? { hasCurrent ? current.timer.deadline : nil }
 
     /// The caller's number of the write in hand.
-    package var tagInHand: Int? { inHand?.write.tag }
+    package var tagInHand: Int? { hasCurrent ? current.write.tag : nil }
 
     /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when it is wholly with the kernel, so that `advance` completes it.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
-        guard let due = inHand, due.timer.isDue(now), due.missing > 0 else { return nil }
-        inHand?.timer.ask()
-        inHandChanged()
+        guard hasCurrent, current.timer.isDue(now), current.missing > 0 else { return nil }
+        current.timer.ask()
+        currentChanged()
         return TimedOutOperation(
-            operation: due.write.operation, kind: .write, tag: due.write.tag, done: due.done,
-            total: due.write.contents.count, elapsed: due.timer.limit.duration ?? .zero)
+            operation: current.write.operation, kind: .write, tag: current.write.tag, done: current.done,
+            total: current.total, elapsed: current.timer.limit.duration ?? .zero)
     }
 
     /// Lets the asking write go on for so much longer, counted from now. False, and nothing changes, when that
     /// operation is not asking or the extension is not more than zero.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
-        inHand?.timer.extend(by: interval, now: now)
-        inHandChanged()
+        current.timer.extend(by: interval, now: now)
+        currentChanged()
         return true
     }
 
@@ -112,23 +113,22 @@ package struct WriteQueue: ~Copyable, Sendable {
     ) -> FailedOperation? {
         guard isAsking(operation) else { return nil }
         let handedOn = handedOn(of: operation)?.done
-        var failed = failInHand(error)
+        var failed = failCurrent(error)
         if let handedOn { failed?.done = handedOn }
-        takeNextInHand(now: now)
+        holdNext(now: now)
         return failed
     }
 
     /// How many bytes of a write were handed on, of how many, and its tag; nil when it is not here any more.
     package func handedOn(of operation: OperationID) -> (done: Int, total: Int, tag: Int)? {
-        guard let inHand else { return nil }
-        let isCurrent = inHand.write.operation == operation
+        guard hasCurrent else { return nil }
         guard
-            let index = isCurrent
+            let index = isCurrent(operation)
                 ? 0
                 : (0..<waiting.count).first(where: { waiting[$0].operation == operation })
                     .map({ $0 + 1 })
         else { return nil }
-        let write = index == 0 ? inHand.write : waiting[index - 1]
+        let write = index == 0 ? current.write : waiting[index - 1]
         let first = firstUnsent
         let done = index < first.index ? write.contents.count : index == first.index ? first.offset : 0
         return (done, write.contents.count, write.tag)
@@ -137,7 +137,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Ends every write, one a call, that in hand first; nil when none is left. For a connection that closes: the
     /// following ones are not taken in hand.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
-        if let failed = failInHand(error) { return failed }
+        if let failed = failCurrent(error) { return failed }
         committed = 0
         orphaned = 0
         guard let write = waiting.popFirst() else { return nil }
@@ -151,10 +151,10 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// more, or when its first bytes are sent: the rest of it must follow, or the peer would take the next for it.
     package mutating func cancel(_ operation: OperationID, error: SocketError, now: MonotonicTime) -> FailedOperation? {
         guard excess == 0, committed == orphaned || isBehindCommitted(operation) else { return nil }
-        if inHand?.write.operation == operation {
-            guard inHand?.done == 0 else { return nil }
-            let failed = failInHand(error)
-            takeNextInHand(now: now)
+        if isCurrent(operation) {
+            guard current.done == 0 else { return nil }
+            let failed = failCurrent(error)
+            holdNext(now: now)
             return failed
         }
         guard let write = waiting.removeOnly(where: { $0.operation == operation }) else { return nil }
@@ -170,9 +170,9 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     /// Gives a write another limit; its tag, or nil when it is not here or asking.
     package mutating func setTimeout(_ timeout: Duration?, of operation: OperationID) -> Int? {
-        if inHand?.write.operation == operation {
-            defer { inHandChanged() }
-            return inHand?.timer.change(to: TimeLimit(timeout)) == true ? inHand?.write.tag : nil
+        if isCurrent(operation) {
+            defer { currentChanged() }
+            return current.timer.change(to: TimeLimit(timeout)) ? current.write.tag : nil
         }
         var tag: Int?
         _ = waiting.change {
@@ -186,7 +186,8 @@ package struct WriteQueue: ~Copyable, Sendable {
 
     /// The last write of which no byte was sent; nil: there is none.
     package var lastUnsent: OperationID? {
-        guard let last = waiting.last?.operation ?? (inHand?.done == 0 ? inHand?.write.operation : nil),
+        guard
+            let last = waiting.last?.operation ?? (hasCurrent && current.done == 0 ? current.write.operation : nil),
             committed == orphaned || isBehindCommitted(last)
         else { return nil }
         return last
@@ -197,49 +198,54 @@ package struct WriteQueue: ~Copyable, Sendable {
         let (index, offset) = firstUnsent
         // The first ones, of which some bytes were handed on; they are few.
         let touched = offset == 0 ? index : index + 1
-        guard inHand?.write.operation != operation else { return touched == 0 }
+        guard !isCurrent(operation) else { return touched == 0 }
         return !(0..<max(0, touched - 1)).contains { waiting[$0].operation == operation }
     }
 
-    private func isAsking(_ operation: OperationID) -> Bool {
-        isAsking && inHand?.write.operation == operation
-    }
+    private func isAsking(_ operation: OperationID) -> Bool { isAsking && isCurrent(operation) }
 
-    private mutating func failInHand(_ error: SocketError) -> FailedOperation? {
-        guard let ended = inHand.take() else { return nil }
-        inHandChanged()
+    private func isCurrent(_ operation: OperationID) -> Bool { hasCurrent && current.write.operation == operation }
+
+    private mutating func failCurrent(_ error: SocketError) -> FailedOperation? {
+        guard hasCurrent else { return nil }
+        var ended = WriteInHand()
+        swap(&ended, &current)
+        nothingIsCurrent()
         pendingBytes -= ended.missing
         orphaned += min(committed - orphaned, ended.missing)
         return ended.write.failed(error, done: ended.done)
     }
 
     private mutating func complete(now: MonotonicTime) -> WriteAction {
-        guard let ended = inHand.take() else { return .none }
         completed += 1
-        takeNextInHand(now: now)
-        return .complete(
-            WriteCompletion(
-                operation: ended.write.operation, tag: ended.write.tag, contents: ended.write.contents,
-                started: ended.timer.started))
+        let completion = WriteCompletion(
+            operation: current.write.operation, tag: current.write.tag, contents: current.takeContents(),
+            started: current.timer.started)
+        holdNext(now: now)
+        return .complete(completion)
     }
 
-    private mutating func inHandChanged() {
-        guard let timer = inHand?.timer else {
-            (hasCurrent, isAsking, hasDeadline) = (false, false, false)
-            return
-        }
-        (hasCurrent, isAsking, hasDeadline) = (true, timer.isAsking, timer.hasDeadline)
+    /// Takes a write in hand, in place of one that is done.
+    private mutating func hold(_ write: consuming QueuedWrite, now: MonotonicTime) {
+        current = WriteInHand(write, now: now)
+        hasCurrent = true
+        currentChanged()
     }
 
-    private mutating func takeNextInHand(now: MonotonicTime) {
-        defer { inHandChanged() }
-        guard !waiting.isEmpty else {
-            inHand = nil
-            return
+    private mutating func holdNext(now: MonotonicTime) {
+        guard !waiting.isEmpty, let next = waiting.popFirst() else {
+            // What it has left, such as its number, is not looked at any more.
+            return nothingIsCurrent()
         }
-        inHand = waiting.popFirst().map { WriteInHand($0, now: now) }
-        excess -= inHand?.wrote(excess, now: now) ?? 0
+        hold(next, now: now)
+        if excess > 0 { excess -= current.wrote(excess, now: now) }
     }
+
+    private mutating func currentChanged() {
+        (isAsking, hasDeadline) = (current.timer.isAsking, current.timer.hasDeadline)
+    }
+
+    private mutating func nothingIsCurrent() { (hasCurrent, isAsking, hasDeadline) = (false, false, false) }
 }
 
 /// The bytes to be sent, where they lie.
@@ -252,7 +258,7 @@ extension WriteQueue {
     package func withUnsent(buffers most: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void) {
         guard wantsToSend, most > 0 else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
         let (index, offset) = firstUnsent
-        if waiting.isEmpty, let inHand { return lend(inHand.write.contents, offset: offset, body) }
+        if waiting.isEmpty { return lend(current.write.contents, offset: offset, body) }
         let writes = waiting.count + 1 - index
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: min(most, writes)) {
             lend($0, filled: 0, from: index, offset: offset, body)
@@ -262,10 +268,10 @@ extension WriteQueue {
     /// Gives the first so many unsent bytes, each part with how many bytes it keeps in memory: those of its write, or its
     /// own where it is a copy of what somebody else owns. Traps on more than there are.
     package func forEachUnsent(first count: Int, _ body: (ArraySlice<UInt8>, _ whole: Int) -> Void) {
-        guard count > 0, inHand != nil else { return }
+        guard count > 0, hasCurrent else { return }
         var (left, (index, offset)) = (count, firstUnsent)
         while left > 0 {
-            guard let contents = index == 0 ? inHand?.write.contents : waiting[index - 1].contents else { return }
+            let contents = index == 0 ? current.write.contents : waiting[index - 1].contents
             let (part, whole) = contents.kept(offset..<offset + left)
             body(part, whole)
             (left, index, offset) = (left - part.count, index + 1, 0)
@@ -274,20 +280,20 @@ extension WriteQueue {
 
     /// The writes whose bytes `withUnsent` lends, in the same order.
     package func unsentOperations(most: Int) -> [OperationID] {
-        guard wantsToSend, let inHand else { return [] }
+        guard wantsToSend else { return [] }
         return (firstUnsent.index...waiting.count).prefix(most).map { index in
-            index == 0 ? inHand.write.operation : waiting[index - 1].operation
+            index == 0 ? current.write.operation : waiting[index - 1].operation
         }
     }
 
     /// The first write that has unsent bytes (0: that in hand), and how many of its bytes are written. Traps when there
     /// is none.
     private var firstUnsent: (index: Int, offset: Int) {
-        guard let inHand else { fatalError("\(pendingBytes) bytes pending without a write in hand") }
+        precondition(hasCurrent, "\(pendingBytes) bytes pending without a write in hand")
         let ahead = excess + committed - orphaned
-        guard ahead >= inHand.missing else { return (0, inHand.done + ahead) }
+        guard ahead >= current.missing else { return (0, current.done + ahead) }
         var index = 1
-        var offset = ahead - inHand.missing
+        var offset = ahead - current.missing
         while index <= waiting.count, offset >= waiting[index - 1].contents.count {
             offset -= waiting[index - 1].contents.count
             index += 1
@@ -312,7 +318,7 @@ extension WriteQueue {
         _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Void
     ) {
         guard filled < list.count else { return body(UnsafeBufferPointer(list)) }
-        let contents = index == 0 ? inHand?.write.contents ?? WriteContents([]) : waiting[index - 1].contents
+        let contents = index == 0 ? current.write.contents : waiting[index - 1].contents
         contents.withBytes {
             list.initializeElement(at: filled, to: UnsafeRawBufferPointer(rebasing: $0[offset...]))
             lend(list, filled: filled + 1, from: index + 1, offset: 0, body)

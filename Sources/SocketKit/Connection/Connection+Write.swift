@@ -125,7 +125,7 @@ extension Connection {
     @inline(__always)
     private func giveBack(_ completion: consuming WriteCompletion) {
         if !owners.isEmpty { releaseOwner(of: completion.operation) }
-        var bytes = (consume completion).contents.bytes
+        var bytes = (consume completion).contents.takeBytes()
         if webSocket != nil { engine.spares.keep(&bytes) }
         engine.shorts.keep(bytes)
     }
