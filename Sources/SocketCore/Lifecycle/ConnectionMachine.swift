@@ -70,7 +70,7 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package var passesCuts = false
     private(set) var state = State.connecting { didSet { stateChanged() } }
     private var input = Input.open { didSet { inputChanged() } }
-    private var output = Output.open
+    private var output = Output.open { didSet { settle() } }
 
     // Stored, because they are asked at every step: from another module, a computed one is a call with all of the machine.
     package private(set) var isConnecting = true
@@ -80,10 +80,14 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package private(set) var hasEndOfStream = false
     package private(set) var hasReportedEndOfStream = false
     var held = HeldOperations()
-    package var upgrade = TLSUpgrade()
+    package var upgrade = TLSUpgrade() { didSet { settle() } }
     /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
     private var endErrors: [SocketError] = []
-    package private(set) var drain: Drain = []
+    package private(set) var drain: Drain = [] { didSet { settle() } }
+    /// Whether an operation goes straight to its queue: the connection stands, and nothing is about to end.
+    private var isPlain = false
+    /// Whether `next` may have something to say.
+    package private(set) var mayAct = true
 
     /// A connection that is being made.
     package init(allowsHalfOpen: Bool) {
@@ -112,9 +116,6 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     }
 
     // MARK: What is asked
-
-    /// Whether an operation goes straight to its queue: the connection stands, and nothing is about to end.
-    private var isPlain: Bool { isOpen && drain.isEmpty && !upgrade.isPending }
 
     /// Queues a read, if there is nothing to be said against it; else false, and nothing changes: `add` says it. Almost
     /// every read comes by here, and an answer that may be a failure is a big one.
@@ -245,31 +246,18 @@ package struct ConnectionMachine: ~Copyable, Sendable {
         isOpen = state == .open
         isLingering = state == .lingering
         isClosed = state == .closed
+        settle()
     }
 
     private mutating func inputChanged() {
         hasEndOfStream = input != .open
         hasReportedEndOfStream = input == .reported
+        settle()
     }
 
-    /// What the shell looks at behind every step, in one answer.
-    package struct Standing {
-        /// Whether `next` may have something to say.
-        package var mayAct: Bool
-        /// Whether anything times out some time.
-        package var hasDeadline: Bool
-        package var hasRead: Bool
-        package var hasWrite: Bool
-    }
-
-    /// Whether `next` may have something to say.
-    package var mayAct: Bool { !isPlain || hasEndOfStream || output != .open }
-
-    package var standing: Standing {
-        Standing(
-            mayAct: mayAct,
-            hasDeadline: reading.hasDeadline || writing.hasDeadline || upgrade.isPending,
-            hasRead: reading.hasCurrent, hasWrite: !writing.isEmpty)
+    private mutating func settle() {
+        isPlain = isOpen && drain.isEmpty && !upgrade.isPending
+        mayAct = !isPlain || hasEndOfStream || output != .open
     }
 
     package var isWriteShut: Bool { output == .shut || state == .lingering }

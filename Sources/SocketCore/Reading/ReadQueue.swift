@@ -18,7 +18,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Whether it timed out and waits for a verdict.
     package private(set) var isAsking = false
     /// Whether it times out some time.
-    private(set) var hasDeadline = false
+    package private(set) var hasDeadline = false
     /// In order; a standing read is the last.
     private(set) var waiting = OperationDeque<QueuedRead>()
     private(set) var preBuffer = PreBuffer()

@@ -13,7 +13,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Whether it timed out and waits for a verdict.
     package private(set) var isAsking = false
     /// Whether it times out some time.
-    private(set) var hasDeadline = false
+    package private(set) var hasDeadline = false
     private(set) var waiting = OperationDeque<QueuedWrite>()
     /// Bytes written since the write in hand became full; they belong to those behind it, in order.
     private var excess = 0

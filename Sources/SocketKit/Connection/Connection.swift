@@ -226,34 +226,31 @@ final class Connection {
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
     func finishStep() {
         noteChange()
-        var standing = machine.standing
-        if standing.mayAct {
+        if machine.mayAct {
             performLifecycle()
             guard !machine.isClosed else { return }
-            standing = machine.standing
         }
         updateInterest()
-        updateDeadline(standing)
+        updateDeadline()
         if watermarks != nil { updateWatermark() }
-        noteQueues(standing)
+        noteQueues()
     }
 
     /// Behind an operation that was queued: nothing, where the turn comes back to flush this connection anyway.
     func finishQueueing() {
         guard isQueuedForFlush, watermarks == nil else { return finishStep() }
-        let standing = machine.standing
-        guard !standing.mayAct else { return finishStep() }
+        guard !machine.mayAct else { return finishStep() }
         noteChange()
-        noteQueues(standing)
+        noteQueues()
     }
 
     /// Notes when a queue fills or empties.
-    private func noteQueues(_ standing: ConnectionMachine.Standing) {
-        if standing.hasRead != hasRead {
+    private func noteQueues() {
+        if machine.reading.hasCurrent != hasRead {
             hasRead.toggle()
             readsSince = engine.now
         }
-        if standing.hasWrite != hasWrite {
+        if machine.writing.hasCurrent != hasWrite {
             hasWrite.toggle()
             writesSince = engine.now
         }
@@ -314,8 +311,10 @@ final class Connection {
         close(error: .system(failure, operation: "epoll_ctl", subject: target))
     }
 
-    private func updateDeadline(_ standing: ConnectionMachine.Standing) {
-        guard standing.hasDeadline || hasOtherDeadlines else { return }
+    private func updateDeadline() {
+        // TLS that is being agreed on has one, and so may whatever is about to end.
+        let hasDeadline = machine.reading.hasDeadline || machine.writing.hasDeadline || machine.mayAct
+        guard hasDeadline || hasOtherDeadlines else { return }
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
         let own = earlier(operations, idleDeadline)
         guard let deadline = lingerDeadline ?? (webSocket == nil ? own : earlier(own, webSocket?.deadline)),
