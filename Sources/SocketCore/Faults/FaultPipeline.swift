@@ -208,7 +208,7 @@ package struct FaultPipeline: Sendable {
             allow(Int(end - next), upTo: index)
         case .bytes(let count): allow(count, upTo: index)
         case .edit(let bytes):
-            takeHeld(upTo: index)
+            stages[index].drop(takeHeld(upTo: index))
             stages[index].putFirst(bytes)
             sent += UInt64(bytes.count)
             if !bytes.isEmpty { reads.append(sent) }
@@ -237,7 +237,6 @@ package struct FaultPipeline: Sendable {
     private mutating func noteRelease() { (heldSince, isReleased) = (nil, true) }
 
     /// Takes the bytes that are held out of the stream. Returns how many they were.
-    @discardableResult
     private mutating func takeHeld(upTo index: Int) -> Int {
         var count = sourceBytes
         for stage in stages[...index].indices { count += stages[stage].takeWaiting().count }
