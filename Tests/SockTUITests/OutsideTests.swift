@@ -100,4 +100,38 @@ struct OutsideTests {
         }
         #expect(!screen.copy([1]))
     }
+
+    /// A terminal on which the editor leaves these bytes in the file.
+    private final class Writing: Screen {
+        let size = Size(80, 24)
+        let descriptor: Int32? = nil
+        private let bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        func input() -> [Message] { [] }
+        func show(_ canvas: Canvas) {}
+        func repaint() {}
+        func suspend() {}
+        func copy(_ bytes: [UInt8]) -> Bool { false }
+        func hearMouse(_ isOn: Bool) {}
+        func bell() {}
+        func resume() {}
+        func run(_ arguments: [String]) -> Int32? {
+            let file = open(arguments.last ?? "", O_WRONLY | O_TRUNC)
+            defer { close(file) }
+            return FileOutput.write(bytes, to: file) ? 0 : 1
+        }
+    }
+
+    @Test(
+        "the newline with which editors end a file is not sent, unless it was there or more were written",
+        arguments: [
+            ("GET", "PUT\n", "PUT"), ("GET", "GET\n", nil), ("GET\n", "PUT\n", "PUT\n"), ("GET\n", "GET", "GET"),
+            ("GET", "GET\n\n", "GET\n"), ("", "\n", nil), ("", "a", "a"),
+        ] as [(String, String, String?)])
+    func finalNewline(before: String, left: String, sent: String?) throws {
+        let edited = try Editor.edit(Array(before.utf8), on: Writing(Array(left.utf8)))
+        #expect(edited == sent.map { Array($0.utf8) })
+    }
 }

@@ -36,7 +36,8 @@ enum SavedBytes {
 
 /// A person's editor, on a file that is there while it is open.
 enum Editor {
-    /// Opens bytes in `$VISUAL`, `$EDITOR` or vi; what was made of them, nil when they were not changed.
+    /// Opens bytes in `$VISUAL`, `$EDITOR` or vi; what was made of them, nil when they were not changed. Most editors end
+    /// a file with a newline: the last one is removed where `bytes` did not end with one.
     /// - Throws: why that could not be done.
     static func edit(_ bytes: [UInt8], on screen: any Screen) throws(MessageText.Unsendable) -> [UInt8]? {
         if let refusal = Elevation.refusal { throw MessageText.Unsendable(refusal) }
@@ -57,8 +58,9 @@ enum Editor {
         guard status == 0 else {
             throw MessageText.Unsendable("\(editor) ended with status \(status); nothing was taken over")
         }
-        guard let edited = try contents(path), edited != bytes else { return nil }
-        return edited
+        guard var edited = try contents(path) else { return nil }
+        if edited.last == 0x0A, bytes.last != 0x0A { edited.removeLast() }
+        return edited == bytes ? nil : edited
     }
 
     private static func contents(_ path: String) throws(MessageText.Unsendable) -> [UInt8]? {
