@@ -80,6 +80,11 @@ struct ArgumentParser {
         for option in given where !option.commands.isEmpty && !option.commands.contains(words.first ?? "") {
             throw UsageError(option.name, "goes with \(option.commands.sorted().joined(separator: " or ")) only")
         }
+        // `:record` begins one without them.
+        guard request.invocation.recording.path.isEmpty, words.first != CommandTable.exportCommand.name else { return }
+        for option in given where CommandTable.namesOfRecording.contains(option.name) {
+            throw UsageError(option.name, "goes with --record FILE only")
+        }
     }
 
     private func mode() throws(UsageError) -> Invocation.Mode {

@@ -13,6 +13,9 @@ extension CommandTable {
         example: "session.pcapng"
     ) { (words, _) throws(EndpointError) in .openFile(words[0]) }
 
+    /// The options that say how `--record` records.
+    static let namesOfRecording: Set = ["--record-limit", "--snaplen", "--force"]
+
     static let recordingOptions: [Option] = [
         Option(
             name: "--at", value: "TIME", commands: ["open"], help: "show the state at TIME: 12.5 or 1:30"
