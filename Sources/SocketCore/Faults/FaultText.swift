@@ -83,8 +83,11 @@ package enum FaultText {
     /// What is to be said of a text that cannot be read as a length of time. A number alone could mean seconds or milliseconds.
     package static func needsTime(_ text: String) -> String {
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-        return isNumber
-            ? "needs a unit; write \(text)s or \(text)ms" : "needs a length of time, as in 500us, 200ms, 5s or 2m"
+        if isNumber { return "needs a unit; write \(text)s or \(text)ms" }
+        let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+        let isOutOfRange = !digits.isEmpty && ["us", "ms", "s", "m"].contains(text.dropFirst(digits.count))
+        return isOutOfRange
+            ? "needs a length of time from 1us to 1440m" : "needs a length of time, as in 500us, 200ms, 5s or 2m"
     }
 
     static func size(_ count: UInt64) -> String { SizeText.show(Int(clamping: count)) }
