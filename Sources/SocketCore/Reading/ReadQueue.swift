@@ -209,8 +209,8 @@ package struct ReadQueue: ~Copyable, Sendable {
         current.timer.ask()
         currentChanged()
         return TimedOutOperation(
-            operation: current.read.operation, kind: .read(current.read.kind), tag: current.read.tag, done: current.done,
-            total: current.read.total, elapsed: current.timer.limit.duration ?? .zero)
+            operation: current.read.operation, kind: .read(current.read.kind), tag: current.read.tag,
+            done: current.done, total: current.read.total, elapsed: current.timer.limit.duration ?? .zero)
     }
 
     /// Lets the asking read go on for so much longer, counted from now. False, and nothing changes, when that operation

@@ -73,7 +73,9 @@ public protocol ContiguousBytesOwner: AnyObject, Sendable {
 
 extension WriteContents: Equatable {
     /// Whether both are the same bytes, whoever owns them.
-    @usableFromInline package static func == (one: WriteContents, other: WriteContents) -> Bool { one.array == other.array }
+    @usableFromInline package static func == (one: WriteContents, other: WriteContents) -> Bool {
+        one.array == other.array
+    }
 }
 
 /// Bytes of somebody else, whose number was read once.

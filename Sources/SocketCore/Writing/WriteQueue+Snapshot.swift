@@ -12,7 +12,8 @@ extension WriteQueue {
     /// The queue as it is now, with at most `listing` of the writes that wait.
     package func snapshot(listing: Int) -> QueueSnapshot {
         QueueSnapshot(
-            current: hasCurrent ? current.snapshot : nil, pending: (0..<max(0, min(listing, waiting.count))).map { waiting[$0].snapshot },
+            current: hasCurrent ? current.snapshot : nil,
+            pending: (0..<max(0, min(listing, waiting.count))).map { waiting[$0].snapshot },
             pendingCount: waiting.count, pendingBytes: pendingBytes, completed: completed)
     }
 }
