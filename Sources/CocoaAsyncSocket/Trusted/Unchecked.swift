@@ -45,11 +45,14 @@ extension Data {
         self = memory.baseAddress.map { Data(bytes: $0, count: memory.count) } ?? Data()
     }
 
-    /// The bytes of an array. A long one is not copied: the data keeps it until it is gone.
+    /// The bytes of an array. A long one is not copied: the data keeps it until it is gone, and then the array is kept
+    /// for reads that follow.
     ///
-    /// Proof: an array of `UInt8` has one piece of memory, which stays where it is as long as somebody holds the array. The
-    /// deallocator holds it. `Data` that nobody else holds changes its bytes in place, and may do so here: whoever hands the
-    /// array over does not read it again, and what the engine keeps of a read is a copy.
+    /// Proof: an array of `UInt8` has one piece of memory, which stays where it is as long as somebody holds the array.
+    /// The deallocator holds it. `Data` that nobody else holds changes its bytes in place, and may do so here: whoever
+    /// hands the array over does not read it again, and what the engine keeps of a read is a copy. The deallocator is
+    /// called once nobody has the data, and the array is reused only after the deallocator and whoever handed it over
+    /// have released it.
     init(handingOver bytes: [UInt8]) {
         guard bytes.count >= Self.leastLent else {
             self = bytes.withUnsafeBytes { Data(copying: $0) }
@@ -58,7 +61,7 @@ extension Data {
         self = bytes.withUnsafeBytes { memory in
             Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: memory.baseAddress!), count: memory.count,
-                deallocator: .custom { _, _ in withExtendedLifetime(bytes) {} })
+                deallocator: .custom { _, _ in SpareReads.shared.keep(bytes) })
         }
     }
 }

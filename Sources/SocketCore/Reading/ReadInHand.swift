@@ -88,14 +88,24 @@ struct ReadInHand {
         return length
     }
 
-    /// Makes its array, and lets `fill` fill the first part of it.
-    mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
+    /// Lets `fill` fill the first part of an array: of `spare` if that is as long as the read, or of a new one. If nothing
+    /// was filled, `spare` stays as it is.
+    mutating func receiveDirectly(
+        reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
         let room = wantedDirectly
-        let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-            count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+        if spare.count == room {
+            let count = spare.withUnsafeMutableBytes(fill)
+            guard count > 0 else { return }
+            swap(&bytes, &spare)
+            if count < room { bytes.removeLast(room - count) }
+        } else {
+            let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+                count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+            }
+            guard !made.isEmpty else { return }
+            bytes = made
         }
-        guard !made.isEmpty else { return }
-        bytes = made
         lastProgress = now
     }
 

@@ -141,9 +141,12 @@ package struct ReadQueue: ~Copyable, Sendable {
         return current.wantedDirectly
     }
 
-    /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled.
-    package mutating func receiveDirectly(now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        if hasCurrent { current.receiveDirectly(now: now, fill) }
+    /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled. The array is `spare`, which is
+    /// empty afterwards, if that is as long and bytes were filled in.
+    package mutating func receiveDirectly(
+        reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        if hasCurrent { current.receiveDirectly(reusing: &spare, now: now, fill) }
     }
 
     /// Completes the read in hand with the first of these bytes, which stay where they are, if it lends its bytes, none

@@ -151,7 +151,9 @@ extension Connection {
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
     private func receiveDirectly(_ descriptor: Int32, _ room: Int) -> Bool {
         var result = IOResult.wouldBlock
-        machine.reading.receiveDirectly(now: engine.now) {
+        var spare = SpareReads.shared.take(room)
+        defer { if !spare.isEmpty { SpareReads.shared.keep(spare) } }
+        machine.reading.receiveDirectly(reusing: &spare, now: engine.now) {
             result = engine.kernel.receive(descriptor, into: $0, peek: false)
             guard case .bytes(let count) = result else { return 0 }
             tape(UnsafeRawBufferPointer(rebasing: $0[..<count]), isSent: false)
