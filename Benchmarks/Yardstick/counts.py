@@ -7,12 +7,16 @@ Unlike CPU time these hardly depend on the machine, or on what else runs there. 
 valgrind's callgrind (the calls of malloc and its like) behind a first run of the load that warms the server up, system calls
 by strace in a run of their own. A gate file has lines "CASE INSTRUCTIONS ALLOCATIONS SYSTEM-CALLS", and "CASE/CASE RATIO" of
 instructions: none may be above it. FacadeServer, whose cases end in "facade" or "heard", lies beside SERVER.
-Exits 1 if one is, or if a run failed.
+For a ratio, both cases are counted in turns in five rounds, and their medians are compared. It leaves out copies of bytes that
+came late: a read of 64 KiB is copied only where it came in parts, which says how the load got its core and not what the server
+does, and a few such reads are more than the difference. SocketCore makes these copies, in the same way for both cases.
+Exits 1 if one is above its gate, or if a run failed.
 """
-import glob, json, os, re, shutil, signal, subprocess, sys, tempfile, time
+import glob, json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 import compare
 
 MEBIBYTES = 256
+ROUNDS = 5
 PING = (['-c', '64', '-t', '{seconds}', 'ping'], lambda report: report['n'])
 LINES = (['-n', '200000', 'lines'], lambda report: 200_000)
 SINK = (['-n', str(MEBIBYTES << 20), 'sink'], lambda report: MEBIBYTES)
@@ -32,7 +36,14 @@ CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
 }
 # What the façade of GCDAsyncSocket is measured against; `heard` by a delegate that also hears of writes.
 FACADES = {'echo-facade': 'echo-queue', 'echo-heard': 'echo-queue', 'facade-MiB': 'queue-MiB'}
+# A part of a long read that is added to those before it.
+ADDS, COPIES = re.compile(r'\$sSa6append10contentsOf.*s5UInt8V'), re.compile(r'__mem(cpy|move)')
 ALLOCATES = re.compile(r'(malloc|calloc|realloc|posix_memalign|aligned_alloc|memalign)(@|\'|$)')
+
+def go_first():
+    """Lets the load have its core whatever else runs, where that is allowed."""
+    try: os.setpriority(os.PRIO_PROCESS, 0, -20)
+    except PermissionError: pass
 
 class Server:
     def __init__(self, case, server, before=()):
@@ -49,15 +60,26 @@ class Server:
 
     def load(self, seconds):
         words = [word.replace('{seconds}', seconds) for word in self.arguments]
-        run = subprocess.run([f'{compare.BUILD}/loadgen', '-p', self.port, *words], capture_output=True, text=True, check=True)
+        run = subprocess.run([f'{compare.BUILD}/loadgen', '-p', self.port, *words], capture_output=True, text=True, check=True, preexec_fn=go_first)
         # What the server does last, it may do behind the load's end.
         time.sleep(0.2)
         return self.count(json.loads(run.stdout))
 
+def late_copies(text):
+    """Instructions of copies of parts of long reads."""
+    caller, called, is_cost, instructions = '', '', False, 0
+    for line in text.splitlines():
+        if line.startswith('fn='): caller = line[3:]
+        elif line.startswith('cfn='): called = line[4:]
+        elif is_cost and ADDS.match(caller) and COPIES.match(called): instructions += int(line.split()[1])
+        is_cost = line.startswith('calls=')
+    return instructions
+
 def callgrind(case, server):
-    """Instructions and allocations for each operation."""
+    """Instructions and allocations for each operation, and instructions without copies of what came late."""
     folder = tempfile.mkdtemp()
-    tool = ['valgrind', '--quiet', '--tool=callgrind', '--compress-strings=no', f'--callgrind-out-file={folder}/out']
+    # Threads take turns in the order in which they asked, so that a batch has about as many reads in each run.
+    tool = ['valgrind', '--quiet', '--tool=callgrind', '--fair-sched=yes', '--compress-strings=no', f'--callgrind-out-file={folder}/out']
     with Server(case, server, tool) as run:
         control = lambda flag: subprocess.run(['callgrind_control', flag, str(run.process.pid)], capture_output=True, check=True)
         run.load('0.5')
@@ -72,7 +94,9 @@ def callgrind(case, server):
     shutil.rmtree(folder)
     instructions = int(re.search(r'^totals: (\d+)', text, re.M)[1])
     calls = re.findall(r'^cfn=(.*)\ncalls=(\d+)', text, re.M)
-    return instructions / operations, sum(int(count) for name, count in calls if ALLOCATES.match(name)) / operations
+    allocations = sum(int(count) for name, count in calls if ALLOCATES.match(name))
+    late = late_copies(text) if case.endswith('MiB') else 0
+    return instructions / operations, allocations / operations, (instructions - late) / operations
 
 def strace(case, server):
     """System calls for each operation."""
@@ -101,22 +125,26 @@ def main():
     for tool in ('valgrind', 'strace'):
         if not shutil.which(tool): raise SystemExit(f'counts: {tool} is missing: apt-get install {tool}')
     compare.build()
-    over, instructions = [], {}
+    over, compared = [], {}
     # Valgrind does not read what Swift's compiler says about lines and types.
     server = f'{compare.BUILD}/counted-server'
     for binary, copy in ((words[0], server), (os.path.join(os.path.dirname(words[0]), 'FacadeServer'), f'{server}-facade')):
         subprocess.run(['strip', '--strip-debug', '-o', copy, binary], check=True)
     print(f'{"for each operation":20}{"instructions":>14}{"allocations":>14}{"system calls":>14}')
     for case in words[1:] or CASES:
-        counts = [*callgrind(case, server), strace(case, server)]
+        *counts, compared[case] = callgrind(case, server)
+        counts.append(strace(case, server))
         print(f'{case:20}{counts[0]:14.0f}{counts[1]:14.3f}{counts[2]:14.3f}', flush=True)
-        instructions[case] = counts[0]
         over += [f'{case}: {count:.3f} {what}, at most {most:g}'
                  for count, most, what in zip(counts, gates.get(case, []), ('instructions', 'allocations', 'system calls')) if count > most]
     for facade, queue in FACADES.items():
-        if not instructions.keys() >= {facade, queue}: continue
-        ratio, most = instructions[facade] / instructions[queue], ratios.get(f'{facade}/{queue}')
-        print(f'{facade}: {ratio:.3f} of the instructions of {queue}')
+        if not compared.keys() >= {facade, queue}: continue
+        rounds = [(compared[facade], compared[queue])]
+        rounds += [(callgrind(facade, server)[-1], callgrind(queue, server)[-1]) for _ in range(ROUNDS - 1)]
+        medians = [statistics.median(counts) for counts in zip(*rounds)]
+        ratio, most = medians[0] / medians[1], ratios.get(f'{facade}/{queue}')
+        each = ' '.join(f'{counts[0] / counts[1]:.3f}' for counts in rounds)
+        print(f'{facade}: {ratio:.3f} of the instructions of {queue}, {medians[0]:.0f} and {medians[1]:.0f}; by rounds {each}', flush=True)
         if most and ratio > most: over.append(f'{facade}: {ratio:.3f} of {queue}, at most {most:g}')
     if over: raise SystemExit('counts: above its gate: ' + '; '.join(over))
 
