@@ -130,16 +130,20 @@ import Testing
 @Suite("Families", .timeLimit(.minutes(5))) struct FamilyTests {
     private let queue = DispatchQueue.named("delegates")
 
-    private func listening(_ configure: (GCDAsyncSocket) -> Void) throws -> (GCDAsyncSocket, StreamLog) {
+    private func listening(
+        port: UInt16 = 0, _ configure: (GCDAsyncSocket) -> Void
+    ) throws -> (GCDAsyncSocket, StreamLog) {
         let log = StreamLog()
         let socket = GCDAsyncSocket(delegate: log, delegateQueue: queue)
         configure(socket)
-        try socket.accept(onInterface: "localhost", port: 0)
+        try socket.accept(onInterface: "localhost", port: port)
         return (socket, log)
     }
 
     @Test("IPv4Enabled") func v4() throws {
-        let (listener, log) = try listening { $0.isIPv4Enabled = false }
+        // Nobody else listens at this port of IPv4 meanwhile.
+        let held = try HeldPort()
+        let (listener, log) = try listening(port: held.port) { $0.isIPv4Enabled = false }
         #expect(!listener.isIPv4Enabled && listener.isIPv6 && !listener.isIPv4)
         let client = GCDAsyncSocket(delegate: log, delegateQueue: queue)
         try client.connect(toHost: "127.0.0.1", onPort: listener.localPort)
