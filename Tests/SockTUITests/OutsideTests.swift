@@ -101,6 +101,12 @@ struct OutsideTests {
         #expect(!screen.copy([1]))
     }
 
+    @Test("an empty variable of the environment, as in VISUAL= socktui, is none")
+    func emptyVariable() {
+        #expect(TerminalEnvironment.value("") == nil && TerminalEnvironment.value(nil) == nil)
+        #expect(TerminalEnvironment.value("vi") == "vi")
+    }
+
     /// A terminal on which the editor leaves these bytes in the file.
     private final class Writing: Screen {
         let size = Size(80, 24)

@@ -67,8 +67,10 @@ struct TerminalEnvironment {
         }
     }
 
-    /// A variable of the environment.
-    static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
+    /// A variable of the environment; an empty one is none.
+    static func variable(_ name: String) -> String? { value(getenv(name)) }
+
+    static func value(_ text: UnsafePointer<CChar>?) -> String? {
+        text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
