@@ -19,7 +19,15 @@ struct SpareReadsTests {
         #expect(pool.take(Self.count) == [])
     }
 
+    @Test func anArrayOfALengthThatNobodyAsksForIsNotKept() {
+        pool.keep([UInt8](repeating: 1, count: Self.count))
+        #expect(pool.take(Self.count) == [])
+        pool.keep([UInt8](repeating: 1, count: Self.count + 1))
+        #expect(pool.take(Self.count) == [])
+    }
+
     @Test func anArrayThatSomebodyHoldsIsNotTakenBeforeItIsReleased() {
+        #expect(pool.take(Self.count) == [])
         var array = [UInt8](repeating: 1, count: Self.count)
         pool.keep(array)
         #expect(pool.take(Self.count) == [])
@@ -29,6 +37,7 @@ struct SpareReadsTests {
     }
 
     @Test func anArrayOfAnotherLengthIsGivenUp() {
+        #expect(pool.take(Self.count) == [])
         pool.keep([UInt8](repeating: 1, count: Self.count))
         #expect(pool.take(Self.count - 1) == [])
         #expect(pool.take(Self.count) == [])
@@ -36,11 +45,13 @@ struct SpareReadsTests {
 
     @Test(arguments: [0, SpareReads.leastCount - 1, SpareReads.limit + 1])
     func anArrayThatIsTooShortOrTooLongIsNotKept(count: Int) {
+        #expect(pool.take(count) == [])
         pool.keep([UInt8](repeating: 1, count: count))
         #expect(pool.take(count) == [])
     }
 
     @Test func noMoreIsKeptThanTheLimit() {
+        #expect(pool.take(Self.count) == [])
         let most = SpareReads.limit / Self.count
         for _ in 0..<most + 3 { pool.keep([UInt8](repeating: 1, count: Self.count)) }
         let taken = (0..<most + 3).count { _ in !pool.take(Self.count).isEmpty }

@@ -24,14 +24,16 @@ package final class SpareReads: Sendable {
     private let kept = Lock(Kept())
     /// Whether there is an array to take: most programs never return one, and skip the lock.
     private let areKept = Atomic<Bool>(false)
+    /// The length that was asked for last. Most long reads never ask: arrays of theirs are not kept.
+    private let wanted = Atomic<Int>(0)
 
     /// Nothing kept; it owns no memory.
     package init() {}
 
-    /// Keeps an array, unless it is short or enough is kept. The caller may hold it a little longer, without reading or
+    /// Keeps an array, unless it is short, of another length than was asked for last, or enough is kept. The caller may hold it a little longer, without reading or
     /// writing it.
     package func keep(_ array: [UInt8]) {
-        guard array.count >= Self.leastCount else { return }
+        guard array.count >= Self.leastCount, array.count == wanted.load(ordering: .relaxed) else { return }
         kept.withLock { kept in
             guard kept.bytes + array.count <= Self.limit else { return }
             kept.bytes += array.count
@@ -44,7 +46,8 @@ package final class SpareReads: Sendable {
     /// so that lengths that are no longer read don't take the place of those that are.
     @inline(__always)
     package func take(_ count: Int) -> [UInt8] {
-        areKept.load(ordering: .relaxed) ? takeKept(count) : []
+        if wanted.load(ordering: .relaxed) != count { wanted.store(count, ordering: .relaxed) }
+        return areKept.load(ordering: .relaxed) ? takeKept(count) : []
     }
 
     private func takeKept(_ count: Int) -> [UInt8] {
