@@ -41,7 +41,7 @@ let package = Package(
             name: "SocketRocket", dependencies: ["SocketKit", "SocketKitFoundation"],
             swiftSettings: strict + foundation),
         // GCDAsyncSocket and GCDAsyncUdpSocket as they were.
-        .target(name: "CocoaAsyncSocket", dependencies: ["SocketKit"], swiftSettings: strict),
+        .target(name: "CocoaAsyncSocket", dependencies: ["SocketKit", "CSocketKitSystem"], swiftSettings: strict),
         // Looks at the sockets of other programs.
         .target(name: "HostSockets", dependencies: ["SocketCore", "CSocketKitSystem"], swiftSettings: strict),
         // No pkgConfig: Debian's ncursesw.pc has flags that make every build warn, and the header names the package.

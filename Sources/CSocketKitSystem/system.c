@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+_Thread_local void *csystem_word_of_thread;
+
 int csystem_accept4(int listener, void *address, unsigned int *length, int flags) {
   return accept4(listener, address, length, flags);
 }

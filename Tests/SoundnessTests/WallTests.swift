@@ -9,7 +9,7 @@ struct WallTests {
         "SocketKit": ["SocketCore", "CSocketKitSystem", "CSocketKitOpenSSL", "Glibc", "Dispatch", "Synchronization"],
         "SocketKitFoundation": ["SocketKit", "Foundation"],
         "SocketRocket": ["SocketKit", "SocketKitFoundation", "Foundation", "FoundationNetworking", "Dispatch"],
-        "CocoaAsyncSocket": ["SocketKit", "Foundation", "Synchronization"],
+        "CocoaAsyncSocket": ["SocketKit", "CSocketKitSystem", "Foundation", "Synchronization"],
         "CocoaAsyncSocketTests": ["CocoaAsyncSocket", "SocketKit", "SocketTestSupport", "Foundation", "Testing"],
         "HostSockets": ["SocketCore", "CSocketKitSystem", "Dispatch", "Glibc", "Synchronization"],
         "SockTUI": [

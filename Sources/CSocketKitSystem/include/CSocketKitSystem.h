@@ -33,6 +33,11 @@ struct csystem_tcp_info {
 // 0, or errno.
 int csystem_tcp_info(int descriptor, struct csystem_tcp_info *out);
 
+// A word of the calling thread's own; NULL until it is set.
+extern _Thread_local void *csystem_word_of_thread;
+static inline void *csystem_thread_word(void) { return csystem_word_of_thread; }
+static inline void csystem_set_thread_word(void *word) { csystem_word_of_thread = word; }
+
 // Names the calling thread; at most 15 bytes.
 void csystem_name_thread(const char *name);
 

@@ -38,7 +38,7 @@ final class StreamCallbacks: AsyncSocketDelegate {
     func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], operation: OperationID, tag: Int) {
         buffers.take(operation)?.fill(bytes)
         tell { delegate, owner in
-            PassingData.pass(bytes) { delegate.socket(owner, didRead: $0, withTag: tag) }
+            PassingData.pass(bytes, of: socket) { delegate.socket(owner, didRead: $0, withTag: tag) }
         }
     }
 

@@ -11,7 +11,7 @@ extension GCDAsyncSocket {
     /// Reads the first bytes that come.
     public func readData(withTimeout timeout: TimeInterval, tag: Int) {
         // Nothing about it can be wrong.
-        stream?.read(ReadRequest(.available(limit: nil), timeout: Duration(timeout: timeout), tag: tag))
+        withStream { $0.read(ReadRequest(.available(limit: nil), timeout: Duration(timeout: timeout), tag: tag)) }
     }
 
     /// Reads the first bytes that come, into a buffer; nil: as without one. An offset behind the buffer's end is refused.
@@ -32,7 +32,9 @@ extension GCDAsyncSocket {
     /// Reads exactly so many bytes; 0 is refused.
     public func readData(toLength length: UInt, withTimeout timeout: TimeInterval, tag: Int) {
         guard length > 0 else { return }
-        stream?.read(ReadRequest(.length(Int(clamping: length)), timeout: Duration(timeout: timeout), tag: tag))
+        withStream {
+            $0.read(ReadRequest(.length(Int(clamping: length)), timeout: Duration(timeout: timeout), tag: tag))
+        }
     }
 
     /// The same, into a buffer.
@@ -71,7 +73,7 @@ extension GCDAsyncSocket {
 
     private func read(_ kind: ReadRequest.Kind, _ timeout: TimeInterval, _ tag: Int) {
         guard kind.isAllowed else { return }
-        stream?.read(ReadRequest(kind, timeout: Duration(timeout: timeout), tag: tag))
+        withStream { $0.read(ReadRequest(kind, timeout: Duration(timeout: timeout), tag: tag)) }
     }
 
     private func read(
@@ -118,16 +120,26 @@ extension GCDAsyncSocket {
     /// Writes all of the data, after what is queued; nil or none does nothing. It is not copied, so it must not change
     /// until it is written.
     public func write(_ data: Data?, withTimeout timeout: TimeInterval, tag: Int) {
-        guard let stream else { return }
         let limit = Duration(timeout: timeout)
         switch data {
         case nil: return
         case let data?:
-            if let bytes = data.short {
-                if !bytes.isEmpty { stream.write(bytes, timeout: limit, tag: tag) }
-            } else {
-                stream.write(contentsOf: WrittenData(data), timeout: limit, tag: tag)
+            if PassingData.call(with: present, { $0.write(data, in: $1.array(of: data), timeout: limit, tag: tag) }) {
+                return
             }
+            stream?.write(data, in: PassingData.array(of: data), timeout: limit, tag: tag)
+        }
+    }
+}
+
+extension AsyncSocket {
+    /// Queues data, and the array that holds the same bytes, if there is one.
+    @inline(__always)
+    fileprivate func write(_ data: Data, in array: [UInt8]?, timeout: Duration?, tag: Int) {
+        if let bytes = array ?? data.copyIfShort {
+            if !bytes.isEmpty { write(bytes, timeout: timeout, tag: tag) }
+        } else {
+            write(contentsOf: WrittenData(data), timeout: timeout, tag: tag)
         }
     }
 }
@@ -145,12 +157,8 @@ extension ReadRequest.Kind {
 }
 
 extension Data {
-    /// Its bytes, where it costs less to copy them than to keep the data, or where they need not be copied.
-    fileprivate var short: [UInt8]? {
-        @inline(__always) get { PassingData.array(of: self) ?? copyIfShort }
-    }
-
-    private var copyIfShort: [UInt8]? {
+    /// Its bytes, where it costs less to copy them than to keep the data.
+    fileprivate var copyIfShort: [UInt8]? {
         // A look at its length is as expensive as one at its bytes.
         bytes.withUnsafeBytes { $0.count < WrittenData.leastCount ? [UInt8]($0) : nil }
     }

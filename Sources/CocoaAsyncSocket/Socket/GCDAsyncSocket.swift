@@ -12,6 +12,8 @@ import SocketKit
 /// that queue. <doc:StreamMembers> lists every member beside what it does here.
 open class GCDAsyncSocket: NSObject {
     let state: Lock<State>
+    /// That of the state.
+    let present: PresentStream
 
     struct State: ~Copyable {
         let engine: SocketEngine
@@ -21,7 +23,8 @@ open class GCDAsyncSocket: NSObject {
         var delegateQueue: DispatchQueue?
         var configuration = SocketConfiguration.upstreams
         var userData = Unchecked<Any?>(nil)
-        var session = Session.none
+        var session = Session.none { didSet { present.change(to: session.socket) } }
+        let present = PresentStream()
         /// Sessions that were disconnected and whose end is not told yet.
         var ending: [ObjectIdentifier: any AnyObject & Sendable] = [:]
     }
@@ -53,10 +56,11 @@ open class GCDAsyncSocket: NSObject {
         delegate aDelegate: (any GCDAsyncSocketDelegate)?, delegateQueue dq: DispatchQueue?,
         socketQueue sq: DispatchQueue?
     ) {
-        state = Lock(
-            State(
-                engine: Engines.engine(on: sq), hasOwnQueue: sq != nil, delegate: WeakDelegate(aDelegate),
-                delegateQueue: dq))
+        let state = State(
+            engine: Engines.engine(on: sq), hasOwnQueue: sq != nil, delegate: WeakDelegate(aDelegate),
+            delegateQueue: dq)
+        present = state.present
+        self.state = Lock(state)
         super.init()
     }
 
@@ -79,10 +83,11 @@ open class GCDAsyncSocket: NSObject {
     }
 
     private init(delegate: any GCDAsyncSocketDelegate, delegateQueue: DispatchQueue, engine: SocketEngine) {
-        state = Lock(
-            State(
-                engine: engine, hasOwnQueue: engine !== Engines.shared, delegate: WeakDelegate(delegate),
-                delegateQueue: delegateQueue))
+        let state = State(
+            engine: engine, hasOwnQueue: engine !== Engines.shared, delegate: WeakDelegate(delegate),
+            delegateQueue: delegateQueue)
+        present = state.present
+        self.state = Lock(state)
         super.init()
     }
 
@@ -114,8 +119,13 @@ open class GCDAsyncSocket: NSObject {
     var engine: SocketEngine { state.withLock { $0.engine } }
 
     /// The connection, or the attempt at one.
-    var stream: AsyncSocket? {
-        state.withLock { if case .stream(let session) = $0.session { session.socket } else { nil } }
+    var stream: AsyncSocket? { state.withLock { $0.session.socket } }
+
+    /// Calls `body` with it, if there is one. Code that the delegate runs needs no lock for that.
+    @inline(__always)
+    func withStream(_ body: (AsyncSocket) -> Void) {
+        if PassingData.call(with: present, { stream, _ in body(stream) }) { return }
+        if let stream { body(stream) }
     }
 
     /// The same with what turns its callbacks into upstream's.
@@ -169,6 +179,8 @@ extension SocketConfiguration {
 }
 
 extension GCDAsyncSocket.Session {
+    var socket: AsyncSocket? { if case .stream(let session) = self { session.socket } else { nil } }
+
     var object: (any AnyObject & Sendable)? {
         switch self {
         case .none: nil

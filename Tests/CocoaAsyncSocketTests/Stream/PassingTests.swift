@@ -60,6 +60,38 @@ import Testing
         }
         #expect(answers(of: echo, to: 5) == [0, 0, 1, 2, 3].map(Self.message))
     }
+
+    @Test("what is written behind a disconnect goes to nobody, and to the next connection once there is one")
+    func reconnected() throws {
+        let other = try StreamPair()
+        let port = other.listener.localPort
+        let log = StreamLog { line, socket in
+            guard line.hasPrefix("read") else { return }
+            socket.disconnect()
+            socket.write(Data("lost".utf8), withTimeout: -1, tag: 1)
+            #expect(throws: Never.self) { try socket.connect(toHost: "127.0.0.1", onPort: port) }
+            socket.write(Data("found".utf8), withTimeout: -1, tag: 2)
+        }
+        pair.socket.delegate = log
+        pair.socket.readData(toLength: 40, withTimeout: -1, tag: 0)
+        pair.peerSends(Self.message(0))
+        #expect(eventually { other.serverLog.accepted.count == 2 })
+        other.serverLog.accepted[1].readData(toLength: 5, withTimeout: -1, tag: 7)
+        #expect(eventually { other.serverLog.text(7) == "found" })
+        #expect(pair.peerReceives(1).isEmpty)
+    }
+
+    @Test("what is written to another socket goes there") func forwarded() throws {
+        let other = try StreamPair()
+        let echo = Echo { number, data in
+            other.client.write(data, withTimeout: -1, tag: 0)
+            other.client.write(Data("|".utf8), withTimeout: -1, tag: 0)
+            return (Data("\(number)".utf8), false)
+        }
+        other.server.readData(toLength: 82, withTimeout: -1, tag: 7)
+        #expect(answers(of: echo, to: 2, 1) == ["0", "1"])
+        #expect(eventually { other.serverLog.text(7) == Self.message(0) + "|" + Self.message(1) + "|" })
+    }
 }
 
 /// Answers each read, and may keep it.
