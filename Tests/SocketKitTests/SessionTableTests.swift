@@ -49,6 +49,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 7, 1_000]) func theOldestAreThoseWithTheLowestNumbers(limit: Int) {
+        var table = SessionTable<Numbered>()
+        for number in (1...300 as ClosedRange<UInt64>).shuffled() { table[SocketID(number)] = Numbered(number) }
+        let odd = (1...300 as ClosedRange<UInt64>).filter { $0 % 2 == 1 }
+        #expect(table.oldest(limit) { $0.number % 2 == 1 }.map(\.number) == Array(odd.prefix(limit)))
+    }
+
     private final class Numbered {
         let number: UInt64
         init(_ number: UInt64) { self.number = number }

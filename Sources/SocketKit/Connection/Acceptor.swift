@@ -153,7 +153,7 @@ final class Acceptor {
         connection.local = own
         connection.peer = peer
         connection.socket = consume socket
-        engine.connections[child.id] = connection
+        engine.sessions[child.id] = .stream(connection)
         connection.didConnect()
         // A server's settings were checked when it began to listen, and a new connection refuses nothing.
         if let tls { try? connection.startTLS(tls) }
@@ -258,7 +258,7 @@ final class Acceptor {
         if configuration.prepareDescriptor != nil || mayLiveOn { unwatch() }
         sockets = []
         noteChange()
-        engine.acceptors[id] = nil
+        engine.sessions[id] = nil
         engine.retire(self)
         engine.counters.closed += 1
         engine.record(.closed, id)

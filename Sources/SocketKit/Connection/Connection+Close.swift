@@ -203,7 +203,7 @@ extension Connection {
         leaveReactor()
         socket = nil
         engine.retire(self)
-        engine.connections[id] = nil
+        engine.sessions[id] = nil
         tellOtherLeg()
         engine.counters.closed += 1
         record(.closed)

@@ -60,7 +60,7 @@ extension Connection {
         noteChange()
         engine.counters.closed += 1
         engine.retire(self)
-        engine.connections[self.id] = nil
+        engine.sessions[self.id] = nil
         _ = socket?.release()
         socket = nil
         let moved = MovedConnection(
@@ -116,7 +116,7 @@ extension EngineState {
             connector.summary = summary
             connection.connector = connector
         }
-        connections[moved.id] = connection
+        sessions[moved.id] = .stream(connection)
         connection.record(.movedHere, Int(moved.former.number))
         connection.performReads()
         if connection.isWireEncrypted {

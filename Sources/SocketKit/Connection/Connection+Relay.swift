@@ -53,8 +53,12 @@ enum LegCommand: Sendable {
 extension EngineState {
     /// Carries out what a relay asks of a leg. Bytes can also be lost once it is over, and rules change nothing more then.
     func perform(_ command: LegCommand, onLeg id: SocketID) {
-        if let connection = connections[id] { return connection.perform(command) }
-        if let acceptor = acceptors[id], case .shut(let rules) = command { return acceptor.shut(by: rules) }
+        switch sessions[id] {
+        case .stream(let connection)?: return connection.perform(command)
+        case .listener(let acceptor)?:
+            if case .shut(let rules) = command { return acceptor.shut(by: rules) }
+        case .datagrams?, nil: break
+        }
         let isKept =
             switch command {
             case .lost(let count): closed.change(id) { $0.relay?.lostBytes &+= UInt64(max(0, count)) }
@@ -159,7 +163,7 @@ extension Connection {
     var relayFacts: RelaySnapshot? {
         linked.map {
             RelaySnapshot(
-                lostBytes: lost, isOtherGone: engine.connections[$0] == nil, isHeadRewritten: isHeadRewritten)
+                lostBytes: lost, isOtherGone: engine.connection($0) == nil, isHeadRewritten: isHeadRewritten)
         }
     }
 
@@ -177,7 +181,7 @@ extension Connection {
     /// The other leg shows that this one is gone, be it over itself.
     func tellOtherLeg() {
         guard let linked else { return }
-        if let other = engine.connections[linked] { return other.noteChange() }
+        if let other = engine.connection(linked) { return other.noteChange() }
         guard engine.closed.change(linked, { $0.relay?.isOtherGone = true }) else { return }
         engine.notes?.amended.insert(linked)
     }

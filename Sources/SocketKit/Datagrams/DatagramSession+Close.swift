@@ -52,7 +52,7 @@ extension DatagramSession {
         // The file first: once the descriptor is closed, somebody else may replace it and receive there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         dropLinks()
-        engine.datagrams[id] = nil
+        engine.sessions[id] = nil
         engine.retire(self)
     }
 

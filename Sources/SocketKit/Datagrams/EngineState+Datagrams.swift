@@ -23,22 +23,22 @@ extension EngineState {
             counters.commands += 1
             session(of: handle).queue(request, as: operation)
         case .cancel(let handle, let operation):
-            handle.session.flatMap { datagrams[$0] }?.cancel(.operation(operation))
+            handle.session.flatMap { datagramSession($0) }?.cancel(.operation(operation))
         case .closeAfterSending(let handle):
             counters.commands += 1
-            handle.session.flatMap { datagrams[$0] }?.askToClose(.afterWriting)
-        case .resolved(let id, let operation, let result): datagrams[id]?.resolved(operation, result)
-        case .sendJudged(let id, let operation, let passes): datagrams[id]?.judged(operation, passes: passes)
-        case .receiveJudged(let id, let batch): datagrams[id]?.judged(batch)
+            handle.session.flatMap { datagramSession($0) }?.askToClose(.afterWriting)
+        case .resolved(let id, let operation, let result): datagramSession(id)?.resolved(operation, result)
+        case .sendJudged(let id, let operation, let passes): datagramSession(id)?.judged(operation, passes: passes)
+        case .receiveJudged(let id, let batch): datagramSession(id)?.judged(batch)
         }
     }
 
     /// The session of a handle; a new one where it has none.
     func session(of handle: DatagramSocket) -> DatagramSession {
-        if let session = handle.session.flatMap({ datagrams[$0] }) { return session }
+        if let session = handle.session.flatMap({ datagramSession($0) }) { return session }
         let session = DatagramSession(
             id: nextSocketID(), engine: self, handle: handle, target: "", configuration: handle.configuration)
-        datagrams[session.id] = session
+        sessions[session.id] = .datagrams(session)
         handle.sessionBegan(session.id)
         return session
     }

@@ -25,7 +25,7 @@ extension EngineState {
         let acceptor = Acceptor(
             id: nextSocketID(), engine: self, handle: handle, target: target, sockets: sockets, path: nil,
             configuration: configuration, tls: tls)
-        acceptors[acceptor.id] = acceptor
+        sessions[acceptor.id] = .listener(acceptor)
         handle.sessionBegan(acceptor.id)
         let failure = acceptor.watch()
         if failure != 0 { acceptor.close(error: .system(failure, operation: "epoll_ctl", subject: target), mode: nil) }

@@ -97,23 +97,17 @@ extension EngineState {
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
         case .leg(let id, let command): perform(command, onLeg: id)
-        case .holdAccepts(let id, let hold): acceptors[id]?.holdBack(hold)
-        case .caughtUp(let id):
-            connections[id]?.delegateCaughtUp()
-            acceptors[id]?.delegateCaughtUp()
-            datagrams[id]?.delegateCaughtUp()
+        case .holdAccepts(let id, let hold): acceptor(id)?.holdBack(hold)
+        case .caughtUp(let id): sessions[id]?.delegateCaughtUp()
         case .webSocket(let handle, let id, let command, let operation):
             perform(command, of: handle, id, as: operation)
         case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
         case .deliverInbox(let handle): outbox.append(.webSocketInbox(handle))
         case .datagram(let letter): perform(letter)
-        case .begin(let id, let addresses): connections[id]?.begin(with: addresses)
-        case .resolved(let id, let result): connections[id]?.nameResolved(result)
+        case .begin(let id, let addresses): connection(id)?.begin(with: addresses)
+        case .resolved(let id, let result): connection(id)?.nameResolved(result)
         case .take(let moved, let handle): take(moved, for: handle)
-        case .released(let id):
-            connections[id]?.wasReleased()
-            acceptors[id]?.close(error: nil, mode: .now, isReleased: true)
-            datagrams[id]?.wasReleased()
+        case .released(let id): sessions[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
             if request.changes != nil { answer(snapshot) } else { outbox.append(.other { answer(snapshot) }) }
@@ -135,7 +129,7 @@ extension EngineState {
     /// first; a write needs that only where the lender is about to close.
     @inline(__always)
     private func atOnce(_ session: SocketID, isKeeping: Bool, _ queue: (Connection) -> Void) -> Bool {
-        guard !hasJobs, let connection = connections.borrow(session) else { return false }
+        guard !hasJobs, let connection = sessions.borrow(session) else { return false }
         return connection { connection in
             guard connection.webSocket == nil else { return false }
             if let lender, isKeeping || !lender.machine.drain.isEmpty { lender.keepUnlent() }
@@ -159,7 +153,7 @@ extension EngineState {
     }
 
     private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
-        if let connection = connections[command.socket] {
+        if let connection = connection(command.socket) {
             perform(command.action, on: connection, as: operation)
         } else {
             injecting.remove(operation)
@@ -170,15 +164,19 @@ extension EngineState {
     /// Carries out one command; `operation` names what it queues, where its caller chose the name. For a session that is
     /// over it does nothing: its handle knows that already.
     func perform(_ command: SocketCommand, as operation: OperationID? = nil) {
-        if let connection = connections[command.socket] {
+        switch sessions[command.socket] {
+        case .stream(let connection)?:
             // The relay writes by its handles, so what comes this way to one of its legs is somebody else's.
             let isInjected = connection.linked != nil && operation == nil
-            return perform(
-                command.action, on: connection, as: isInjected ? markInjected(command.action) : operation)
+            perform(command.action, on: connection, as: isInjected ? markInjected(command.action) : operation)
+        case .listener(let acceptor)?:
+            counters.commands += 1
+            acceptor.perform(command.action)
+        case .datagrams(let session)?:
+            counters.commands += 1
+            session.perform(command.action, as: operation ?? names.nextOperation())
+        case nil: counters.commands += 1
         }
-        counters.commands += 1
-        if let acceptor = acceptors[command.socket] { return acceptor.perform(command.action) }
-        datagrams[command.socket]?.perform(command.action, as: operation ?? names.nextOperation())
     }
 
     /// Notes that what is queued is a user's, on a connection that belongs to others. Returns its name, or `nil` for what
@@ -197,7 +195,7 @@ extension EngineState {
 
     /// Carries out a command of a viewer, to whom no connection of this program belongs.
     func performByViewer(_ command: SocketCommand) {
-        guard let connection = connections[command.socket] else { return perform(command) }
+        guard let connection = connection(command.socket) else { return perform(command) }
         perform(command.action, on: connection, as: markInjected(command.action))
     }
 

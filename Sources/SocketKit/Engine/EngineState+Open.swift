@@ -17,7 +17,7 @@ extension EngineState {
             id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
             configuration: Shared(configuration))
         connection.host = endpoint.host ?? connection.host
-        connections[connection.id] = connection
+        sessions[connection.id] = .stream(connection)
         handle.sessionBegan(connection.id)
         connection.connect(to: endpoint, at: address, from: own, timeout: timeout)
     }
@@ -73,7 +73,7 @@ extension EngineState {
         let connection = Connection(
             id: id, engine: self, handle: handle, role: .client, target: peer.description,
             configuration: Shared(configuration))
-        connections[connection.id] = connection
+        sessions[connection.id] = .stream(connection)
         handle.sessionBegan(connection.id)
         connection.peer = peer
         connection.socket = SocketHandle(descriptor, kernel: kernel)
@@ -107,7 +107,7 @@ extension EngineState {
         let acceptor = Acceptor(
             id: nextSocketID(), engine: self, handle: handle, target: endpoint.description, sockets: sockets,
             path: endpoint.path, configuration: configuration, tls: tls)
-        acceptors[acceptor.id] = acceptor
+        sessions[acceptor.id] = .listener(acceptor)
         let failure = acceptor.watch()
         if failure != 0 {
             acceptor.close(error: nil, mode: nil, isReleased: true)
@@ -215,7 +215,7 @@ extension EngineState {
 
     func checkIdle(_ session: SocketID?, operation: String) throws(SocketError) {
         guard let session else { return }
-        let what = acceptors[session] == nil ? "has a connection" : "listens"
+        let what = acceptor(session) == nil ? "has a connection" : "listens"
         throw SocketError(
             .badConfiguration, operation: operation, detail: "the socket \(what) already (\(session)); close it first")
     }

@@ -34,17 +34,15 @@ extension EngineState {
 
     /// All sessions, by number.
     private func pictures(_ kernel: SnapshotRequest.KernelChoice) -> [SocketSnapshot] {
-        var others = acceptors.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
-        others += datagrams.values.map { $0.snapshot(withKernel: kernel.includes($0.id)) }
-        others += closed.list(now: now).map(\.snapshot)
-        others.sort { $0.id > $1.id }
+        var ended = closed.list(now: now).map(\.snapshot).sorted { $0.id > $1.id }
         var pictures: [SocketSnapshot] = []
-        pictures.reserveCapacity(connections.count + others.count)
-        for connection in connections.inOrder() {
-            while !others.isEmpty, others[others.count - 1].id < connection.id { pictures.append(others.removeLast()) }
-            pictures.append(connection.picture(withKernel: kernel.includes(connection.id)))
+        pictures.reserveCapacity(sessions.count + ended.count)
+        for session in sessions.inOrder() {
+            let id = session.id
+            while let last = ended.last, last.id < id { pictures.append(ended.removeLast()) }
+            pictures.append(session.listed(withKernel: kernel.includes(id)))
         }
-        pictures.append(contentsOf: others.reversed())
+        pictures.append(contentsOf: ended.reversed())
         return pictures
     }
 }

@@ -7,7 +7,7 @@ extension EngineState {
 
     /// What is kept of a session's traffic, whether it is live or closed.
     func traffic(of id: SocketID) -> TrafficSnapshot? {
-        connections[id]?.traffic?.snapshot ?? datagrams[id]?.traffic?.snapshot ?? closed.traffic(of: id)
+        sessions[id]?.traffic?.snapshot ?? closed.traffic(of: id)
     }
 
     /// What is kept of the traffic of those where that has another version.
@@ -17,7 +17,7 @@ extension EngineState {
         var changed: [SocketID: VersionedTraffic] = [:]
         for index in sockets.indices {
             let id = sockets[index].id
-            let log = connections[id]?.traffic ?? datagrams[id]?.traffic ?? closed.log(of: id)
+            let log = sessions[id]?.traffic ?? closed.log(of: id)
             guard let log, log.version != versions[id] else { continue }
             changed[id] = VersionedTraffic(version: log.version, traffic: log.snapshot)
         }
@@ -35,14 +35,11 @@ extension EngineState {
     /// from those that have been quiet the longest; an eighth of the limit at a time, since all sessions are looked at.
     private func makeTrafficRoom() {
         let limit = max(0, configuration.totalTrafficLimit)
-        let live = connections.values.compactMap(\.trafficUse) + datagrams.values.compactMap(\.trafficUse)
+        let live = sessions.values.compactMap(\.trafficUse)
         let share = TrafficShare(of: live + closed.trafficUses, sum: limit - limit / 8)
         closed.trimTraffic(to: share)
-        for session in datagrams.values {
-            if let use = session.trafficUse, use.cost > share[use] { session.traffic?.trim(to: share[use]) }
-        }
-        for connection in connections.values {
-            if let use = connection.trafficUse, use.cost > share[use] { connection.traffic?.trim(to: share[use]) }
+        for session in sessions.values {
+            if let use = session.trafficUse, use.cost > share[use] { session.trimTraffic(to: share[use]) }
         }
     }
 }

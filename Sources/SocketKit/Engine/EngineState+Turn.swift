@@ -103,12 +103,10 @@ extension EngineState {
 
     private func dispatch(_ readiness: Readiness) {
         // A session that closed earlier in this batch is simply not found.
-        if let connection = connections.borrow(readiness.token.socket) {
+        if let connection = sessions.borrow(readiness.token.socket) {
             connection { $0.isReady(readiness) }
-        } else if let acceptor = acceptors[readiness.token.socket] {
-            acceptor.isReady()
-        } else if let session = datagrams[readiness.token.socket] {
-            session.isReady(readiness)
+        } else {
+            sessions[readiness.token.socket]?.handle(readiness)
         }
     }
 
@@ -169,9 +167,7 @@ extension EngineState {
         var most = min(deadlines.count, account.deadlineLimit)
         while most > 0, let id = deadlines.popDue(now) {
             most -= 1
-            connections[id]?.deadlineCame()
-            acceptors[id]?.deadlineCame()
-            datagrams[id]?.deadlineCame()
+            sessions[id]?.deadlineCame()
         }
     }
 

@@ -16,9 +16,7 @@ final class EngineState {
 
     /// The time of this turn: read once, the same for all that happens in it.
     @exclusivity(unchecked) var now: MonotonicTime
-    @exclusivity(unchecked) var connections = SessionTable<Connection>()
-    @exclusivity(unchecked) var acceptors: [SocketID: Acceptor] = [:]
-    @exclusivity(unchecked) var datagrams: [SocketID: DatagramSession] = [:]
+    @exclusivity(unchecked) var sessions = SessionTable<Session>()
     @exclusivity(unchecked) var closed: ClosedSockets
     @exclusivity(unchecked) var counters = EngineCounters()
     @exclusivity(unchecked) var meter = EngineMeter()
@@ -131,12 +129,7 @@ final class EngineState {
     /// Asks for a wake-up of `socket`, if none is due by then. The session must say that this is its next one.
     func schedule(_ deadline: MonotonicTime, for socket: SocketID) {
         deadlines.insert(deadline, socket)
-        if deadlines.isCrowded { deadlines.removeOutdated { scheduledDeadline(of: $0) } }
-    }
-
-    private func scheduledDeadline(of id: SocketID) -> MonotonicTime? {
-        if let connection = connections[id] { return connection.scheduledDeadline }
-        return acceptors[id]?.resumes ?? datagrams[id]?.scheduledDeadline
+        if deadlines.isCrowded { deadlines.removeOutdated { sessions[$0]?.scheduledDeadline } }
     }
 
     /// Whether jobs, callbacks or releases are pending, apart from what the kernel reports.
@@ -145,10 +138,11 @@ final class EngineState {
     /// Closes everything without a word: the engine itself is being released.
     func shutDown() {
         reactor.stop()
-        for connection in connections.values { retire(connection) }
-        connections = SessionTable()
-        for acceptor in acceptors.values { acceptor.close(error: nil, mode: nil, isReleased: true) }
-        for session in datagrams.values { session.wasReleased() }
+        let open = sessions.inOrder()
+        sessions = SessionTable()
+        for connection in open.lazy.compactMap(\.connection) { retire(connection) }
+        for acceptor in open.lazy.compactMap(\.acceptor) { acceptor.close(error: nil, mode: nil, isReleased: true) }
+        for session in open.lazy.compactMap(\.datagrams) { session.wasReleased() }
         (unflushed, unflushedDatagrams) = ([], [])
         (unseen, jobs, nextJob) = ([], [], 0)
         // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.

@@ -26,12 +26,12 @@ enum Callback: ~Copyable {
             call.giveBack(to: engine)
         case .missed(let socket, let notice): _ = socket.deliver(notice)
         case .listener(let listener, let notice):
-            if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
+            if listener.deliver(notice), let id = listener.session { engine.acceptor(id)?.holdBack(true) }
         case .datagram(let socket, let notice): socket.deliver(notice)
         case .webSocket(let webSocket, let session, let notice): webSocket.deliver(notice, of: session)
         case .webSocketInbox(let webSocket): webSocket.deliverInbox()
         case .webSocketListener(let listener, let notice):
-            if listener.deliver(notice), let id = listener.session { engine.acceptors[id]?.holdBack(true) }
+            if listener.deliver(notice), let id = listener.session { engine.acceptor(id)?.holdBack(true) }
         case .webSocketStep(let connection, let notice): connection.stepWebSocket(notice)
         case .delivered(let connection): connection.wasDelivered()
         case .other(let call): call()

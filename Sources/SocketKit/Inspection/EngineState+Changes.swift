@@ -55,14 +55,10 @@ extension EngineState {
     /// Notes every session, as if it had just changed.
     private func noteAll() {
         var all = ChangeNotes(datagrams: notes?.datagrams ?? [], tapped: notes?.tapped ?? [])
-        all.sessions.reserveCapacity(connections.count + acceptors.count)
-        for connection in connections.values {
-            connection.isNoted = true
-            all.sessions.append(connection.id)
-        }
-        for acceptor in acceptors.values {
-            acceptor.isNoted = true
-            all.sessions.append(acceptor.id)
+        all.sessions.reserveCapacity(sessions.count)
+        for session in sessions.values where session.datagrams == nil {
+            session.isNoted = true
+            all.sessions.append(session.id)
         }
         all.owed = all.sessions.count
         notes = all
@@ -91,10 +87,7 @@ extension EngineState {
         let left = notes?.watched ?? watched(by: stage)[...]
         let limit = SnapshotRequest.Changes.watchedLimit
         for id in left.prefix(limit) {
-            let whole =
-                connections[id]?.snapshot(withKernel: true) ?? acceptors[id]?.snapshot(withKernel: true)
-                ?? datagrams[id]?.snapshot(withKernel: true)
-            if let whole { changes.watched[id] = whole }
+            if let whole = sessions[id]?.snapshot(withKernel: true) { changes.watched[id] = whole }
         }
         let rest = left.dropFirst(limit)
         notes?.watched = rest.isEmpty ? nil : rest
@@ -103,15 +96,19 @@ extension EngineState {
 
     private func watched(by stage: SnapshotRequest.Changes) -> [SocketID] {
         guard stage.watchesAll else { return Array(stage.watched) }
-        let few = Array((acceptors.keys.sorted() + datagrams.keys.sorted()).prefix(InspectionWatch.limit))
-        let all = few + connections.oldest(InspectionWatch.limit - few.count).map(\.id)
+        let limit = InspectionWatch.limit
+        // Of these there are few; streams get what is left.
+        let few = sessions.oldest(limit) { $0.acceptor != nil } + sessions.oldest(limit) { $0.datagrams != nil }
+        let streams = sessions.oldest(max(0, limit - few.count)) { $0.connection != nil }
+        let all = (few.prefix(limit) + streams).map(\.id)
         return all + stage.watched.subtracting(all)
     }
 
     /// Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
     private func listDatagrams(in snapshot: inout EngineSnapshot) {
-        snapshot.sockets += datagrams.values.map { $0.snapshot(withKernel: false) }
-        let present = Set(datagrams.keys)
+        let datagrams = sessions.values.compactMap(\.datagrams)
+        snapshot.sockets += datagrams.map { $0.snapshot(withKernel: false) }
+        let present = Set(datagrams.map(\.id))
         if let former = notes?.datagrams { notes?.ended.formUnion(former.subtracting(present)) }
         notes?.datagrams = present
     }
@@ -126,13 +123,12 @@ extension EngineState {
         notes?.owed = owed - count
         snapshot.sockets.reserveCapacity(count)
         for id in piece {
-            if let connection = connections[id] {
-                list(connection, in: &snapshot)
-            } else if let acceptor = acceptors[id] {
-                acceptor.isNoted = false
-                snapshot.sockets.append(acceptor.snapshot(withKernel: false))
-            } else {
-                notes?.ended.insert(id)
+            switch sessions[id] {
+            case .stream(let connection)?: list(connection, in: &snapshot)
+            case let session?:
+                session.isNoted = false
+                snapshot.sockets.append(session.snapshot(withKernel: false))
+            case nil: notes?.ended.insert(id)
             }
         }
     }
@@ -163,13 +159,9 @@ extension EngineState {
     /// Keeps the traffic of the sessions that are looked at, where the engine does not keep everybody's.
     private func tap(_ wanted: Set<SocketID>) {
         guard !capturesTraffic, let tapped = notes?.tapped, tapped != wanted else { return }
-        for id in tapped.subtracting(wanted) {
-            connections[id]?.traffic = nil
-            datagrams[id]?.traffic = nil
-        }
+        for id in tapped.subtracting(wanted) { sessions[id]?.keepTraffic(in: nil) }
         for id in wanted {
-            if let connection = connections[id], connection.traffic == nil { connection.traffic = newTrafficLog() }
-            if let session = datagrams[id], session.traffic == nil { session.traffic = newTrafficLog() }
+            if let session = sessions[id], session.traffic == nil { session.keepTraffic(in: newTrafficLog()) }
         }
         notes?.tapped = wanted
     }
@@ -178,8 +170,7 @@ extension EngineState {
     func stopPublishing() {
         tap([])
         notes = nil
-        for connection in connections.values { connection.isNoted = false }
-        for acceptor in acceptors.values { acceptor.isNoted = false }
+        for session in sessions.values { session.isNoted = false }
     }
 }
 

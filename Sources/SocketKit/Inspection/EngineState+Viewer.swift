@@ -9,10 +9,10 @@ extension EngineState {
     /// such a command, or the queue that it adds to is so long that a viewer must not add to it. What the program itself
     /// queues is not limited by this.
     func perform(ofViewer command: SocketCommand) -> String? {
-        if let refusal = role(of: command.socket).flatMap({ command.action.refusal(of: command.socket, $0) }) {
+        if let refusal = (sessions[command.socket]?.role).flatMap({ command.action.refusal(of: command.socket, $0) }) {
             return refusal + "; nothing was done"
         }
-        if let queued = connections[command.socket]?.queued(for: command.action),
+        if let queued = connection(command.socket)?.queued(for: command.action),
             queued.operations >= Self.viewerOperations || queued.bytes >= Self.viewerBytes
         {
             return "#\(command.socket.number) has \(queued.operations) operations of \(queued.bytes) bytes queued "
@@ -20,10 +20,6 @@ extension EngineState {
         }
         performByViewer(command)
         return nil
-    }
-
-    private func role(of id: SocketID) -> SocketRole? {
-        connections[id]?.role ?? (acceptors[id] == nil ? nil : .listener) ?? (datagrams[id] == nil ? nil : .datagram)
     }
 }
 

@@ -25,7 +25,7 @@ extension AsyncSocket {
 
     private func waitForRoom(as waiter: OperationID, _ answer: @escaping @Sendable (SocketError?) -> Void) {
         let refusal: SocketError?? = enter { engineState, session in
-            guard let connection = session.flatMap({ engineState.connections[$0] }) else {
+            guard let connection = session.flatMap({ engineState.connection($0) }) else {
                 return SocketError(.notConnected, operation: "write", detail: "no session")
             }
             guard connection.watermarks != nil else {

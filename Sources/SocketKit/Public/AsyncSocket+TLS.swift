@@ -7,7 +7,7 @@ extension SocketEngine {
         let context = try TLSContexts.context(for: settings)
         try enter { state in
             Result { () throws(SocketError) in
-                guard let connection = state.connections[session] else {
+                guard let connection = state.connection(session) else {
                     throw SocketError(.notConnected, operation: "startTLS", detail: "the socket is not connected")
                 }
                 try connection.startTLS(context)
@@ -36,7 +36,7 @@ extension AsyncSocket {
         let context = try TLSContexts.context(for: settings)
         try enter { state, session in
             Result { () throws(SocketError) in
-                guard let connection = session.flatMap({ state.connections[$0] }) else {
+                guard let connection = session.flatMap({ state.connection($0) }) else {
                     throw SocketError(.notConnected, operation: "startTLS", detail: "the socket is not connected")
                 }
                 try connection.startTLS(context)
@@ -56,7 +56,7 @@ extension AsyncSocket {
         try enter { state, _ in
             Result { () throws(SocketError) in
                 try state.connect(self, to: endpoint, timeout: timeout)
-                guard let connection = self.session.flatMap({ state.connections[$0] }) else { return }
+                guard let connection = self.session.flatMap({ state.connection($0) }) else { return }
                 try connection.startTLS(context)
             }
         }.get()

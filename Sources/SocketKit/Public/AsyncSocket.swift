@@ -124,13 +124,13 @@ public final class AsyncSocket: Sendable {
     }
 
     func fact<R>(_ body: (Connection?) -> R) -> R {
-        enter { state, session in body(session.flatMap { state.connections[$0] }) }
+        enter { state, session in body(session.flatMap { state.connection($0) }) }
     }
 
     /// A fact of the present session; of the last one, as it was at its end, while there is none.
     func fact<R>(_ present: (Connection) -> R?, ended: (SocketSnapshot) -> R?) -> R? {
         enter { engineState, session in
-            if let connection = session.flatMap({ engineState.connections[$0] }) { return present(connection) }
+            if let connection = session.flatMap({ engineState.connection($0) }) { return present(connection) }
             return state.withLock { $0.ended }.flatMap { ended($0.snapshot) }
         }
     }
@@ -171,7 +171,7 @@ public final class AsyncSocket: Sendable {
         let hasMoved = enter { engineState, session in
             guard engine !== other else { return true }
             engine.letOthersAct()
-            guard let session, let connection = engineState.connections[session], connection.mayMove else {
+            guard let session, let connection = engineState.connection(session), connection.mayMove else {
                 return false
             }
             moveAway(connection, of: engineState, to: other)

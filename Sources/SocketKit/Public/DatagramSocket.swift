@@ -127,7 +127,7 @@ public final class DatagramSocket: Sendable {
     }
 
     private func session(in state: EngineState) -> DatagramSession? {
-        session.flatMap { state.datagrams[$0] }
+        session.flatMap { state.datagramSession($0) }
     }
 
     // MARK: Binding and connecting

@@ -54,7 +54,7 @@ extension SocketListener {
     public func renewTLS(_ settings: TLSSettings) throws(SocketError) {
         let context = try Self.context(settings, "renewTLS")
         let isListening = engine.enter { state in
-            guard let acceptor = session.flatMap({ state.acceptors[$0] }) else { return false }
+            guard let acceptor = session.flatMap({ state.acceptor($0) }) else { return false }
             acceptor.tls = context
             return true
         }

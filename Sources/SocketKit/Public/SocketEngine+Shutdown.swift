@@ -35,13 +35,15 @@ extension SocketEngine {
 
 extension EngineState {
     fileprivate func endSessions(isOrderly: Bool) {
-        for id in acceptors.keys.sorted() { perform(SocketCommand(id, .close(.now))) }
-        for id in datagrams.keys.sorted() { perform(SocketCommand(id, .close(isOrderly ? .afterWriting : .now))) }
-        for connection in connections.inOrder() {
+        let mode = isOrderly ? CloseMode.afterWriting : .now
+        let open = sessions.inOrder()
+        for acceptor in open.lazy.compactMap(\.acceptor) { perform(SocketCommand(acceptor.id, .close(.now))) }
+        for session in open.lazy.compactMap(\.datagrams) { perform(SocketCommand(session.id, .close(mode))) }
+        for connection in open.lazy.compactMap(\.connection) {
             if isOrderly, connection.webSocket != nil {
                 perform(SocketCommand(connection.id, .webSocket(.close(.goingAway, reason: ""))))
             } else {
-                perform(SocketCommand(connection.id, .close(isOrderly ? .afterWriting : .now)))
+                perform(SocketCommand(connection.id, .close(mode)))
             }
         }
     }
@@ -54,7 +56,7 @@ extension EngineState {
 
     /// Answers those who wait for an engine without sessions. Asked at the end of each turn.
     func answerIfEmpty() {
-        guard !waitersForEmpty.isEmpty, connections.isEmpty, acceptors.isEmpty, datagrams.isEmpty else { return }
+        guard !waitersForEmpty.isEmpty, sessions.isEmpty else { return }
         let waiters = waitersForEmpty
         waitersForEmpty = []
         for answer in waiters { answer(()) }

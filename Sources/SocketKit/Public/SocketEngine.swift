@@ -155,7 +155,7 @@ public final class SocketEngine: Sendable {
     /// The handle of a connection that lives; nil for a listener, and for a session that is over. Waits for the queue;
     /// may be called on it.
     public func socket(for session: SocketID) -> AsyncSocket? {
-        enter { $0.connections[session]?.handle.load(in: $0) }
+        enter { $0.connection(session)?.handle.load(in: $0) }
     }
 
     /// Keeps what lets others look at it, until it ends.

@@ -74,21 +74,21 @@ public final class SocketListener: Sendable {
     /// that `didStop` can read it, until it listens again.
     public var localAddress: SocketAddress? {
         engine.enter { engineState in
-            let acceptor = session.flatMap { engineState.acceptors[$0] }
+            let acceptor = session.flatMap { engineState.acceptor($0) }
             return (acceptor?.snapshot(withKernel: false) ?? present.ended)?.local
         }
     }
 
     /// Where it listens: one address, or one for each family. Empty when it does not listen.
     public var localAddresses: [SocketAddress] {
-        engine.enter { state in session.flatMap { state.acceptors[$0] }?.localAddresses ?? [] }
+        engine.enter { state in session.flatMap { state.acceptor($0) }?.localAddresses ?? [] }
     }
 
     /// This listener as it is now. After its end it stays as it was then, until it listens again; nil before the first
     /// time. `withKernel` asks the kernel too.
     public func snapshot(withKernel: Bool = false) -> SocketSnapshot? {
         engine.enter { state in
-            session.flatMap { state.acceptors[$0] }?.snapshot(withKernel: withKernel) ?? present.ended
+            session.flatMap { state.acceptor($0) }?.snapshot(withKernel: withKernel) ?? present.ended
         }
     }
 
@@ -97,7 +97,7 @@ public final class SocketListener: Sendable {
     /// GCDAsyncSocket: `performBlock:` with `socket4FD` and `socket6FD`.
     public func withDescriptors<R, Failure: Error>(_ body: ([Int32]) throws(Failure) -> R) throws(Failure) -> R {
         try engine.enter { state in
-            let acceptor = session.flatMap { state.acceptors[$0] }
+            let acceptor = session.flatMap { state.acceptor($0) }
             acceptor?.mayLiveOn = true
             let descriptors = acceptor?.descriptors ?? []
             return state.host { Result { () throws(Failure) in try body(descriptors) } }

@@ -8,7 +8,7 @@ extension WebSocket {
         if state.withLock({ $0.isAborted }) { return false }
         do throws(SocketError) {
             try engineState.connect(socket, to: endpoint, timeout: nil)
-            guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return false }
+            guard let connection = socket.session.flatMap({ engineState.connection($0) }) else { return false }
             connection.begin(layer)
             return true
         } catch {

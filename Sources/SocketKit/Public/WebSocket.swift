@@ -159,7 +159,7 @@ public final class WebSocket: Sendable {
         try socket.enter { engineState, _ in
             Result { () throws(SocketError) in
                 try engineState.connect(socket, to: plan.endpoint, timeout: nil)
-                guard let connection = socket.session.flatMap({ engineState.connections[$0] }) else { return }
+                guard let connection = socket.session.flatMap({ engineState.connection($0) }) else { return }
                 delivered(state.withLock { $0.begin(connection.id) })
                 let layer = WebSocketLayer(plan, handle: self, now: engineState.now)
                 if plan.tunnel == nil, let context = plan.tls { try connection.startTLS(context) }

@@ -84,7 +84,7 @@ public final class WebSocketListener: Sendable {
         let configuration = configuration
         let webSocket = WebSocket(acceptedBy: self, socket: socket, configuration: configuration)
         socket.enter { engineState, session in
-            guard let session, let connection = engineState.connections[session] else { return }
+            guard let session, let connection = engineState.connection(session) else { return }
             state.withLock { $0.opening[session] = (webSocket, connection.parent) }
             let layer = WebSocketLayer(
                 listener: self, configuration: configuration, handle: webSocket, now: engineState.now)

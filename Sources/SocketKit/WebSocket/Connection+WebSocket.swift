@@ -82,14 +82,14 @@ extension EngineState {
     /// The session that a command is for: that of the time when it was asked for, or the one in which the same opening
     /// goes on, since a proxy wanted another connection; nil: it is over.
     private func present(_ id: SocketID?, of handle: WebSocket) -> SocketID? {
-        guard let id, connections[id] == nil else { return id }
-        guard let later = handle.session, connections[later]?.webSocket?.former.contains(id) == true else { return nil }
+        guard let id, connection(id) == nil else { return id }
+        guard let later = handle.session, connection(later)?.webSocket?.former.contains(id) == true else { return nil }
         return later
     }
 
     /// What a WebSocket said is delivered up to the end of its input.
     func acknowledgeEnd(of id: SocketID) {
-        guard let connection = connections[id], let webSocket = connection.webSocket else { return }
+        guard let connection = connection(id), let webSocket = connection.webSocket else { return }
         webSocket.acknowledgeEnd(on: connection)
         connection.finishStep()
     }

@@ -2,7 +2,7 @@ import SocketCore
 
 /// What an engine owns by session number. A table of its own, since it is asked at every step: the numbers are unique and
 /// not the peer's to choose, so one multiplication spreads them well enough.
-struct SessionTable<Session: AnyObject> {
+struct SessionTable<Session> {
     private struct Slot {
         /// 0: vacant. No session has that number.
         var number: UInt64 = 0
@@ -31,18 +31,20 @@ struct SessionTable<Session: AnyObject> {
         return sessions
     }
 
-    /// The sessions with the lowest numbers, by number, at most `limit` of them. Takes one pass, however many there are.
-    func oldest(_ limit: Int) -> [Session] {
-        if let ordered { return Array(ordered.prefix(limit)) }
-        var numbers: [UInt64] = []
-        for number in slots.lazy.map(\.number) where number != 0 {
-            if numbers.count == limit {
-                guard let last = numbers.last, number < last else { continue }
-                numbers.removeLast()
+    /// The sessions with the lowest numbers of those that `belongs` says, by number, at most `limit` of them. Takes one pass,
+    /// however many there are.
+    func oldest(_ limit: Int, where belongs: (Session) -> Bool) -> [Session] {
+        var oldest: [(number: UInt64, session: Session)] = []
+        for slot in slots {
+            guard let session = slot.session, belongs(session) else { continue }
+            if oldest.count == limit {
+                guard let last = oldest.last, slot.number < last.number else { continue }
+                oldest.removeLast()
             }
-            numbers.insert(number, at: numbers.partition(below: number))
+            let index = oldest.firstIndex { slot.number < $0.number } ?? oldest.count
+            oldest.insert((slot.number, session), at: index)
         }
-        return numbers.compactMap { slots[slot(of: $0)].session }
+        return oldest.map(\.session)
     }
 
     /// A later session has a higher number, save one that comes from another engine.
@@ -61,12 +63,6 @@ struct SessionTable<Session: AnyObject> {
         set {
             if let newValue { insert(newValue, id.number) } else { remove(id.number) }
         }
-    }
-
-    /// The session, not retained: it is retired before it leaves the table.
-    func borrow(_ id: SocketID) -> BorrowedReference<Session>? {
-        guard count > 0, id.number != 0 else { return nil }
-        return slots[slot(of: id.number)].session.map { BorrowedReference($0) }
     }
 
     /// Where this number is, or would be.
@@ -113,17 +109,5 @@ struct SessionTable<Session: AnyObject> {
         slots = Array(repeating: Slot(), count: capacity)
         shift = UInt64(64 - capacity.trailingZeroBitCount)
         for entry in former where entry.number != 0 { slots[slot(of: entry.number)] = entry }
-    }
-}
-
-extension [UInt64] {
-    /// Where a number belongs in this ascending list.
-    fileprivate func partition(below number: UInt64) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

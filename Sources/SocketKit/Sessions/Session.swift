@@ -1,0 +1,170 @@
+import SocketCore
+
+/// A session of an engine: whatever has a number and a row in its table. What the engine does with every kind of session is
+/// decided here, and nowhere else.
+enum Session {
+    case stream(Connection)
+    case listener(Acceptor)
+    case datagrams(DatagramSession)
+
+    /// The stream; `nil` if it is something else.
+    var connection: Connection? { if case .stream(let connection) = self { connection } else { nil } }
+    /// The listener; `nil` if it is something else.
+    var acceptor: Acceptor? { if case .listener(let acceptor) = self { acceptor } else { nil } }
+    /// The datagram socket; `nil` if it is something else.
+    var datagrams: DatagramSession? { if case .datagrams(let session) = self { session } else { nil } }
+
+    var id: SocketID {
+        switch self {
+        case .stream(let connection): connection.id
+        case .listener(let acceptor): acceptor.id
+        case .datagrams(let session): session.id
+        }
+    }
+
+    var role: SocketRole {
+        switch self {
+        case .stream(let connection): connection.role
+        case .listener: .listener
+        case .datagrams: .datagram
+        }
+    }
+
+    // MARK: What happened
+
+    /// The reactor reported its descriptor.
+    func handle(_ readiness: Readiness) {
+        switch self {
+        case .stream(let connection): connection.isReady(readiness)
+        case .listener(let acceptor): acceptor.isReady()
+        case .datagrams(let session): session.isReady(readiness)
+        }
+    }
+
+    /// The deadline that it was scheduled for may have come.
+    func deadlineCame() {
+        switch self {
+        case .stream(let connection): connection.deadlineCame()
+        case .listener(let acceptor): acceptor.deadlineCame()
+        case .datagrams(let session): session.deadlineCame()
+        }
+    }
+
+    /// The delegate's queue has caught up.
+    func delegateCaughtUp() {
+        switch self {
+        case .stream(let connection): connection.delegateCaughtUp()
+        case .listener(let acceptor): acceptor.delegateCaughtUp()
+        case .datagrams(let session): session.delegateCaughtUp()
+        }
+    }
+
+    /// The handle is gone: it ends, and nobody is told.
+    func wasReleased() {
+        switch self {
+        case .stream(let connection): connection.wasReleased()
+        case .listener(let acceptor): acceptor.close(error: nil, mode: .now, isReleased: true)
+        case .datagrams(let session): session.wasReleased()
+        }
+    }
+
+    // MARK: Facts
+
+    /// When the engine has to wake it; `nil`: at no time.
+    var scheduledDeadline: MonotonicTime? {
+        switch self {
+        case .stream(let connection): connection.scheduledDeadline
+        case .listener(let acceptor): acceptor.resumes
+        case .datagrams(let session): session.scheduledDeadline
+        }
+    }
+
+    /// The session as it is now; `withKernel` asks the kernel too.
+    func snapshot(withKernel: Bool) -> SocketSnapshot {
+        switch self {
+        case .stream(let connection): connection.snapshot(withKernel: withKernel)
+        case .listener(let acceptor): acceptor.snapshot(withKernel: withKernel)
+        case .datagrams(let session): session.snapshot(withKernel: withKernel)
+        }
+    }
+
+    /// The same, for a list of all: a stream that has not changed since is not described again.
+    func listed(withKernel: Bool) -> SocketSnapshot {
+        if case .stream(let connection) = self { return connection.picture(withKernel: withKernel) }
+        return snapshot(withKernel: withKernel)
+    }
+
+    // MARK: Traffic
+
+    /// What is kept of its traffic; `nil`: nothing is. A listener has none.
+    var traffic: TrafficLog? {
+        switch self {
+        case .stream(let connection): connection.traffic
+        case .listener: nil
+        case .datagrams(let session): session.traffic
+        }
+    }
+
+    /// What its traffic takes up; `nil` if nothing is kept.
+    var trafficUse: TrafficUse? {
+        switch self {
+        case .stream(let connection): connection.trafficUse
+        case .listener: nil
+        case .datagrams(let session): session.trafficUse
+        }
+    }
+
+    /// Keeps traffic from now on, in this log, or none any more.
+    func keepTraffic(in log: TrafficLog?) {
+        switch self {
+        case .stream(let connection): connection.traffic = log
+        case .listener: break
+        case .datagrams(let session): session.traffic = log
+        }
+    }
+
+    /// Takes from what is kept until it takes up no more than this.
+    func trimTraffic(to cost: Int) {
+        switch self {
+        case .stream(let connection): connection.traffic?.trim(to: cost)
+        case .listener: break
+        case .datagrams(let session): session.traffic?.trim(to: cost)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Whether it is among the sessions that changed since viewers were last told. Datagram sockets are told of each time.
+    var isNoted: Bool {
+        get {
+            switch self {
+            case .stream(let connection): connection.isNoted
+            case .listener(let acceptor): acceptor.isNoted
+            case .datagrams: false
+            }
+        }
+        nonmutating set {
+            switch self {
+            case .stream(let connection): connection.isNoted = newValue
+            case .listener(let acceptor): acceptor.isNoted = newValue
+            case .datagrams: break
+            }
+        }
+    }
+}
+
+extension EngineState {
+    /// The stream of this number; `nil`: it is over, or something else.
+    func connection(_ id: SocketID) -> Connection? { sessions[id]?.connection }
+    /// The listener of this number, likewise.
+    func acceptor(_ id: SocketID) -> Acceptor? { sessions[id]?.acceptor }
+    /// The datagram socket of this number, likewise.
+    func datagramSession(_ id: SocketID) -> DatagramSession? { sessions[id]?.datagrams }
+}
+
+extension SessionTable<Session> {
+    /// The stream of this number, not retained: it is retired before it leaves the table.
+    func borrow(_ id: SocketID) -> BorrowedReference<Connection>? {
+        if case .stream(let connection)? = self[id] { BorrowedReference(connection) } else { nil }
+    }
+}
