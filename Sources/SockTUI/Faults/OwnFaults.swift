@@ -100,7 +100,7 @@ final class OwnConnections: FaultTarget {
     private struct State {
         var known: [SocketID: Known] = [:]
         var last: UInt64 = 0
-        var queue: DispatchQueue?
+        var engine: SocketEngine?
     }
 
     private let control: FaultControl
@@ -112,8 +112,8 @@ final class OwnConnections: FaultTarget {
     func add(_ socket: AsyncSocket, isClient: Bool) {
         guard let id = socket.session else { return }
         let number = state.withLock { state in
-            if state.queue == nil {
-                state.queue = socket.engine.queue
+            if state.engine == nil {
+                state.engine = socket.engine
                 control.add(self)
             }
             state.last += 1
@@ -158,10 +158,10 @@ final class OwnConnections: FaultTarget {
 
     /// Carries out a command on a connection that rules concern; others go to `post`.
     func perform(_ command: SocketCommand, _ post: @escaping @Sendable (SocketCommand) -> Void) {
-        guard let queue = state.withLock({ $0.known[command.socket]?.faults == nil ? nil : $0.queue }) else {
+        guard let engine = state.withLock({ $0.known[command.socket]?.faults == nil ? nil : $0.engine }) else {
             return post(command)
         }
-        queue.async { @Sendable [self] in
+        engine.post { @Sendable [self] in
             switch (command.action, faults(of: command.socket)) {
             case (.write(let request), let own?): own.send(request)
             case (.halfClose, let own?): own.finish()
@@ -173,7 +173,7 @@ final class OwnConnections: FaultTarget {
     // MARK: A target of the control
 
     func onQueue(_ body: @escaping @Sendable () -> Void) {
-        if let queue = state.withLock({ $0.queue }) { queue.async(execute: body) } else { body() }
+        if let engine = state.withLock({ $0.engine }) { engine.post(body) } else { body() }
     }
 
     var held: [any FaultedConnection] {

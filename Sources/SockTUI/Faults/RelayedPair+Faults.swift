@@ -113,7 +113,7 @@ extension RelayedPair: FaultCarrier, FaultedConnection {
 }
 
 extension Relay {
-    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.queue.async(execute: body) }
+    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.post(body) }
 }
 
 extension AsyncSocket {

@@ -93,7 +93,7 @@ final class DatagramRelay: DatagramSocketDelegate, FaultTarget {
 
     // MARK: Rules
 
-    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.queue.async(execute: body) }
+    func onQueue(_ body: @escaping @Sendable () -> Void) { engine.post(body) }
 
     /// Datagrams are not held.
     var held: [any FaultedConnection] { [] }

@@ -38,7 +38,7 @@ final class Relay: SocketListenerDelegate, FaultTarget {
         try listener.listen(on: request.listen, tls: request.listenTLS)
         self.listener.withLock { $0 = listener }
         control.add(self)
-        engine.queue.async { @Sendable [weak self] in self?.rulesChanged() }
+        engine.post { @Sendable [weak self] in self?.rulesChanged() }
     }
 
     /// Rules or breakpoints have come or gone. Called on the engine's queue.

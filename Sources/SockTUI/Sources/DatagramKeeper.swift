@@ -15,7 +15,7 @@ final class DatagramKeeper: DatagramSocketDelegate, Sendable {
         then: @escaping @Sendable (Result<SocketID, SocketError>) -> Void
     ) {
         guard case .datagrams(let endpoint, let interface) = request.target else { return }
-        engine.queue.async { @Sendable [self] in
+        engine.post { @Sendable [self] in
             var configuration = DatagramConfiguration()
             // A user who types such an address means it.
             configuration.isBroadcastEnabled = true

@@ -9,14 +9,14 @@ extension EngineSource {
         reading settings: [TLSSettings], refused: @escaping @Sendable (SocketError) -> Void,
         _ work: @escaping @Sendable () -> Void
     ) {
-        guard !settings.isEmpty else { return engine.queue.async(execute: work) }
+        guard !settings.isEmpty else { return engine.post(work) }
         DispatchQueue.global().async { @Sendable [engine] in
             do throws(SocketError) {
                 for settings in settings { try settings.readFiles() }
             } catch {
                 return refused(error)
             }
-            engine.queue.async(execute: work)
+            engine.post(work)
         }
     }
 

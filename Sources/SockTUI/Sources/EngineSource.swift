@@ -39,8 +39,8 @@ final class EngineSource: OpeningSource {
     }
 
     func requestSnapshot(_ request: SnapshotRequest, then: @escaping @Sendable (EngineSnapshot?) -> Void) {
-        // After what was to be opened before, which waits in the queue and not in the mailbox.
-        engine.queue.async { @Sendable [engine] in engine.requestSnapshot(request) { @Sendable in then($0) } }
+        // After what was to be opened before, which runs as callbacks do.
+        engine.post { @Sendable [engine] in engine.requestSnapshot(request) { @Sendable in then($0) } }
     }
 
     var isAwaited: Bool { false }
@@ -77,7 +77,7 @@ final class EngineSource: OpeningSource {
         if let problem = AutoReplies.problem(rules) {
             return then(SocketError(.badParameter, operation: "reply", detail: problem))
         }
-        engine.queue.async { @Sendable [keeper] in
+        engine.post { @Sendable [keeper] in
             guard keeper.setReplies(rules, of: id) else {
                 let detail = "auto-reply works only for open sockets that were opened here"
                 return then(SocketError(.other, operation: "reply", detail: detail))
@@ -183,7 +183,7 @@ final class EngineSource: OpeningSource {
     }
 
     func startDemo(then: @escaping @Sendable (SocketError?) -> Void) {
-        engine.queue.async { @Sendable [engine, keeper] in
+        engine.post { @Sendable [engine, keeper] in
             do throws(SocketError) {
                 if !keeper.hasDemo { keeper.keep(try Demo(engine: engine)) }
                 then(nil)

@@ -52,7 +52,7 @@ public struct EngineTimes: Hashable, Sendable, Codable {
     public var longestTurn: Duration
     /// The longest that ready work had to wait for the engine's queue.
     public var queueLag: Duration
-    /// The most letters that were found in the mailbox at once.
+    /// The most jobs that were found in the mailbox at once.
     public var mailboxDepth: Int
     /// When the kernel last refused a descriptor because none was left; nil: it never has.
     public var outOfDescriptors: MonotonicTime?

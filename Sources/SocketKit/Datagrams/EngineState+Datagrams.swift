@@ -1,7 +1,7 @@
 import SocketCore
 
 /// What other threads ask of datagram sockets, and what comes back from where the engine asked.
-enum DatagramLetter: Sendable {
+enum DatagramJob: Sendable {
     /// A handle has something to send; its session begins with that, where it has none.
     case send(DatagramSocket, DatagramRequest, OperationID)
     /// A handle takes back what it queued.
@@ -17,8 +17,8 @@ enum DatagramLetter: Sendable {
 }
 
 extension EngineState {
-    func perform(_ letter: DatagramLetter) {
-        switch letter {
+    func perform(_ job: DatagramJob) {
+        switch job {
         case .send(let handle, let request, let operation):
             counters.commands += 1
             session(of: handle).queue(request, as: operation)

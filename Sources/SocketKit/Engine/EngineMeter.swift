@@ -17,9 +17,9 @@ struct EngineMeter {
         queueLag.note(began.nanoseconds - due.nanoseconds, now: ended)
     }
 
-    /// So many letters lay in the mailbox.
-    mutating func found(_ letters: Int, now: MonotonicTime) {
-        mailboxDepth.note(Int64(letters), now: now)
+    /// So many jobs lay in the mailbox.
+    mutating func found(_ jobs: Int, now: MonotonicTime) {
+        mailboxDepth.note(Int64(jobs), now: now)
     }
 
     /// As of now.

@@ -43,7 +43,7 @@ extension EngineState {
         return result
     }
 
-    /// Whether letters were taken out of the mailbox that are not carried out: nobody else knows of them.
+    /// Whether jobs were taken out of the mailbox that are not carried out: nobody else knows of them.
     private var hasTaken: Bool { nextJob < jobs.count }
 
     /// Carries out jobs in the order in which they were posted. User code that runs in the midst of one may come here
@@ -76,7 +76,7 @@ extension EngineState {
     /// Lets go of the jobs that are carried out. With them handles may go, and what users keep there.
     private func dropJobs() {
         guard !jobs.isEmpty else { return }
-        var done: [Letter]? = jobs
+        var done: [EngineJob]? = jobs
         jobs = []
         nextJob = 0
         host { _ = done.take() }
@@ -89,13 +89,14 @@ extension EngineState {
 
     // MARK: Jobs
 
-    private func perform(_ letter: Letter) {
-        switch letter {
+    private func perform(_ job: EngineJob) {
+        switch job {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
         case .stopPublishing: stopPublishing()
         case .viewer(let command, let answer): answer(perform(ofViewer: command))
         case .nothing: return
+        case .work(let work): outbox.append(.other(work))
         case .leg(let id, let command): perform(command, onLeg: id)
         case .holdAccepts(let id, let hold): acceptor(id)?.holdBack(hold)
         case .caughtUp(let id): sessions[id]?.delegateCaughtUp()
@@ -103,7 +104,7 @@ extension EngineState {
             perform(command, of: handle, id, as: operation)
         case .acknowledgeEnd(let id): acknowledgeEnd(of: id)
         case .deliverInbox(let handle): outbox.append(.webSocketInbox(handle))
-        case .datagram(let letter): perform(letter)
+        case .datagram(let job): perform(job)
         case .begin(let id, let addresses): connection(id)?.begin(with: addresses)
         case .resolved(let id, let result): connection(id)?.nameResolved(result)
         case .take(let moved, let handle): take(moved, for: handle)

@@ -69,10 +69,10 @@ final class EngineState {
     /// Whether the turn is at the readiness batch.
     @exclusivity(unchecked) var isDispatching = false
 
-    /// Letters that were taken out of the mailbox, and the first that is not carried out.
-    @exclusivity(unchecked) var jobs: [Letter] = []
+    /// Jobs that were taken out of the mailbox, and the first that is not carried out.
+    @exclusivity(unchecked) var jobs: [EngineJob] = []
     @exclusivity(unchecked) var nextJob = 0
-    /// How many letters were ever carried out.
+    /// How many jobs were ever carried out.
     @exclusivity(unchecked) var carriedOut = 0
 
     /// What the turn has carried out, and what it may still.

@@ -2,9 +2,9 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// What other threads ask of the engine, in the order in which they asked. Letters are copied, so what is big and rare
+/// What other threads ask of the engine, in the order in which they asked. Jobs are copied, so what is big and rare
 /// stands apart.
-enum Letter: Sendable {
+enum EngineJob: Sendable {
     case command(SocketCommand)
     /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
     case ask(AsyncSocket, SocketCommand, OperationID)
@@ -23,7 +23,7 @@ enum Letter: Sendable {
     /// What waits in this handle goes to its delegate, which it has now.
     case deliverInbox(WebSocket)
     /// Something for a datagram socket.
-    case datagram(DatagramLetter)
+    case datagram(DatagramJob)
     /// The handle of this session is gone: close it without telling anybody.
     case released(SocketID)
     /// Something for a leg of a relay.
@@ -31,6 +31,8 @@ enum Letter: Sendable {
     /// Accept no connection, since the task that iterates them cannot keep up (true), or accept again (false).
     case holdAccepts(SocketID, Bool)
     case stopPublishing
+    /// Work of the program's own, which runs among the callbacks.
+    case work(@Sendable () -> Void)
     /// What a viewer asks for; the answer, called at once on the queue, says why it was not done. It is no user code.
     case viewer(SocketCommand, @Sendable (String?) -> Void)
     /// Was taken back: its connection has moved, and it went along.
@@ -39,7 +41,7 @@ enum Letter: Sendable {
     case snapshot(SnapshotRequest, @Sendable (EngineSnapshot) -> Void)
 }
 
-/// Holds letters until the engine's next turn. Posting costs one lock, and at most one wake-up for all letters that
+/// Holds jobs until the engine's next turn. Posting costs one lock, and at most one wake-up for all jobs that
 /// are posted before the engine gets to them.
 final class Mailbox: Sendable {
     /// What a thread that posted has to do, once it holds no lock.
@@ -47,29 +49,29 @@ final class Mailbox: Sendable {
         case nothing
         /// Ask for a turn.
         case turn
-        /// Wait a moment, because so many letters wait that the engine does not keep up.
+        /// Wait a moment, because so many jobs wait that the engine does not keep up.
         case patience
     }
 
-    /// Letters that may wait before those who post more are slowed down. Everybody who waits for the engine waits for
-    /// what was posted before, so this bounds their wait, and the memory that letters take.
+    /// Jobs that may wait before those who post more are slowed down. Everybody who waits for the engine waits for
+    /// what was posted before, so this bounds their wait, and the memory that jobs take.
     static let crowd = 8_192
 
     private struct State {
-        var letters: [Letter] = []
-        /// How many letters were ever posted.
+        var jobs: [EngineJob] = []
+        /// How many jobs were ever posted.
         var posted = 0
         /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
         var isAwake = false
-        /// The thread whose letters wake nobody, since it has them carried out itself soon; 0: none.
+        /// The thread whose jobs wake nobody, since it has them carried out itself soon; 0: none.
         var gatherer: UInt = 0
         /// The engine's timer will come soon, whatever becomes of the gatherer.
         var isWatched = false
     }
 
     private let state = Lock(State())
-    /// How many letters were ever posted, for a look without the lock. Whoever posts one during a turn can rely on
-    /// `sleep`, which takes the lock; a letter that the caller itself posted, or knows of, is always counted.
+    /// How many jobs were ever posted, for a look without the lock. Whoever posts one during a turn can rely on
+    /// `sleep`, which takes the lock; a job that the caller itself posted, or knows of, is always counted.
     private let postedCount = Atomic<Int>(0)
     /// The thread on which user code runs within a turn; 0: none.
     private let host = Atomic<UInt>(0)
@@ -97,22 +99,22 @@ final class Mailbox: Sendable {
     /// Notes both where no user code runs otherwise.
     func hosts(_ isHosting: Bool) { host.store(isHosting ? pthread_self() : 0, ordering: .relaxed) }
 
-    /// How many letters were ever posted: the place of the last one.
+    /// How many jobs were ever posted: the place of the last one.
     var posted: Int { postedCount.load(ordering: .relaxed) }
 
-    /// Adds a letter. May be called under the lock of a handle.
-    func post(_ letter: Letter) -> Need {
+    /// Adds a job. May be called under the lock of a handle.
+    func post(_ job: EngineJob) -> Need {
         state.withLock { state in
-            state.letters.append(letter)
+            state.jobs.append(job)
             state.posted += 1
             postedCount.store(state.posted, ordering: .relaxed)
-            // Who gathers has the letters carried out itself.
+            // Who gathers has the jobs carried out itself.
             if state.gatherer != 0, state.gatherer == pthread_self() { return .nothing }
             guard state.isAwake else {
                 state.isAwake = true
                 return .turn
             }
-            return state.letters.count > Self.crowd ? .patience : .nothing
+            return state.jobs.count > Self.crowd ? .patience : .nothing
         }
     }
 
@@ -120,9 +122,9 @@ final class Mailbox: Sendable {
     /// does meanwhile, so that nothing can stand still here.
     static func waitAMoment() { usleep(50) }
 
-    /// Takes back what one handle has posted and nobody has taken yet, in its order. The other letters keep their places.
+    /// Takes back what one handle has posted and nobody has taken yet, in its order. The other jobs keep their places.
     func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
-        state.withLock { $0.letters.withdraw(from: 0, handle) }
+        state.withLock { $0.jobs.withdraw(from: 0, handle) }
     }
 
     // MARK: Gathering
@@ -147,7 +149,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Lets letters of this thread wake nobody; false where another one gathers, or nobody may.
+    /// Lets jobs of this thread wake nobody; false where another one gathers, or nobody may.
     func beginGathering() -> Bool {
         guard allowsGathering else { return false }
         return state.withLock { state in
@@ -162,7 +164,7 @@ final class Mailbox: Sendable {
         state.withLock { state in
             guard state.gatherer == pthread_self() else { return false }
             state.gatherer = 0
-            guard !state.isAwake, !state.letters.isEmpty else { return false }
+            guard !state.isAwake, !state.jobs.isEmpty else { return false }
             state.isAwake = true
             return true
         }
@@ -175,24 +177,24 @@ final class Mailbox: Sendable {
         state.withLock { $0.isAwake = true }
     }
 
-    /// Takes all letters.
-    func take() -> [Letter] {
+    /// Takes all jobs.
+    func take() -> [EngineJob] {
         state.withLock { state in
-            defer { state.letters = [] }
-            return state.letters
+            defer { state.jobs = [] }
+            return state.jobs
         }
     }
 
-    /// Marks the end of a turn; false when letters came meanwhile, so that the turn must go on.
+    /// Marks the end of a turn; false when jobs came meanwhile, so that the turn must go on.
     func sleep() -> Bool {
         state.withLock { state in
-            state.isAwake = !state.letters.isEmpty
-            return state.letters.isEmpty
+            state.isAwake = !state.jobs.isEmpty
+            return state.jobs.isEmpty
         }
     }
 }
 
-extension [Letter] {
+extension [EngineJob] {
     /// Takes back what one handle has asked for, in its order, and leaves its places empty.
     mutating func withdraw(from first: Int, _ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
         var asked: [(SocketCommand, OperationID)] = []

@@ -340,11 +340,11 @@ final class InspectionServer: Sendable {
         guard let engine, wants != (viewer.tape != nil) else { return }
         if let tape = viewer.tape {
             viewer.tape = nil
-            engine.queue.async { @Sendable [engine] in engine.stopRecording(on: tape) }
+            engine.post { @Sendable [engine] in engine.stopRecording(on: tape) }
         } else {
             let tape = RecordingTape { @Sendable [weak self] in self?.ring() }
             viewer.tape = tape
-            engine.queue.async { @Sendable [engine] in engine.record(on: tape) }
+            engine.post { @Sendable [engine] in engine.record(on: tape) }
         }
     }
 

@@ -5,7 +5,7 @@ extension SocketEngine {
     package func requestTraffic(
         of sessions: [SocketID], then answer: @escaping @Sendable ([SocketID: TrafficSnapshot]) -> Void
     ) {
-        queue.async { @Sendable [self] in
+        post { @Sendable [self] in
             answer(
                 enter { state in
                     Dictionary(

@@ -139,6 +139,12 @@ public final class SocketEngine: Sendable {
         meet(mailbox.post(.command(command)))
     }
 
+    /// Posts work of the caller's, and does not wait. It runs once, as callbacks do: on the engine's queue, at the end of a
+    /// turn, after all that was posted before it and the callbacks that came of that.
+    package func post(_ work: @escaping @Sendable () -> Void) {
+        meet(mailbox.post(.work(work)))
+    }
+
     /// A picture of every session at this instant, after all that this thread has asked for so far. Waits for the
     /// queue; may be called on it.
     public func snapshot(_ request: SnapshotRequest = SnapshotRequest()) -> EngineSnapshot {
@@ -170,9 +176,9 @@ public final class SocketEngine: Sendable {
     /// Whether this is the engine that has that state.
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
-    /// Posts a letter of the library's own, which never waits. May be called under the lock of a handle.
-    func post(_ letter: Letter) {
-        if mailbox.post(letter) == .turn { requestTurn() }
+    /// Posts a job of the library's own, which never waits. May be called under the lock of a handle.
+    func post(_ job: EngineJob) {
+        if mailbox.post(job) == .turn { requestTurn() }
     }
 
     /// Does what has to follow a post of the user's, once no lock is held.

@@ -54,6 +54,28 @@ import Testing
         #expect(Set(names).count == 20)
     }
 
+    @Test func workRunsAsCallbacksDoBehindWhatWasPostedBefore() throws {
+        let pair = try ConnectedPair(engine: SocketEngine())
+        let (engine, socket) = (pair.engine, pair.socket)
+        let seen = Lock<[String]>([])
+        engine.queue.sync {
+            socket.write([1], tag: 1)
+            engine.post { seen.withLock { $0.append("\(engine.isOnQueue), \(socket.pendingWriteBytes)") } }
+            engine.requestSnapshot(SnapshotRequest()) { _ in seen.withLock { $0.append("snapshot") } }
+            engine.post {
+                socket.write([3])
+                engine.post { seen.withLock { $0.append("later") } }
+                // What waits is not run within a call.
+                _ = socket.isConnected
+                seen.withLock { $0.append("more") }
+            }
+            socket.write([2])
+        }
+        #expect(try pair.peerReceives(3) == [1, 2, 3])
+        #expect(eventually { seen.withLock { $0.count } == 4 })
+        #expect(seen.withLock { $0 } == ["true, 0", "snapshot", "more", "later"])
+    }
+
     @Test func userCodeThatPreparesADescriptorOvertakesNothing() throws {
         let engine = SocketEngine()
         let reception = try Reception(engine: engine, accepting: Recorder())
