@@ -6,7 +6,7 @@ usage: counts.py [--gate FILE] SERVER [CASE ...]
 Unlike CPU time these hardly depend on the machine, or on what else runs there. Instructions and allocations are counted by
 valgrind's callgrind (the calls of malloc and its like) behind a first run of the load that warms the server up, system calls
 by strace in a run of their own. A gate file has lines "CASE INSTRUCTIONS ALLOCATIONS SYSTEM-CALLS", and "CASE/CASE RATIO" of
-instructions: none may be above it. FacadeServer, whose cases end in "facade" or "heard", lies beside SERVER.
+instructions: none may be above it. FacadeServer, whose cases have "facade" in their names, lies beside SERVER.
 For a ratio, both cases are counted in turns in five rounds, and their medians are compared. It leaves out copies of bytes that
 came late: a read of 64 KiB is copied only where it came in parts, which says how the load got its core and not what the server
 does, and a few such reads are more than the difference. SocketCore makes these copies, in the same way for both cases.
@@ -24,7 +24,8 @@ CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
     'echo-inline': ('inline', 'echo', *PING),
     'echo-queue': ('queue', 'echo', *PING),
     'echo-facade': ('facade', 'echo', *PING),
-    'echo-heard': ('facade', 'heard', *PING),
+    'heard-queue': ('queue', 'heard', *PING),
+    'heard-facade': ('facade', 'heard', *PING),
     'echo-borrowed': ('borrowed', 'echo', *PING),
     'line-inline': ('inline', 'lines', *LINES),
     'line-borrowed': ('borrowed', 'lines', *LINES),
@@ -34,8 +35,8 @@ CASES = {  # name: (way, mode, loadgen arguments, how many operations that were)
     'facade-MiB': ('facade', 'sink', *SINK),
     'sent-MiB': ('inline', 'source', ['-n', str(MEBIBYTES << 20), 'source'], lambda report: MEBIBYTES),
 }
-# What the façade of GCDAsyncSocket is measured against; `heard` by a delegate that also hears of writes.
-FACADES = {'echo-facade': 'echo-queue', 'echo-heard': 'echo-queue', 'facade-MiB': 'queue-MiB'}
+# What the façade of GCDAsyncSocket is measured against, by a program of the same kind; `heard`: its delegate hears of writes.
+FACADES = {'echo-facade': 'echo-queue', 'heard-facade': 'heard-queue', 'facade-MiB': 'queue-MiB'}
 # A part of a long read that is added to those before it.
 ADDS, COPIES = re.compile(r'\$sSa6append10contentsOf.*s5UInt8V'), re.compile(r'__mem(cpy|move)')
 ALLOCATES = re.compile(r'(malloc|calloc|realloc|posix_memalign|aligned_alloc|memalign)(@|\'|$)')

@@ -1,6 +1,8 @@
 /// Which of the yardstick's protocols is spoken.
 enum Mode: String, CaseIterable {
     case echo, sink, source, lines
+    /// `echo` by a delegate that is called for completed writes.
+    case heard
     /// WebSocket messages are sent back; its way is a delegate on the engine's queue.
     case websocket
     /// The same, part by part and awaited: a message of any length takes up no memory.

@@ -44,6 +44,7 @@ final class Server: SocketListenerDelegate {
         }
         switch options.mode {
         case .echo: echo.serve(socket)
+        case .heard: HeardEchoDelegate().serve(socket)
         case .sink: SinkDelegate(options.way).serve(socket)
         case .source: SourceDelegate().serve(socket)
         case .lines: LinesDelegate(options.way).serve(socket)
