@@ -1,7 +1,7 @@
 import SocketCore
 
 /// What the engine does with a handle.
-extension AsyncSocket {
+extension AsyncSocket: DeliveringHandle {
     /// Runs `body` on the queue of the engine that this socket lives on, with its present session, after all that was
     /// posted. A move may change both while this waits for the queue; then it begins anew.
     func enter<R>(_ body: (EngineState, SocketID?) -> R) -> R {
@@ -117,10 +117,16 @@ extension AsyncSocket {
         set { state.replace(with: newValue) { swap(&$0.hearsOfWrites, &$1) } }
     }
 
-    private func deliver(_ notice: SocketNotice, by pump: DelegatePump) -> Bool {
-        let mustHoldBack = backPressure.add(notice.weight)
+    /// Without a closure, which would be allocated for each notice.
+    func send(_ notice: SocketNotice, by pump: DelegatePump) {
         pump.append(notice, for: self)
-        return mustHoldBack
+    }
+
+    /// A move may change the engine and the session at any time.
+    func postCaughtUp() {
+        state.withLock { state in
+            if let session = state.session { state.engine.post(.caughtUp(session)) }
+        }
     }
 
     /// Tells the delegate what somebody awaited too, and who may have changed the delegate.
@@ -131,14 +137,8 @@ extension AsyncSocket {
         return false
     }
 
-    /// Calls the delegate, on the queue where it wants to be called.
-    func deliverHere(_ notice: SocketNotice) {
-        call(notice, delegate)
-        guard backPressure.remove(notice.weight) else { return }
-        state.withLock { state in
-            if let session = state.session { state.engine.post(.caughtUp(session)) }
-        }
-    }
+    /// Calls whoever is the delegate now: one that was set while this waited gets it.
+    func call(_ notice: SocketNotice) { call(notice, delegate) }
 
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.
     var takesLoans: Bool { state.withLock { $0.pump == nil } }
@@ -159,7 +159,6 @@ extension AsyncSocket {
         }
     }
 
-    /// Calls whoever is the delegate now: one that was set while this waited gets it.
     private func call(_ notice: SocketNotice, _ delegate: (any AsyncSocketDelegate)?) {
         switch notice {
         case .connected(let address, _): delegate?.socket(self, didConnectTo: address)
@@ -245,9 +244,8 @@ extension AsyncSocket {
     }
 }
 
-extension SocketNotice {
-    /// What it takes up while it waits for the delegate's queue.
-    fileprivate var weight: Int {
+extension SocketNotice: WeighedNotice {
+    var weight: Int {
         switch self {
         case .read(_, _, let bytes, _): bytes.count + BackPressure.noticeWeight
         case .readPartial, .wrote, .wrotePartial, .closedReadStream, .peerClosed, .writable, .secured:

@@ -24,7 +24,7 @@ public final class AsyncSocket: Sendable {
     ) {
         state = Lock(
             SocketHandleState(
-                engine: engine, delegate: delegate, pump: Self.pump(delegateQueue, engine: engine),
+                engine: engine, delegate: delegate, pump: .pump(to: delegateQueue, from: engine),
                 configuration: Shared(configuration)))
     }
 
@@ -39,11 +39,6 @@ public final class AsyncSocket: Sendable {
     deinit {
         let (engine, session) = state.withLock { ($0.engine, $0.session) }
         if let session { engine.post(.released(session)) }
-    }
-
-    private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
-        guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue, engine: engine)
     }
 
     // MARK: Settings
@@ -63,7 +58,7 @@ public final class AsyncSocket: Sendable {
         set {
             // Sockets that share a pump share the way to its queue, so one that has the right pump keeps it.
             if isPumped(to: newValue) { return }
-            state.replace(with: Self.pump(newValue, engine: engine)) { swap(&$0.pump, &$1) }
+            state.replace(with: DelegatePump.pump(to: newValue, from: engine)) { swap(&$0.pump, &$1) }
             delegateChanges.add(1, ordering: .releasing)
         }
     }

@@ -14,6 +14,8 @@ struct BackPressure: ~Copyable, Sendable {
     static let connectionWeight = 4_096
     /// The most that waits for streams, datagrams and listeners.
     static let limit = 1 << 20
+    /// The most that waits for a WebSocket, where messages of the inbox count too.
+    static let webSocketLimit = 128 << 10
 
     private let limit: Int
     private let waiting = Atomic<Int>(0)

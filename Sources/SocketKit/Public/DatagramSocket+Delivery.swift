@@ -45,7 +45,9 @@ final class DatagramTraits: Sendable {
 }
 
 /// What the engine does with a handle.
-extension DatagramSocket {
+extension DatagramSocket: DeliveringHandle {
+    var backPressure: BackPressure { _read { yield shared.backPressure } }
+
     func sessionBegan(_ id: SocketID) {
         state.withLock { $0.present.begin(id) }
     }
@@ -70,7 +72,7 @@ extension DatagramSocket {
         let (isKept, pump, delegate) = state.withLock { ($0.kept != nil, $0.pump, $0.delegate) }
         // This may be its last reference.
         if let delegate { engine.retire(delegate) }
-        var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: shared.backPressure.weight)
+        var snapshot = CallbackSnapshot(isHeard: delegate != nil || isKept, undelivered: backPressure.weight)
         if let measured = pump?.lag(engine.now) { (snapshot.lag, snapshot.ran) = (measured.lag, measured.ran) }
         return snapshot
     }
@@ -83,17 +85,11 @@ extension DatagramSocket {
         let (pump, answer) = state.withLock { state in (state.pump, state.answer(notice)) }
         if let answer { return answer() }
         if case .closed(let error, let id) = notice { endKept(error, of: id) }
-        guard let pump else { return call(notice) }
-        let weight = notice.weight
-        _ = shared.backPressure.add(weight)
-        pump.append { [self] in
-            call(notice)
-            if shared.backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
-        }
+        deliver(notice, by: pump)
     }
 
     /// Calls whoever is the delegate now.
-    private func call(_ notice: DatagramNotice) {
+    func call(_ notice: DatagramNotice) {
         guard let delegate else { return }
         switch notice {
         case .connected(let address): delegate.datagramSocket(self, didConnectTo: address)
@@ -107,9 +103,8 @@ extension DatagramSocket {
     }
 }
 
-extension DatagramNotice {
-    /// What it weighs while it waits for the delegate's queue.
-    fileprivate var weight: Int {
+extension DatagramNotice: WeighedNotice {
+    var weight: Int {
         switch self {
         case .received(let batch): batch.weight + BackPressure.noticeWeight
         case .sent: BackPressure.noticeWeight

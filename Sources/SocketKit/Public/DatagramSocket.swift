@@ -19,8 +19,9 @@ public final class DatagramSocket: Sendable {
         configuration: DatagramConfiguration = DatagramConfiguration()
     ) {
         self.engine = engine
-        let pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
-        state = Lock(DatagramHandleState(delegate: delegate, pump: pump, configuration: configuration))
+        state = Lock(
+            DatagramHandleState(
+                delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration))
     }
 
     deinit {
@@ -38,10 +39,7 @@ public final class DatagramSocket: Sendable {
     /// Where callbacks come; nil: on the engine's queue.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
-        set {
-            let pump = newValue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
-            state.replace(\.pump, with: pump)
-        }
+        set { state.replace(\.pump, with: .pump(to: newValue, from: engine)) }
     }
 
     /// Settings that outlive sessions; a change takes effect with the next session.

@@ -34,10 +34,16 @@ final class DelegatePump: Sendable {
     /// A batch beyond this gives its memory back.
     private static let keptCapacity = 1_024
 
-    /// Carries to `queue` what happens on `engine`, or on another one that a socket moves to.
-    init(_ queue: DispatchQueue, engine: SocketEngine) {
+    private init(_ queue: DispatchQueue, engine: SocketEngine) {
         self.queue = queue
         self.engine = engine
+    }
+
+    /// Makes one that carries to `queue` what happens on `engine`, or on another one that a socket moves to. nil: no queue
+    /// is given, or it is the engine's own, where callbacks need not be carried to.
+    static func pump(to queue: DispatchQueue?, from engine: SocketEngine) -> DelegatePump? {
+        guard let queue, queue !== engine.queue else { return nil }
+        return DelegatePump(queue, engine: engine)
     }
 
     /// Whether it was made to carry from this engine to this queue.

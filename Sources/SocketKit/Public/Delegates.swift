@@ -173,11 +173,10 @@ enum SocketNotice: Sendable {
 }
 
 /// One call of a `SocketListenerDelegate`.
-enum ListenerNotice: Sendable {
+enum ListenerNotice: WeighedNotice {
     case accepted(AsyncSocket, from: SocketAddress)
     indirect case stopped(SocketError?, of: SocketID)
 
-    /// What it takes up while it waits for the delegate's queue.
     var weight: Int {
         switch self {
         case .accepted: BackPressure.connectionWeight

@@ -28,10 +28,10 @@ public final class SocketListener: Sendable {
         configuration: SocketConfiguration = SocketConfiguration()
     ) {
         self.engine = engine
-        let pump = Self.pump(delegateQueue, engine: engine)
         state = Lock(
             HandleState(
-                unretainedDelegate: UnretainedReference(delegate), pump: pump, configuration: configuration))
+                unretainedDelegate: UnretainedReference(delegate), pump: .pump(to: delegateQueue, from: engine),
+                configuration: configuration))
     }
 
     deinit {
@@ -48,11 +48,7 @@ public final class SocketListener: Sendable {
     /// A change concerns callbacks that have not begun, and connections that are accepted from now on.
     public var delegateQueue: DispatchQueue? {
         get { pump?.queue }
-        set { state.replace(with: Self.pump(newValue, engine: engine)) { swap(&$0.pump, &$1) } }
-    }
-
-    private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
-        queue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
+        set { state.replace(with: DelegatePump.pump(to: newValue, from: engine)) { swap(&$0.pump, &$1) } }
     }
 
     /// Accepted connections share it, so that nothing of theirs overtakes `didAccept`.
@@ -130,9 +126,10 @@ public final class SocketListener: Sendable {
             if let session { state.perform(.close(session, .now)) }
         }
     }
+}
 
-    // MARK: For the engine
-
+/// What the engine does with a handle.
+extension SocketListener: DeliveringHandle {
     func sessionBegan(_ id: SocketID) {
         state.withLock { $0.present.begin(id) }
     }
@@ -151,21 +148,12 @@ public final class SocketListener: Sendable {
         }
         if hasBacklog { fill(notice) }
         if case .accepted = notice, hasBacklog { return false }
-        guard let pump else {
-            call(delegate, notice)
-            return false
-        }
-        let weight = notice.weight
-        let mustHoldBack = backPressure.add(weight)
-        pump.append { [self] in
-            call(delegate, notice)
-            if backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
-        }
-        return mustHoldBack
+        return deliver(AddressedNotice(delegate: delegate, content: notice), by: pump)
     }
 
-    private func call(_ delegate: (any SocketListenerDelegate)?, _ notice: ListenerNotice) {
-        switch notice {
+    func call(_ notice: AddressedNotice<any SocketListenerDelegate, ListenerNotice>) {
+        let delegate = notice.delegate
+        switch notice.content {
         case .accepted(let socket, let peer):
             guard let delegate else { return }
             let other = delegate.listener(self, engineFor: peer)

@@ -1,7 +1,9 @@
 import SocketCore
 
 /// What the engine does with a handle.
-extension WebSocket {
+extension WebSocket: DeliveringHandle {
+    var backPressure: BackPressure { _read { yield sharedPressure.pressure } }
+
     /// A client asks its proxy again over a new connection; false when that could not be begun.
     func reconnect(_ layer: WebSocketLayer, to endpoint: Endpoint, in engineState: EngineState) -> Bool {
         // The user gave up while the former connection closed.
@@ -14,11 +16,6 @@ extension WebSocket {
         } catch {
             return false
         }
-    }
-
-    /// The user has taken what weighs this; `caughtUp` is posted when the session holds back no longer.
-    func delivered(_ cost: Int) {
-        if cost > 0, backPressure.pressure.remove(cost), let session { engine.post(.caughtUp(session)) }
     }
 
     // MARK: Delivery
@@ -34,18 +31,15 @@ extension WebSocket {
         for answer in answers { answer() }
         switch course {
         case .kept: settleInbox()
-        case .over: delivered(notice.cost)
-        case .delegate:
-            guard let pump else { return finish(notice, of: session) }
-            pump.append { [self] in finish(notice, of: session) }
+        case .over: wasDelivered(notice.weight)
+        case .delegate: deliverWeighed(WebSocketCall(notice: notice, session: session), by: pump)
         }
     }
 
-    /// Calls the delegate, and does what follows from its having returned.
-    private func finish(_ notice: WebSocketNotice, of session: SocketID) {
-        call(notice)
-        delivered(notice.cost)
-        if case .inputEnded = notice { acknowledgeEnd(of: session) }
+    /// Calls whoever is the delegate now, and does what follows from its having returned.
+    func call(_ call: WebSocketCall) {
+        if let delegate { tell(delegate, call.notice) }
+        if case .inputEnded = call.notice { acknowledgeEnd(of: call.session) }
     }
 
     /// What came before the end of that session's input is delivered.
@@ -54,9 +48,7 @@ extension WebSocket {
         engine.post(.acknowledgeEnd(session))
     }
 
-    /// Calls whoever is the delegate now.
-    private func call(_ notice: WebSocketNotice) {
-        guard let delegate else { return }
+    private func tell(_ delegate: any WebSocketDelegate, _ notice: WebSocketNotice) {
         switch notice {
         case .opened(let agreement): delegate.webSocket(self, didOpen: agreement)
         case .message(let message): delegate.webSocket(self, didReceive: message)
@@ -80,7 +72,7 @@ extension WebSocket {
     /// Hands the next items to the tasks that wait, or tells them the end.
     private func settleInbox() {
         let (settled, cost, endSeen) = state.withLock { $0.settle() }
-        delivered(cost)
+        wasDelivered(cost)
         if let endSeen { acknowledgeEnd(of: endSeen) }
         for (answer, result) in settled { answer(result) }
     }
@@ -104,20 +96,14 @@ extension WebSocket {
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
     /// behind it passes too.
     func deliverInbox() {
-        while let (notice, session) = takeForDelegate() {
-            guard let pump = state.withLock({ $0.pump }) else {
-                finish(notice, of: session)
-                continue
-            }
-            pump.append { [self] in finish(notice, of: session) }
-        }
+        while let call = takeForDelegate() { deliverWeighed(call, by: state.withLock { $0.pump }) }
     }
 
-    private func takeForDelegate() -> (WebSocketNotice, of: SocketID)? {
+    private func takeForDelegate() -> WebSocketCall? {
         guard let delegate else { return nil }
         return withExtendedLifetime(delegate) {
             state.withLock { state in
-                state.takeForDelegate().map { ($0, of: state.session ?? Self.noSession) }
+                state.takeForDelegate().map { WebSocketCall(notice: $0, session: state.session ?? Self.noSession) }
             }
         }
     }
@@ -154,9 +140,9 @@ extension WebSocketHandleState {
     ) -> (answers: [@Sendable () -> Void], course: Course) {
         switch notice {
         case .message(let message):
-            return ([], keep(hasDelegate, of: session) { $0.append(.message(message), cost: notice.cost) })
+            return ([], keep(hasDelegate, of: session) { $0.append(.message(message), cost: notice.weight) })
         case .chunk(let chunk):
-            return ([], keep(hasDelegate, of: session) { $0.append(.chunk(chunk), cost: notice.cost) })
+            return ([], keep(hasDelegate, of: session) { $0.append(.chunk(chunk), cost: notice.weight) })
         // The delegate does not hear of an end that waits behind messages, and so has nothing to acknowledge.
         case .inputEnded: return ([], keep(hasDelegate, of: session) { $0.hasUnseenEnd = true })
         case .opened(let agreement):

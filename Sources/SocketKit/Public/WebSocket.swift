@@ -31,7 +31,7 @@ public final class WebSocket: Sendable {
     let socket: AsyncSocket
     let state: Lock<WebSocketHandleState>
     /// Notices on their way to the user, and messages that wait in the inbox.
-    let backPressure = SharedBackPressure(limit: 128 << 10)
+    let sharedPressure = SharedBackPressure(limit: BackPressure.webSocketLimit)
     /// Names no session.
     static let noSession = SocketID(0)
 
@@ -44,7 +44,7 @@ public final class WebSocket: Sendable {
         socket = AsyncSocket(engine: engine, configuration: configuration.stream)
         state = Lock(
             WebSocketHandleState(
-                delegate: delegate, pump: Self.pump(delegateQueue, engine: engine), configuration: configuration))
+                delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration))
     }
 
     /// A server's end. It shares its listener's pump, so that nothing of it overtakes `didAccept`.
@@ -52,11 +52,6 @@ public final class WebSocket: Sendable {
         engine = listener.engine
         self.socket = socket
         state = Lock(WebSocketHandleState(session: socket.session, pump: listener.pump, configuration: configuration))
-    }
-
-    private static func pump(_ queue: DispatchQueue?, engine: SocketEngine) -> DelegatePump? {
-        guard let queue, queue !== engine.queue else { return nil }
-        return DelegatePump(queue, engine: engine)
     }
 
     // MARK: Settings
@@ -74,7 +69,7 @@ public final class WebSocket: Sendable {
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
         get { state.withLock { $0.pump?.queue } }
-        set { state.replace(\.pump, with: Self.pump(newValue, engine: engine)) }
+        set { state.replace(\.pump, with: .pump(to: newValue, from: engine)) }
     }
 
     /// Settings; a change takes effect at the next connect.
@@ -160,7 +155,7 @@ public final class WebSocket: Sendable {
             Result { () throws(SocketError) in
                 try engineState.connect(socket, to: plan.endpoint, timeout: nil)
                 guard let connection = socket.session.flatMap({ engineState.connection($0) }) else { return }
-                delivered(state.withLock { $0.begin(connection.id) })
+                wasDelivered(state.withLock { $0.begin(connection.id) })
                 let layer = WebSocketLayer(plan, handle: self, now: engineState.now)
                 if plan.tunnel == nil, let context = plan.tls { try connection.startTLS(context) }
                 connection.target = url.description

@@ -28,7 +28,7 @@ public final class WebSocketListener: Sendable {
         configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) {
         self.engine = engine
-        pump = delegateQueue.flatMap { $0 === engine.queue ? nil : DelegatePump($0, engine: engine) }
+        pump = .pump(to: delegateQueue, from: engine)
         state = Lock(HandleState(delegate: delegate, configuration: configuration))
         socket = SocketListener(engine: engine, delegate: door, configuration: configuration.stream)
         door.listener = self
@@ -77,7 +77,12 @@ public final class WebSocketListener: Sendable {
     /// Stops listening and waits until that is done; `didStop` follows. Handshakes that are not done end.
     public func stop() { socket.stop() }
 
-    // MARK: For the engine
+}
+
+/// What the engine does with a handle.
+extension WebSocketListener: DeliveringHandle {
+    /// That of the listener beneath, whose session is the one that holds back.
+    var backPressure: BackPressure { _read { yield socket.backPressure } }
 
     /// A connection was taken: its handshake begins.
     fileprivate func accept(_ socket: AsyncSocket) {
@@ -105,21 +110,12 @@ public final class WebSocketListener: Sendable {
         if case .accepted(let webSocket, _) = notice, let session = webSocket.session { gaveUp(session) }
         if hasBacklog { fill(notice) }
         if case .accepted = notice, hasBacklog { return false }
-        guard let pump else {
-            call(delegate, notice)
-            return false
-        }
-        let weight = notice.weight
-        let mustHoldBack = socket.backPressure.add(weight)
-        pump.append { [self] in
-            call(delegate, notice)
-            if socket.backPressure.remove(weight), let session { engine.post(.caughtUp(session)) }
-        }
-        return mustHoldBack
+        return deliver(AddressedNotice(delegate: delegate, content: notice), by: pump)
     }
 
-    private func call(_ delegate: (any WebSocketListenerDelegate)?, _ notice: WebSocketListenerNotice) {
-        switch notice {
+    func call(_ notice: AddressedNotice<any WebSocketListenerDelegate, WebSocketListenerNotice>) {
+        let delegate = notice.delegate
+        switch notice.content {
         case .accepted(let webSocket, let agreement):
             delegate?.listener(self, didAccept: webSocket, agreement: agreement)
         case .refused(let address, let error): delegate?.listener(self, didRefuse: address, error: error)

@@ -98,7 +98,7 @@ final class WebSocketLayer {
         self.plan = plan
         self.handle = HandleReference(handle)
         listener = HandleReference()
-        backPressure = handle.backPressure
+        backPressure = handle.sharedPressure
         began = now
         openDeadline = plan.configuration.openTimeout.map { now + $0 }
         if let tunnel = plan.tunnel { stage = .tunnelling(tunnel) } else { stage = .opening(plan.handshake) }
@@ -111,7 +111,7 @@ final class WebSocketLayer {
         plan = nil
         self.handle = HandleReference(handle)
         self.listener = HandleReference(listener)
-        backPressure = handle.backPressure
+        backPressure = handle.sharedPressure
         began = now
         openDeadline = configuration.openTimeout.map { now + $0 }
         stage = .answering(ServerHandshake(headLimit: configuration.headLimit))
@@ -187,7 +187,7 @@ final class WebSocketLayer {
 
     func tell(_ notice: WebSocketNotice, on connection: Connection) {
         let isBehind = handle.load { connection.engine.outbox.append(.webSocket($0, session, notice)) }
-            .map { _ in notice.cost > 0 && backPressure.pressure.add(notice.cost) }
+            .map { _ in notice.weight > 0 && backPressure.pressure.add(notice.weight) }
         if isBehind == true { isUserBehind = true }
     }
 

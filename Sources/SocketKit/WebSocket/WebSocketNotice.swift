@@ -1,7 +1,7 @@
 import SocketCore
 
 /// One call of a `WebSocketDelegate`.
-enum WebSocketNotice: Sendable {
+enum WebSocketNotice: WeighedNotice {
     indirect case opened(WebSocketAgreement)
     case message(WebSocketMessage)
     case chunk(WebSocketChunk)
@@ -16,7 +16,7 @@ enum WebSocketNotice: Sendable {
     indirect case closed(WebSocketCloseReport?, SocketError?)
 
     /// What it takes up while it waits for the user. The end of input, which comes once, waits in the inbox for free.
-    var cost: Int {
+    var weight: Int {
         switch self {
         case .message(let message): message.bytes.count + BackPressure.noticeWeight
         case .chunk(let chunk): chunk.bytes.count + BackPressure.noticeWeight
@@ -28,13 +28,20 @@ enum WebSocketNotice: Sendable {
     }
 }
 
+/// A notice with the session that it belongs to.
+struct WebSocketCall: WeighedNotice {
+    let notice: WebSocketNotice
+    let session: SocketID
+
+    var weight: Int { notice.weight }
+}
+
 /// One call of a `WebSocketListenerDelegate`.
-enum WebSocketListenerNotice: Sendable {
+enum WebSocketListenerNotice: WeighedNotice {
     indirect case accepted(WebSocket, WebSocketAgreement)
     indirect case refused(SocketAddress?, SocketError?)
     indirect case stopped(SocketError?, of: SocketID)
 
-    /// What it takes up while it waits for the delegate's queue.
     var weight: Int {
         switch self {
         case .accepted: BackPressure.connectionWeight
