@@ -16,6 +16,8 @@ struct BackPressure: ~Copyable, Sendable {
     static let limit = 1 << 20
     /// The most that waits for a WebSocket, where messages of the inbox count too.
     static let webSocketLimit = 128 << 10
+    /// Connections that wait for a task before a listener leaves the rest to the kernel's own backlog.
+    static let connectionLimit = 16
 
     private let limit: Int
     private let waiting = Atomic<Int>(0)

@@ -2,7 +2,7 @@ import SocketCore
 
 /// Awaiting instead of being called back. The completion of an awaited datagram goes to the one who awaits it; everything
 /// else still goes to the delegate.
-extension DatagramSocket {
+extension DatagramSocket: ElementSource {
     /// Queues a datagram and waits until the kernel has it. Throws why it was not sent; `cancelled` when the task was
     /// cancelled before the kernel took it.
     public func send(
@@ -44,31 +44,19 @@ extension DatagramSocket {
         return kept?.dropped
     }
 
-    func endKept(_ error: SocketError?, of session: SocketID) {
-        let ending: Result<Datagram?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-        let answers = state.withLock { state in
-            state.present.deliverEnd(of: session)
-            return state.kept?.waiters.takeAll(of: session) ?? []
-        }
-        for answer in answers { answer(ending) }
-    }
-
     // MARK: For the one who iterates
 
     /// How many tasks wait for a datagram.
-    package var waiters: Int { state.withLock { $0.kept?.waiters.count ?? 0 } }
+    package var waiters: Int { fetcherCount }
 
-    func nextDatagram() async -> Result<Datagram?, SocketError> {
-        let waiter = engine.names.nextOperation()
-        return await waitForAnswer(orIfCancelled: .success(nil)) {
-            fetch(as: waiter, $0)
-        } onCancel: { [self] in
-            let answer = state.withLock { $0.kept?.waiters.remove(waiter) }
-            answer?(.success(nil))
+    func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<Datagram>>) -> R) -> R? {
+        state.withLock { state -> R? in
+            guard state.kept != nil else { return nil }
+            return body(&state.kept!.waiters)
         }
     }
 
-    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>) {
+    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>) {
         let (result, emptied) = state.withLock { $0.fetch(as: waiter, answer) }
         // Contexts of the receive filter, which are the user's, leave the lock before they are released.
         withExtendedLifetime(emptied) {}
@@ -93,7 +81,7 @@ public struct Datagrams: AsyncSequence, Sendable {
         /// The next datagram; nil when the socket was closed or the task cancelled. Throws why the socket closed
         /// otherwise.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SocketError) -> Datagram? {
-            try await socket.nextDatagram().get()
+            try await socket.next().get()
         }
 
         /// The next datagram, for callers on no actor.
@@ -106,14 +94,10 @@ public struct Datagrams: AsyncSequence, Sendable {
 extension DatagramHandleState {
     /// The next datagram, or how the session ended; nil: `answer` waits for that. And the batch of which it was the last.
     fileprivate mutating func fetch(
-        as waiter: OperationID, _ answer: @escaping Answer<Result<Datagram?, SocketError>>
-    ) -> (result: Result<Datagram?, SocketError>?, emptied: DatagramBatch?) {
+        as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>
+    ) -> (result: Fetched<Datagram>?, emptied: DatagramBatch?) {
         if let (first, emptied) = kept?.popFirst() { return (.success(first), emptied) }
-        guard let session = present.awaited, kept != nil else {
-            return (present.error.map { .failure($0) } ?? .success(nil), nil)
-        }
-        kept?.waiters.add(waiter, of: session, answer)
-        return (nil, nil)
+        return (kept?.waiters.add(waiter, within: present, answer), nil)
     }
 }
 
@@ -128,13 +112,13 @@ struct KeptDatagrams {
     private var count = 0
     /// What those weigh that were not fetched yet.
     private var weight = 0
-    var waiters = Waiters<Result<Datagram?, SocketError>>()
+    var waiters = Waiters<Fetched<Datagram>>()
 
     /// Takes a batch in: who waits for its first datagrams, one each, and how many of the others found no room.
     mutating func add(
         _ batch: DatagramBatch
-    ) -> (answers: [Answer<Result<Datagram?, SocketError>>], dropped: Int) {
-        var answers: [Answer<Result<Datagram?, SocketError>>] = []
+    ) -> (answers: [Answer<Fetched<Datagram>>], dropped: Int) {
+        var answers: [Answer<Fetched<Datagram>>] = []
         while answers.count < batch.count, let waiting = waiters.popFirst() { answers.append(waiting) }
         let skipped = answers.count
         var end = skipped

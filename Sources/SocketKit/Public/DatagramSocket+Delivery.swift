@@ -82,9 +82,12 @@ extension DatagramSocket: DeliveringHandle {
     /// Answers whoever awaits this, or calls the delegate, on the queue where it wants to be called. From when too much
     /// waits for that queue, the session takes no more from the kernel, until `caughtUp` is posted.
     func deliver(_ notice: DatagramNotice) {
-        let (pump, answer) = state.withLock { state in (state.pump, state.answer(notice)) }
+        let (pump, answer) = state.withLock { state in
+            if case .closed(_, let id) = notice { state.present.deliverEnd(of: id) }
+            return (state.pump, state.answer(notice))
+        }
         if let answer { return answer() }
-        if case .closed(let error, let id) = notice { endKept(error, of: id) }
+        if case .closed(let error, let id) = notice { endFetching(of: id, error) }
         deliver(notice, by: pump)
     }
 

@@ -19,7 +19,7 @@ public final class SocketListener: Sendable {
         var pump: DelegatePump?
         var configuration: SocketConfiguration
         /// nil: connections go to the delegate.
-        var backlog: ConnectionBacklog<AsyncSocket>?
+        var backlog: Backlog<AsyncSocket>?
     }
 
     /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
@@ -146,8 +146,14 @@ extension SocketListener: DeliveringHandle {
             if case .stopped(_, let id) = notice { state.present.deliverEnd(of: id) }
             return (state.delegate, state.pump, state.backlog != nil)
         }
-        if hasBacklog { fill(notice) }
-        if case .accepted = notice, hasBacklog { return false }
+        if hasBacklog {
+            switch notice {
+            case .accepted(let socket, _):
+                fill(socket)
+                return false
+            case .stopped(let error, let id): endFetching(of: id, error)
+            }
+        }
         return deliver(AddressedNotice(delegate: delegate, content: notice), by: pump)
     }
 
@@ -165,47 +171,15 @@ extension SocketListener: DeliveringHandle {
             delegate?.listener(self, didStop: error)
         }
     }
+}
 
-    // MARK: For those who await
+extension SocketListener: ConnectionSource {
+    typealias Element = AsyncSocket
 
-    func beginBacklog() {
-        state.withLock { if $0.backlog == nil { $0.backlog = ConnectionBacklog() } }
-    }
-
-    private func fill(_ notice: ListenerNotice) {
-        let (answers, result): ([Answer<Result<AsyncSocket?, SocketError>>], Result<AsyncSocket?, SocketError>)
-        switch notice {
-        case .accepted(let socket, _):
-            result = .success(socket)
-            answers = state.withLock { state in
-                let outcome = state.backlog?.add(socket, while: state.present.id)
-                // Posted under the lock: both ways of it reach the engine in the order of their causes.
-                if let session = outcome?.mustHold { engine.post(.holdAccepts(session, true)) }
-                return outcome?.answer.map { [$0] } ?? []
-            }
-        case .stopped(let error, let id):
-            result = error.map { .failure($0) } ?? .success(nil)
-            answers = state.withLock { $0.backlog?.waiters.takeAll(of: id) ?? [] }
+    func withBacklog<R: Sendable>(_ body: (inout Backlog<AsyncSocket>, PresentSession) -> R) -> R? {
+        state.withLock { state -> R? in
+            guard state.backlog != nil else { return nil }
+            return body(&state.backlog!, state.present)
         }
-        for answer in answers { answer(result) }
-    }
-
-    func nextConnection() async -> Result<AsyncSocket?, SocketError> {
-        let waiter = engine.names.nextOperation()
-        return await waitForAnswer(orIfCancelled: .success(nil)) {
-            fetch(as: waiter, $0)
-        } onCancel: { [self] in
-            let answer = state.withLock { $0.backlog?.waiters.remove(waiter) }
-            answer?(.success(nil))
-        }
-    }
-
-    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<AsyncSocket?, SocketError>>) {
-        let result: Result<AsyncSocket?, SocketError>? = state.withLock { state in
-            let fetched = state.backlog?.fetch(as: waiter, state.present, answer)
-            if fetched?.mayGoOn == true, let session = state.present.id { engine.post(.holdAccepts(session, false)) }
-            return fetched?.result
-        }
-        if let result { answer(result) }
     }
 }

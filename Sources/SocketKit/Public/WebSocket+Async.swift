@@ -126,7 +126,7 @@ extension WebSocket {
     public var chunks: WebSocketChunks { WebSocketChunks(webSocket: self) }
 
     /// How many tasks wait for a message.
-    package var readers: Int { state.withLock { $0.inbox.waiters.count } }
+    package var readers: Int { fetcherCount }
 
     func next(_ delivery: WebSocketSettings.Delivery) async throws(SocketError) -> WebSocketInbox.Item? {
         guard configuration.settings.delivery == delivery else {
@@ -134,13 +134,8 @@ extension WebSocket {
                 .badConfiguration, operation: "receive",
                 detail: "settings.delivery: is not \(delivery.rawValue), so iterate the other sequence")
         }
-        let waiter = engine.names.nextOperation()
         if Task.isCancelled { ask(.close(.goingAway, reason: "")) }
-        return try await waitForAnswer(orIfCancelled: .failure(.cancelled("receive"))) {
-            fetch(as: waiter, $0)
-        } onCancel: { [self] in
-            giveUpFetching(waiter)
-        }.get()
+        return try await next(orIfCancelled: .failure(.cancelled("receive"))).get()
     }
 }
 

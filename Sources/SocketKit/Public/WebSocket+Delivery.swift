@@ -67,30 +67,12 @@ extension WebSocket: DeliveringHandle {
         }
     }
 
-    // MARK: For a task that reads
-
     /// Hands the next items to the tasks that wait, or tells them the end.
     private func settleInbox() {
         let (settled, cost, endSeen) = state.withLock { $0.settle() }
         wasDelivered(cost)
         if let endSeen { acknowledgeEnd(of: endSeen) }
         for (answer, result) in settled { answer(result) }
-    }
-
-    /// Asks for the next item; `answer` is called once.
-    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocketInbox.Item?, SocketError>>) {
-        state.withLock { state in
-            state.inbox.isRead = true
-            state.inbox.waiters.add(waiter, of: state.session, answer)
-        }
-        settleInbox()
-    }
-
-    /// A task that waits is cancelled.
-    func giveUpFetching(_ waiter: OperationID) {
-        guard let answer = state.withLock({ $0.inbox.waiters.remove(waiter) }) else { return }
-        close(.goingAway)
-        answer(.failure(.cancelled("receive")))
     }
 
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
@@ -109,11 +91,32 @@ extension WebSocket: DeliveringHandle {
     }
 }
 
+/// What a task that reads does with a handle.
+extension WebSocket: ElementSource {
+    func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<WebSocketInbox.Item>>) -> R) -> R? {
+        state.withLock { body(&$0.inbox.backlog.waiters) }
+    }
+
+    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<WebSocketInbox.Item>>) {
+        state.withLock { state in
+            state.inbox.isRead = true
+            state.inbox.backlog.waiters.add(waiter, of: state.session, answer)
+        }
+        settleInbox()
+    }
+
+    func stopFetching(_ waiter: OperationID) {
+        guard let answer = withFetchers({ $0.remove(waiter) }) ?? nil else { return }
+        close(.goingAway)
+        answer(.failure(.cancelled("receive")))
+    }
+}
+
 extension WebSocketHandleState {
     /// A session begins: what the former one left is dropped, and the answer is what that cost. Tasks that wait go on to
     /// wait.
     mutating func begin(_ session: SocketID) -> Int {
-        let cost = inbox.cost
+        let cost = inbox.backlog.weight
         // Where the end of the former session is delivered, nothing of it is on its way.
         hadReader = self.session != nil && inbox.isRead
         self.session = session
@@ -140,9 +143,9 @@ extension WebSocketHandleState {
     ) -> (answers: [@Sendable () -> Void], course: Course) {
         switch notice {
         case .message(let message):
-            return ([], keep(hasDelegate, of: session) { $0.append(.message(message), cost: notice.weight) })
+            return ([], keep(hasDelegate, of: session) { $0.backlog.append(.message(message), weight: notice.weight) })
         case .chunk(let chunk):
-            return ([], keep(hasDelegate, of: session) { $0.append(.chunk(chunk), cost: notice.weight) })
+            return ([], keep(hasDelegate, of: session) { $0.backlog.append(.chunk(chunk), weight: notice.weight) })
         // The delegate does not hear of an end that waits behind messages, and so has nothing to acknowledge.
         case .inputEnded: return ([], keep(hasDelegate, of: session) { $0.hasUnseenEnd = true })
         case .opened(let agreement):
@@ -171,12 +174,12 @@ extension WebSocketHandleState {
     }
 
     /// Whether input waits: nobody is there to be called, a task reads, or what came before it waits too.
-    private func mustKeep(_ hasDelegate: Bool) -> Bool { !hasDelegate || inbox.isRead || !inbox.isEmpty }
+    private func mustKeep(_ hasDelegate: Bool) -> Bool { !hasDelegate || inbox.isRead || !inbox.backlog.isEmpty }
 
     /// The next that waits and that the delegate, if there is one, is to get.
     mutating func takeForDelegate() -> WebSocketNotice? {
         guard !inbox.isRead else { return nil }
-        switch inbox.popFirst()?.item {
+        switch inbox.backlog.popFirst()?.element {
         case .message(let message): return .message(message)
         case .chunk(let chunk): return .chunk(chunk)
         case nil:
@@ -210,27 +213,30 @@ extension WebSocketHandleState {
             inbox.hasUnseenEnd = false
         }
         // While items wait, no task does.
-        let readers = inbox.waiters.takeAll(of: session).map { reader -> @Sendable () -> Void in { reader(ending) } }
+        let readers = inbox.backlog.waiters.takeAll(of: session).map { reader -> @Sendable () -> Void in
+            { reader(ending) }
+        }
         return readers + awaited.takeAll(of: session, answering: lost, report)
     }
 
     /// What the tasks that wait are given now, what that cost, and the session of which one has come to the end of input.
     mutating func settle() -> (
-        settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)],
-        cost: Int, endSeen: SocketID?
+        settled: [(Answer<Fetched<WebSocketInbox.Item>>, Fetched<WebSocketInbox.Item>)], cost: Int, endSeen: SocketID?
     ) {
-        var settled: [(Answer<Result<WebSocketInbox.Item?, SocketError>>, Result<WebSocketInbox.Item?, SocketError>)] =
-            []
+        var settled: [(Answer<Fetched<WebSocketInbox.Item>>, Fetched<WebSocketInbox.Item>)] = []
         var cost = 0
-        while !inbox.isEmpty, let answer = inbox.waiters.popFirst(), let next = inbox.popFirst() {
-            settled.append((answer, .success(next.item)))
-            cost += next.cost
+        while !inbox.backlog.isEmpty, let answer = inbox.backlog.waiters.popFirst(),
+            let next = inbox.backlog.popFirst()
+        {
+            settled.append((answer, .success(next.element)))
+            cost += next.weight
         }
-        guard inbox.isEmpty else { return (settled, cost, nil) }
+        guard inbox.backlog.isEmpty else { return (settled, cost, nil) }
+        let isAwaited = !inbox.backlog.waiters.isEmpty
         // Who never reads need not be waited for.
-        let isEndSeen = inbox.hasUnseenEnd && (!inbox.waiters.isEmpty || !inbox.isRead)
+        let isEndSeen = inbox.hasUnseenEnd && (isAwaited || !inbox.isRead)
         if isEndSeen { inbox.hasUnseenEnd = false }
-        if let ending = inbox.ending { settled += inbox.waiters.takeAll().map { ($0, ending) } }
+        if let ending = inbox.ending { settled += inbox.backlog.waiters.takeAll().map { ($0, ending) } }
         return (settled, cost, isEndSeen ? session : nil)
     }
 }
@@ -238,14 +244,14 @@ extension WebSocketHandleState {
 extension WebSocketInbox {
     /// A session begins: what came in the one before goes, and who waits goes on waiting.
     mutating func begin(_ session: SocketID) {
-        var waiting = waiters
+        var waiting = backlog.waiters
         waiting.enter(session)
         self = WebSocketInbox()
-        (waiters, isRead) = (waiting, waiting.isAwaited(in: session))
+        (backlog.waiters, isRead) = (waiting, waiting.isAwaited(in: session))
     }
 
     /// How a reader hears of the end: 1000 and 1001 end its messages in order, as does this side's own wish.
-    static func ending(_ report: WebSocketCloseReport?, _ error: SocketError?) -> Result<Item?, SocketError> {
+    static func ending(_ report: WebSocketCloseReport?, _ error: SocketError?) -> Fetched<Item> {
         if let error { return .failure(error) }
         guard let report else { return .success(nil) }
         if report.origin == .local || [.normal, .goingAway, .noStatus].contains(report.code) { return .success(nil) }

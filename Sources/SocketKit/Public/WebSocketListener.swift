@@ -19,7 +19,7 @@ public final class WebSocketListener: Sendable {
         /// Those whose handshake is not done, and the session of the listener that each came to.
         var opening: [SocketID: (webSocket: WebSocket, listener: SocketID?)] = [:]
         /// nil: WebSockets go to the delegate.
-        var backlog: ConnectionBacklog<WebSocket>?
+        var backlog: Backlog<WebSocket>?
     }
 
     /// Makes an idle listener. Without a delegate queue, callbacks come on the engine's queue.
@@ -108,8 +108,15 @@ extension WebSocketListener: DeliveringHandle {
     func deliver(_ notice: WebSocketListenerNotice) -> Bool {
         let (delegate, hasBacklog) = state.withLock { ($0.delegate, $0.backlog != nil) }
         if case .accepted(let webSocket, _) = notice, let session = webSocket.session { gaveUp(session) }
-        if hasBacklog { fill(notice) }
-        if case .accepted = notice, hasBacklog { return false }
+        if hasBacklog {
+            switch notice {
+            case .accepted(let webSocket, _):
+                fill(webSocket)
+                return false
+            case .stopped(let error, let id): endFetching(of: id, error)
+            case .refused: break
+            }
+        }
         return deliver(AddressedNotice(delegate: delegate, content: notice), by: pump)
     }
 
@@ -133,55 +140,26 @@ extension WebSocketListener: DeliveringHandle {
         withExtendedLifetime(ended) {}
         deliver(.stopped(error, of: session))
     }
+}
 
-    // MARK: For those who await
+extension WebSocketListener: ConnectionSource {
+    typealias Element = WebSocket
 
     /// The WebSockets that clients open, for a task to iterate. From this call on they do not go to the delegate. While
     /// nobody fetches them, 16 are held here, and connections wait in the kernel's backlog.
     public var webSockets: WebSocketConnections {
-        state.withLock { if $0.backlog == nil { $0.backlog = ConnectionBacklog() } }
+        state.withLock { if $0.backlog == nil { $0.backlog = Backlog() } }
         return WebSocketConnections(listener: self)
     }
 
     /// How many tasks wait for a WebSocket.
-    package var waiters: Int { state.withLock { $0.backlog?.waiters.count ?? 0 } }
+    package var waiters: Int { fetcherCount }
 
-    private func fill(_ notice: WebSocketListenerNotice) {
-        switch notice {
-        case .accepted(let webSocket, _):
-            let answer = state.withLock { state in
-                let outcome = state.backlog?.add(webSocket, while: session)
-                // Posted under the lock: both ways of it reach the engine in the order of their causes.
-                if let session = outcome?.mustHold { engine.post(.holdAccepts(session, true)) }
-                return outcome?.answer
-            }
-            answer?(.success(webSocket))
-        case .stopped(let error, let id):
-            let ending: Result<WebSocket?, SocketError> = error.map { .failure($0) } ?? .success(nil)
-            let answers = state.withLock { $0.backlog?.waiters.takeAll(of: id) ?? [] }
-            for answer in answers { answer(ending) }
-        case .refused: break
+    func withBacklog<R: Sendable>(_ body: (inout Backlog<WebSocket>, PresentSession) -> R) -> R? {
+        state.withLock { state -> R? in
+            guard state.backlog != nil else { return nil }
+            return body(&state.backlog!, socket.present)
         }
-    }
-
-    fileprivate func next() async -> Result<WebSocket?, SocketError> {
-        let waiter = engine.names.nextOperation()
-        return await waitForAnswer(orIfCancelled: .success(nil)) {
-            fetch(as: waiter, $0)
-        } onCancel: { [self] in
-            let answer = state.withLock { $0.backlog?.waiters.remove(waiter) }
-            answer?(.success(nil))
-        }
-    }
-
-    private func fetch(as waiter: OperationID, _ answer: @escaping Answer<Result<WebSocket?, SocketError>>) {
-        let result: Result<WebSocket?, SocketError>? = state.withLock { state in
-            let present = socket.present
-            let fetched = state.backlog?.fetch(as: waiter, present, answer)
-            if fetched?.mayGoOn == true, let session = present.id { engine.post(.holdAccepts(session, false)) }
-            return fetched?.result
-        }
-        if let result { answer(result) }
     }
 }
 

@@ -33,28 +33,12 @@ struct WebSocketInbox {
 
     /// Whether a task has begun to read: from then on messages do not go to the delegate.
     var isRead = false
-    private var items = OperationDeque<(item: Item, cost: Int)>()
-    /// What all of them cost.
-    fileprivate(set) var cost = 0
-    /// Tasks that wait for an item.
-    var waiters = Waiters<Result<Item?, SocketError>>()
+    /// A task may wait while items do too, until they are settled.
+    var backlog = Backlog<Item>()
     /// Whether input is over, and nobody has come to see that yet.
     var hasUnseenEnd = false
     /// How it ended; nil: it has not.
-    var ending: Result<Item?, SocketError>?
-
-    var isEmpty: Bool { items.isEmpty }
-
-    mutating func append(_ item: Item, cost: Int) {
-        items.append((item, cost))
-        self.cost += cost
-    }
-
-    mutating func popFirst() -> (item: Item, cost: Int)? {
-        let first = items.popFirst()
-        cost -= first?.cost ?? 0
-        return first
-    }
+    var ending: Fetched<Item>?
 }
 
 /// Who awaits what of one WebSocket.

@@ -1,0 +1,140 @@
+import SocketCore
+
+/// What a task gets that asks for the next element: nil behind the last one, and an error if they did not end in order.
+typealias Fetched<Element> = Result<Element?, SocketError>
+
+/// What a task iterates: elements that came and that nobody has fetched yet, and the tasks that wait for one.
+struct Backlog<Element: Sendable>: Sendable {
+    private var elements = OperationDeque<(element: Element, weight: Int)>()
+    /// What all of them weigh.
+    private(set) var weight = 0
+    /// Tasks that wait for an element.
+    var waiters = Waiters<Fetched<Element>>()
+    /// The session that was asked to hold back; nil: none, or it may go on.
+    private var holding: SocketID?
+
+    var isEmpty: Bool { elements.isEmpty }
+
+    mutating func append(_ element: Element, weight: Int = 1) {
+        elements.append((element, weight))
+        self.weight += weight
+    }
+
+    /// Removes the oldest.
+    mutating func popFirst() -> (element: Element, weight: Int)? {
+        let first = elements.popFirst()
+        weight -= first?.weight ?? 0
+        return first
+    }
+
+    /// Adds an element: the task that waits for it, or else the session that must hold back from now on. `session` is the
+    /// present one.
+    mutating func add(
+        _ element: Element, while session: SocketID?, limit: Int
+    ) -> (answer: Answer<Fetched<Element>>?, mustHold: SocketID?) {
+        if let waiting = waiters.popFirst() { return (waiting, nil) }
+        append(element)
+        guard weight >= limit, let session, holding != session else { return (nil, nil) }
+        holding = session
+        return (nil, session)
+    }
+
+    /// The next element, or how they ended; nil: `answer` waits for that. And whether a session that holds back may go on.
+    mutating func fetch(
+        as waiter: OperationID, _ present: PresentSession, limit: Int, _ answer: @escaping Answer<Fetched<Element>>
+    ) -> (outcome: Fetched<Element>?, mayGoOn: Bool) {
+        guard let first = popFirst() else { return (waiters.add(waiter, within: present, answer), false) }
+        let mayGoOn = holding != nil && weight <= limit / 2
+        if mayGoOn { holding = nil }
+        return (.success(first.element), mayGoOn)
+    }
+}
+
+extension Waiters {
+    /// Lets `answer` wait for the next element of the present session; or tells how the last one ended, if there is none.
+    mutating func add<Element>(
+        _ waiter: OperationID, within present: PresentSession, _ answer: @escaping Answer<Value>
+    ) -> Value? where Value == Fetched<Element> {
+        guard let session = present.awaited else { return .end(present.error) }
+        add(waiter, of: session, answer)
+        return nil
+    }
+}
+
+extension Result where Failure == SocketError {
+    /// How elements end: with an error, or in order (nil).
+    static func end<Element>(_ error: SocketError?) -> Self where Success == Element? {
+        error.map { .failure($0) } ?? .success(nil)
+    }
+}
+
+/// A handle whose elements tasks fetch, one after the other.
+protocol ElementSource: AnyObject, Sendable {
+    associatedtype Element: Sendable
+    var engine: SocketEngine { get }
+    /// Gives `answer` the next element, or how they ended, as soon as there is either.
+    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Element>>)
+    /// The task that waits was cancelled: it gets its answer, unless it has it.
+    func stopFetching(_ waiter: OperationID)
+    /// Runs `body` with the tasks that wait, under the handle's lock; nil: elements go to the delegate.
+    func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<Element>>) -> R) -> R?
+}
+
+extension ElementSource {
+    /// The next element, or how they ended; `cancelled` to a task that is cancelled before it asks.
+    func next(orIfCancelled cancelled: Fetched<Element> = .success(nil)) async -> Fetched<Element> {
+        let waiter = engine.names.nextOperation()
+        return await waitForAnswer(orIfCancelled: cancelled) {
+            fetch(as: waiter, $0)
+        } onCancel: { [self] in
+            stopFetching(waiter)
+        }
+    }
+
+    func stopFetching(_ waiter: OperationID) {
+        let answer = withFetchers { $0.remove(waiter) } ?? nil
+        answer?(.success(nil))
+    }
+
+    /// Tells those who wait within a session how it ended.
+    func endFetching(of session: SocketID, _ error: SocketError?) {
+        let answers = withFetchers { $0.takeAll(of: session) } ?? []
+        for answer in answers { answer(.end(error)) }
+    }
+
+    /// How many tasks wait.
+    var fetcherCount: Int { withFetchers { $0.count } ?? 0 }
+}
+
+/// A listener, whose connections tasks fetch.
+protocol ConnectionSource: ElementSource {
+    /// Runs `body` with the connections that nobody has fetched and the present session, under the handle's lock; nil:
+    /// connections go to the delegate.
+    func withBacklog<R: Sendable>(_ body: (inout Backlog<Element>, PresentSession) -> R) -> R?
+}
+
+extension ConnectionSource {
+    func withFetchers<R: Sendable>(_ body: (inout Waiters<Fetched<Element>>) -> R) -> R? {
+        withBacklog { backlog, _ in body(&backlog.waiters) }
+    }
+
+    /// Gives a connection to the task that waits, or keeps it for the next one.
+    func fill(_ connection: Element) {
+        let answer = withBacklog { backlog, present in
+            let (answer, mustHold) = backlog.add(connection, while: present.id, limit: BackPressure.connectionLimit)
+            // Posted under the lock: both ways of it reach the engine in the order of their causes.
+            if let mustHold { engine.post(.holdAccepts(mustHold, true)) }
+            return answer
+        }
+        (answer ?? nil)?(.success(connection))
+    }
+
+    func fetch(as waiter: OperationID, _ answer: @escaping Answer<Fetched<Element>>) {
+        let outcome = withBacklog { backlog, present in
+            let (outcome, mayGoOn) = backlog.fetch(as: waiter, present, limit: BackPressure.connectionLimit, answer)
+            if mayGoOn, let session = present.id { engine.post(.holdAccepts(session, false)) }
+            return outcome
+        }
+        if let outcome = outcome ?? nil { answer(outcome) }
+    }
+}
