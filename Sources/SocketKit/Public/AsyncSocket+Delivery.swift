@@ -102,7 +102,7 @@ extension AsyncSocket: DeliveringHandle {
             call(notice, delegate)
             return false
         case .pump(let pump):
-            return deliver(notice, by: pump)
+            return weigh(notice, andSendBy: pump)
         case .awaited(let resume):
             resume.forEach { $0() }
             return notice.isCompletion ? false : deliverBesides(notice)
@@ -132,7 +132,7 @@ extension AsyncSocket: DeliveringHandle {
     /// Tells the delegate what somebody awaited too, and who may have changed the delegate.
     private func deliverBesides(_ notice: SocketNotice) -> Bool {
         let (pump, delegate) = state.withLock { ($0.pump, $0.delegate) }
-        if let pump { return deliver(notice, by: pump) }
+        if let pump { return weigh(notice, andSendBy: pump) }
         call(notice, delegate)
         return false
     }

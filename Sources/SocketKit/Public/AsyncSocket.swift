@@ -45,20 +45,20 @@ public final class AsyncSocket: Sendable {
 
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
     public var delegate: (any AsyncSocketDelegate)? {
-        get { state.withLock { $0.delegate } }
+        get { state.delegate }
         set {
-            state.replace(with: UnretainedReference(newValue)) { swap(&$0.unretainedDelegate, &$1) }
+            state.delegate = newValue
             delegateChanges.add(1, ordering: .releasing)
         }
     }
 
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
-        get { state.withLock { $0.pump?.queue } }
+        get { state.pump?.queue }
         set {
             // Sockets that share a pump share the way to its queue, so one that has the right pump keeps it.
             if isPumped(to: newValue) { return }
-            state.replace(with: DelegatePump.pump(to: newValue, from: engine)) { swap(&$0.pump, &$1) }
+            state.pump = .pump(to: newValue, from: engine)
             delegateChanges.add(1, ordering: .releasing)
         }
     }
@@ -70,14 +70,14 @@ public final class AsyncSocket: Sendable {
 
     /// Settings that outlive sessions; a change takes effect at the next connect.
     public var configuration: SocketConfiguration {
-        get { state.withLock { $0.configuration }.value }
-        set { state.replace(with: Shared(newValue)) { swap(&$0.configuration, &$1) } }
+        get { state.configuration.value }
+        set { state.configuration = Shared(newValue) }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
-        get { state.withLock { $0.userData } }
-        set { state.replace(with: newValue) { swap(&$0.userData, &$1) } }
+        get { state.userData }
+        set { state.userData = newValue }
     }
 
     // MARK: Facts

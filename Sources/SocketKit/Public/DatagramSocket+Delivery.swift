@@ -1,13 +1,9 @@
 import SocketCore
 
 /// What a datagram handle holds, from whatever thread it is asked.
-struct DatagramHandleState {
+struct DatagramHandleState: HandleStorage, ~Copyable {
+    var core: HandleCore<any DatagramSocketDelegate, DatagramConfiguration>
     var present = PresentSession()
-    weak var delegate: (any DatagramSocketDelegate)?
-    /// nil: callbacks come on the engine's queue.
-    var pump: DelegatePump?
-    var configuration: DatagramConfiguration
-    var userData: (any Sendable)?
     /// nil: datagrams go to the delegate.
     var kept: KeptDatagrams?
     /// Who awaits that a datagram is sent, or that the socket is connected.
@@ -16,9 +12,7 @@ struct DatagramHandleState {
     init(
         delegate: (any DatagramSocketDelegate)?, pump: DelegatePump?, configuration: DatagramConfiguration
     ) {
-        self.delegate = delegate
-        self.pump = pump
-        self.configuration = configuration
+        core = HandleCore(delegate: delegate, pump: pump, configuration: configuration)
     }
 }
 

@@ -32,26 +32,26 @@ public final class DatagramSocket: Sendable {
 
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun.
     public var delegate: (any DatagramSocketDelegate)? {
-        get { state.withLock { $0.delegate } }
-        set { state.replace(\.delegate, with: newValue) }
+        get { state.delegate }
+        set { state.delegate = newValue }
     }
 
     /// Where callbacks come; nil: on the engine's queue.
     public var delegateQueue: DispatchQueue? {
-        get { state.withLock { $0.pump?.queue } }
-        set { state.replace(\.pump, with: .pump(to: newValue, from: engine)) }
+        get { state.pump?.queue }
+        set { state.pump = .pump(to: newValue, from: engine) }
     }
 
     /// Settings that outlive sessions; a change takes effect with the next session.
     public var configuration: DatagramConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.replace(\.configuration, with: newValue) }
+        get { state.configuration }
+        set { state.configuration = newValue }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
-        get { state.withLock { $0.userData } }
-        set { state.replace(\.userData, with: newValue) }
+        get { state.userData }
+        set { state.userData = newValue }
     }
 
     /// Judges each datagram before it is sent; nil: all may leave. Concerns those that were not judged yet.
@@ -228,7 +228,7 @@ public final class DatagramSocket: Sendable {
                 state.retire(configuration)
                 let option = try body(state, &configuration)
                 try self.session(in: state)?.apply(configuration, option)
-                return self.state.exchange(\.configuration, with: configuration)
+                return self.state.exchangeConfiguration(with: configuration)
             }
         }.get()
         withExtendedLifetime(former) {}

@@ -31,12 +31,14 @@ extension DeliveringHandle {
     /// Calls the delegate by `pump`; nil: here. True if so much waits for its queue that the session must take nothing
     /// more; `caughtUp` is posted when that is over.
     @discardableResult
-    @inline(__always)
     func deliver(_ notice: Notice, by pump: DelegatePump?) -> Bool {
-        guard let pump else {
-            call(notice)
-            return false
-        }
+        if let pump { return weigh(notice, andSendBy: pump) }
+        call(notice)
+        return false
+    }
+
+    /// The same where there is a pump.
+    func weigh(_ notice: Notice, andSendBy pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)
         send(notice, by: pump)
         return mustHoldBack

@@ -1,15 +1,10 @@
 import SocketCore
 
 /// What a handle holds, from whatever thread it is asked.
-struct SocketHandleState: ~Copyable {
+struct SocketHandleState: HandleStorage, ~Copyable {
     var engine: SocketEngine
     var session: SocketID?
-    var unretainedDelegate: UnretainedReference<any AsyncSocketDelegate>
-    var delegate: (any AsyncSocketDelegate)? { unretainedDelegate.reference }
-    /// nil: callbacks come on the engine's queue.
-    var pump: DelegatePump?
-    var configuration: Shared<SocketConfiguration>
-    var userData: (any Sendable)?
+    var core: HandleCore<any AsyncSocketDelegate, Shared<SocketConfiguration>>
     /// Whether the delegate is called for completed writes.
     var hearsOfWrites = true
     /// The last session as it was at its end, until the next one begins.
@@ -22,9 +17,7 @@ struct SocketHandleState: ~Copyable {
     ) {
         self.engine = engine
         self.session = session
-        unretainedDelegate = UnretainedReference(delegate)
-        self.pump = pump
-        self.configuration = configuration
+        core = HandleCore(delegate: delegate, pump: pump, configuration: configuration)
     }
 
     /// Whether anybody awaits anything.

@@ -12,12 +12,9 @@ public final class SocketListener: Sendable {
     /// Notices on their way to the delegate's queue.
     let backPressure = BackPressure()
 
-    struct HandleState: ~Copyable {
+    struct HandleState: HandleStorage, ~Copyable {
+        var core: HandleCore<any SocketListenerDelegate, SocketConfiguration>
         var present = PresentSession()
-        var unretainedDelegate: UnretainedReference<any SocketListenerDelegate>
-        var delegate: (any SocketListenerDelegate)? { unretainedDelegate.reference }
-        var pump: DelegatePump?
-        var configuration: SocketConfiguration
         /// nil: connections go to the delegate.
         var backlog: Backlog<AsyncSocket>?
     }
@@ -30,8 +27,8 @@ public final class SocketListener: Sendable {
         self.engine = engine
         state = Lock(
             HandleState(
-                unretainedDelegate: UnretainedReference(delegate), pump: .pump(to: delegateQueue, from: engine),
-                configuration: configuration))
+                core: HandleCore(
+                    delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration)))
     }
 
     deinit {
@@ -40,24 +37,24 @@ public final class SocketListener: Sendable {
 
     /// Whom callbacks go to; held weakly.
     public var delegate: (any SocketListenerDelegate)? {
-        get { state.withLock { $0.delegate } }
-        set { state.replace(with: UnretainedReference(newValue)) { swap(&$0.unretainedDelegate, &$1) } }
+        get { state.delegate }
+        set { state.delegate = newValue }
     }
 
     /// Where callbacks come, those of accepted connections included; nil: on the engine's queue.
     /// A change concerns callbacks that have not begun, and connections that are accepted from now on.
     public var delegateQueue: DispatchQueue? {
         get { pump?.queue }
-        set { state.replace(with: DelegatePump.pump(to: newValue, from: engine)) { swap(&$0.pump, &$1) } }
+        set { state.pump = .pump(to: newValue, from: engine) }
     }
 
     /// Accepted connections share it, so that nothing of theirs overtakes `didAccept`.
-    var pump: DelegatePump? { state.withLock { $0.pump } }
+    var pump: DelegatePump? { state.pump }
 
     /// Settings of the listener and of each connection that it takes; a change takes effect at the next `listen`.
     public var configuration: SocketConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.replace(with: newValue) { swap(&$0.configuration, &$1) } }
+        get { state.configuration }
+        set { state.configuration = newValue }
     }
 
     /// The present session; nil when not listening.

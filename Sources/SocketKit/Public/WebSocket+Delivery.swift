@@ -78,7 +78,7 @@ extension WebSocket: DeliveringHandle {
     /// What came while there was no delegate goes to the one that there is now; from the outbox, where all that comes
     /// behind it passes too.
     func deliverInbox() {
-        while let call = takeForDelegate() { deliverWeighed(call, by: state.withLock { $0.pump }) }
+        while let call = takeForDelegate() { deliverWeighed(call, by: state.pump) }
     }
 
     private func takeForDelegate() -> WebSocketCall? {

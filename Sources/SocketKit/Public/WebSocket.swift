@@ -42,16 +42,17 @@ public final class WebSocket: Sendable {
     ) {
         self.engine = engine
         socket = AsyncSocket(engine: engine, configuration: configuration.stream)
-        state = Lock(
-            WebSocketHandleState(
-                delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration))
+        let core = HandleCore(
+            delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration)
+        state = Lock(WebSocketHandleState(core: core))
     }
 
     /// A server's end. It shares its listener's pump, so that nothing of it overtakes `didAccept`.
     init(acceptedBy listener: WebSocketListener, socket: AsyncSocket, configuration: WebSocketConfiguration) {
         engine = listener.engine
         self.socket = socket
-        state = Lock(WebSocketHandleState(session: socket.session, pump: listener.pump, configuration: configuration))
+        let core = HandleCore<any WebSocketDelegate, _>(pump: listener.pump, configuration: configuration)
+        state = Lock(WebSocketHandleState(session: socket.session, core: core))
     }
 
     // MARK: Settings
@@ -59,29 +60,29 @@ public final class WebSocket: Sendable {
     /// Whom callbacks go to; held weakly. A change concerns callbacks that have not begun. Messages that came while there
     /// was none, and that no task took, are given to it.
     public var delegate: (any WebSocketDelegate)? {
-        get { state.withLock { $0.delegate } }
+        get { state.delegate }
         set {
-            state.replace(\.delegate, with: newValue)
+            state.delegate = newValue
             if newValue != nil { engine.post(.deliverInbox(self)) }
         }
     }
 
     /// Where callbacks come; nil: on the engine's queue. Callbacks that were sent to the former queue still come there.
     public var delegateQueue: DispatchQueue? {
-        get { state.withLock { $0.pump?.queue } }
-        set { state.replace(\.pump, with: .pump(to: newValue, from: engine)) }
+        get { state.pump?.queue }
+        set { state.pump = .pump(to: newValue, from: engine) }
     }
 
     /// Settings; a change takes effect at the next connect.
     public var configuration: WebSocketConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.replace(\.configuration, with: newValue) }
+        get { state.configuration }
+        set { state.configuration = newValue }
     }
 
     /// Anything of the caller's; never looked at.
     public var userData: (any Sendable)? {
-        get { state.withLock { $0.userData } }
-        set { state.replace(\.userData, with: newValue) }
+        get { state.userData }
+        set { state.userData = newValue }
     }
 
     // MARK: Facts

@@ -10,12 +10,10 @@ public final class WebSocketListener: Sendable {
     /// What takes the connections, and tells the door.
     private let socket: SocketListener
     private let door = WebSocketDoor()
-    let pump: DelegatePump?
     private let state: Lock<HandleState>
 
-    private struct HandleState {
-        weak var delegate: (any WebSocketListenerDelegate)?
-        var configuration: WebSocketConfiguration
+    private struct HandleState: HandleStorage, ~Copyable {
+        var core: HandleCore<any WebSocketListenerDelegate, WebSocketConfiguration>
         /// Those whose handshake is not done, and the session of the listener that each came to.
         var opening: [SocketID: (webSocket: WebSocket, listener: SocketID?)] = [:]
         /// nil: WebSockets go to the delegate.
@@ -28,26 +26,31 @@ public final class WebSocketListener: Sendable {
         configuration: WebSocketConfiguration = WebSocketConfiguration()
     ) {
         self.engine = engine
-        pump = .pump(to: delegateQueue, from: engine)
-        state = Lock(HandleState(delegate: delegate, configuration: configuration))
+        state = Lock(
+            HandleState(
+                core: HandleCore(
+                    delegate: delegate, pump: .pump(to: delegateQueue, from: engine), configuration: configuration)))
         socket = SocketListener(engine: engine, delegate: door, configuration: configuration.stream)
         door.listener = self
     }
 
     /// Whom callbacks go to; held weakly.
     public var delegate: (any WebSocketListenerDelegate)? {
-        get { state.withLock { $0.delegate } }
-        set { state.replace(\.delegate, with: newValue) }
+        get { state.delegate }
+        set { state.delegate = newValue }
     }
 
     /// Where callbacks come, those of accepted WebSockets included; nil: on the engine's queue.
     public var delegateQueue: DispatchQueue? { pump?.queue }
 
+    /// Accepted WebSockets share it, so that nothing of theirs overtakes `didAccept`.
+    var pump: DelegatePump? { state.pump }
+
     /// Settings of the listener and of each WebSocket that it takes; what concerns the port takes effect at the next
     /// `listen`, the rest with the next connection.
     public var configuration: WebSocketConfiguration {
-        get { state.withLock { $0.configuration } }
-        set { state.replace(\.configuration, with: newValue) }
+        get { state.configuration }
+        set { state.configuration = newValue }
     }
 
     /// The present session; nil when not listening.
@@ -106,7 +109,7 @@ extension WebSocketListener: DeliveringHandle {
     /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
     @discardableResult
     func deliver(_ notice: WebSocketListenerNotice) -> Bool {
-        let (delegate, hasBacklog) = state.withLock { ($0.delegate, $0.backlog != nil) }
+        let (delegate, pump, hasBacklog) = state.withLock { ($0.delegate, $0.pump, $0.backlog != nil) }
         if case .accepted(let webSocket, _) = notice, let session = webSocket.session { gaveUp(session) }
         if hasBacklog {
             switch notice {

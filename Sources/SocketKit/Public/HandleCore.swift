@@ -1,0 +1,64 @@
+import Dispatch
+import SocketCore
+
+/// What every kind of handle holds for its user, under the handle's lock.
+struct HandleCore<Delegate: Sendable, Configuration: Sendable>: ~Copyable, Sendable {
+    var delegate: UnretainedReference<Delegate>
+    /// nil: callbacks come on the engine's queue.
+    var pump: DelegatePump?
+    var configuration: Configuration
+    var userData: (any Sendable)?
+
+    init(delegate: Delegate? = nil, pump: DelegatePump?, configuration: Configuration) {
+        self.delegate = UnretainedReference(delegate)
+        self.pump = pump
+        self.configuration = configuration
+    }
+}
+
+/// All that a handle holds.
+protocol HandleStorage: ~Copyable {
+    associatedtype Delegate: Sendable
+    associatedtype Configuration: Sendable
+    var core: HandleCore<Delegate, Configuration> { get set }
+}
+
+extension HandleStorage where Self: ~Copyable {
+    var delegate: Delegate? {
+        @inline(__always) get { core.delegate.reference }
+    }
+
+    var pump: DelegatePump? {
+        @inline(__always) get { core.pump }
+    }
+}
+
+/// What the settings of handles do. What is replaced is destroyed after the lock is released.
+extension Lock where Value: HandleStorage & ~Copyable {
+    var delegate: Value.Delegate? {
+        get { withLock { $0.delegate } }
+        nonmutating set { replace(with: UnretainedReference(newValue)) { swap(&$0.core.delegate, &$1) } }
+    }
+
+    var pump: DelegatePump? {
+        get { withLock { $0.pump } }
+        nonmutating set { replace(with: newValue) { swap(&$0.core.pump, &$1) } }
+    }
+
+    var configuration: Value.Configuration {
+        get { withLock { $0.core.configuration } }
+        nonmutating set { replace(with: newValue) { swap(&$0.core.configuration, &$1) } }
+    }
+
+    /// Replaces the configuration and returns the old one, to be destroyed where the caller sees fit.
+    func exchangeConfiguration(with new: Value.Configuration) -> Value.Configuration {
+        var configuration = new
+        withLock { swap(&$0.core.configuration, &configuration) }
+        return configuration
+    }
+
+    var userData: (any Sendable)? {
+        get { withLock { $0.core.userData } }
+        nonmutating set { replace(with: newValue) { swap(&$0.core.userData, &$1) } }
+    }
+}
