@@ -31,13 +31,16 @@ extension DeliveringHandle {
     /// Calls the delegate by `pump`; nil: here. True if so much waits for its queue that the session must take nothing
     /// more; `caughtUp` is posted when that is over.
     @discardableResult
+    @inline(never)
     func deliver(_ notice: Notice, by pump: DelegatePump?) -> Bool {
         if let pump { return weigh(notice, andSendBy: pump) }
         call(notice)
         return false
     }
 
-    /// The same where there is a pump.
+    /// The same where there is a pump. Not inlined, or callers would become too large for what they do without a pump to
+    /// be inlined, which costs each notice more than the call.
+    @inline(never)
     func weigh(_ notice: Notice, andSendBy pump: DelegatePump) -> Bool {
         let mustHoldBack = backPressure.add(notice.weight)
         send(notice, by: pump)
