@@ -21,6 +21,8 @@ package struct DatagramQueue: Sendable {
             case unasked, asked, passed
         }
         var timer: OperationTimer
+        let limit: TimeLimit
+        var deadline: MonotonicTime? { timer.deadline(limit) }
         var judgement = Judgement.unasked
     }
 
@@ -222,17 +224,17 @@ package struct DatagramQueue: Sendable {
 
     private mutating func takeInHand(_ now: MonotonicTime) {
         guard queued.count > 0 else { return }
-        inHand = InHand(timer: OperationTimer(limit: queued[0].limit, now: now))
+        inHand = InHand(timer: OperationTimer(now: now), limit: queued[0].limit)
     }
 
     // MARK: Timeouts
 
     /// When the datagram in hand times out; nil: never.
-    package var deadline: MonotonicTime? { inHand?.timer.deadline }
+    package var deadline: MonotonicTime? { inHand?.deadline }
 
     /// Takes the datagram in hand out when its time is up.
     package mutating func expire(now: MonotonicTime) -> QueuedDatagram? {
-        guard let inHand, inHand.timer.isDue(now) else { return nil }
+        guard let inHand, inHand.timer.isDue(inHand.limit, now) else { return nil }
         return takeFirst(now)
     }
 
@@ -242,7 +244,7 @@ package struct DatagramQueue: Sendable {
         guard !list.isEmpty else { return QueueSnapshot(completed: completed) }
         var current = list.removeFirst()
         current.started = inHand?.timer.started
-        current.deadline = inHand?.timer.deadline
+        current.deadline = inHand?.deadline
         return QueueSnapshot(
             current: current, pending: list, pendingCount: queued.count - 1, pendingBytes: pendingBytes,
             completed: completed)

@@ -64,6 +64,10 @@ package struct ConnectionMachine: ~Copyable, Sendable {
 
     package var reading = ReadQueue()
     package var writing = WriteQueue()
+    var held = HeldOperations()
+    /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
+    private var endErrors: [SocketError] = []
+    package var upgrade = TLSUpgrade() { didSet { settle() } }
     /// Whether the connection stays open for writing after the peer's end of stream.
     package var allowsHalfOpen: Bool
     /// Whether it also stays open when that end was no orderly one; how it ended is said when it closes.
@@ -79,10 +83,6 @@ package struct ConnectionMachine: ~Copyable, Sendable {
     package private(set) var isClosed = false
     package private(set) var hasEndOfStream = false
     package private(set) var hasReportedEndOfStream = false
-    var held = HeldOperations()
-    package var upgrade = TLSUpgrade() { didSet { settle() } }
-    /// How the peer's stream ended, where that was no orderly end. None, or one: an error is big.
-    private var endErrors: [SocketError] = []
     package private(set) var drain: Drain = [] { didSet { settle() } }
     /// Whether an operation goes straight to its queue: the connection stands, and nothing is about to end.
     private var isPlain = false

@@ -1,42 +1,55 @@
 /// Operations that wait for the connection or for TLS, in order, and the bytes of the writes among them: to add these up
 /// at each write would be quadratic.
 struct HeldOperations {
-    private var operations = OperationDeque<ConnectionMachine.Held>()
+    private struct Content {
+        var operations = OperationDeque<ConnectionMachine.Held>()
+        /// Bytes of the writes.
+        var writeBytes = 0
+    }
+
+    /// One while something is held, or none: a connection that stands has nothing to hold.
+    private var content: [Content] = []
+
     /// Bytes of the writes.
-    private(set) var writeBytes = 0
+    var writeBytes: Int { content.first?.writeBytes ?? 0 }
 
-    var count: Int { operations.count }
+    var count: Int { content.first?.operations.count ?? 0 }
 
-    var isEmpty: Bool { operations.isEmpty }
+    var isEmpty: Bool { content.isEmpty }
 
-    subscript(index: Int) -> ConnectionMachine.Held { operations[index] }
+    subscript(index: Int) -> ConnectionMachine.Held { content[0].operations[index] }
 
     mutating func append(_ operation: ConnectionMachine.Held) {
-        writeBytes += operation.writeBytes
-        operations.append(operation)
+        if content.isEmpty { content = [Content()] }
+        content[0].writeBytes += operation.writeBytes
+        content[0].operations.append(operation)
     }
 
     mutating func popFirst() -> ConnectionMachine.Held? {
-        counting(operations.popFirst())
+        remove { $0.popFirst() }
     }
 
     /// Removes the last for which `matches` holds.
     mutating func remove(where matches: (ConnectionMachine.Held) -> Bool) -> ConnectionMachine.Held? {
-        counting(operations.remove(where: matches))
+        remove { $0.remove(where: matches) }
     }
 
     /// Removes the only one for which `matches` holds.
     mutating func removeOnly(where matches: (ConnectionMachine.Held) -> Bool) -> ConnectionMachine.Held? {
-        counting(operations.removeOnly(where: matches))
+        remove { $0.removeOnly(where: matches) }
     }
 
     /// Changes the first for which `change` says that it was the one; never its bytes.
     mutating func change(_ change: (inout ConnectionMachine.Held) -> Bool) -> Bool {
-        operations.change(change)
+        isEmpty ? false : content[0].operations.change(change)
     }
 
-    private mutating func counting(_ removed: ConnectionMachine.Held?) -> ConnectionMachine.Held? {
-        writeBytes -= removed?.writeBytes ?? 0
+    private mutating func remove(
+        _ take: (inout OperationDeque<ConnectionMachine.Held>) -> ConnectionMachine.Held?
+    ) -> ConnectionMachine.Held? {
+        guard !isEmpty, let removed = take(&content[0].operations) else { return nil }
+        content[0].writeBytes -= removed.writeBytes
+        if content[0].operations.isEmpty { content = [] }
         return removed
     }
 }

@@ -4,7 +4,12 @@
 package struct OperationDeque<Operation> {
     /// Slots before `head` are vacated at once, so that an operation that left keeps no bytes alive.
     private var slots: [Operation?] = []
-    private var head = 0
+    private var firstSlot: UInt32 = 0
+    /// Four bytes, since every connection holds some.
+    private var head: Int {
+        get { Int(firstSlot) }
+        set { firstSlot = UInt32(newValue) }
+    }
 
     /// An empty deque, which owns no memory.
     package init() {}

@@ -7,12 +7,15 @@ package struct TLSUpgrade: Equatable, Sendable {
     private enum State: Equatable {
         case none
         case queued
-        case handshaking(until: MonotonicTime?)
-        /// Somebody judges the peer's certificate; the clock of the handshake stands, with so much left.
-        case asking(left: Duration?)
+        case handshaking
+        /// Somebody judges the peer's certificate; the clock of the handshake stands.
+        case asking
         case secure
     }
 
+    /// Nanoseconds: when the handshake times out or, while somebody judges, how much is left of its time. `Int64.max`: it
+    /// has no limit.
+    private var time = Int64.max
     private var state = State.none {
         didSet { isPending = Self.isPending(state) }
     }
@@ -41,19 +44,11 @@ package struct TLSUpgrade: Equatable, Sendable {
     package var isSecure: Bool { state == .secure }
 
     /// Whether somebody judges the peer's certificate.
-    package var isAsking: Bool {
-        switch state {
-        case .asking: true
-        case .none, .queued, .handshaking, .secure: false
-        }
-    }
+    package var isAsking: Bool { state == .asking }
 
     /// When the handshake times out; nil: never, or not while somebody is asked.
     package var deadline: MonotonicTime? {
-        switch state {
-        case .handshaking(let until): until
-        case .none, .queued, .asking, .secure: nil
-        }
+        state == .handshaking && time != .max ? MonotonicTime(nanoseconds: time) : nil
     }
 
     mutating func queue() {
@@ -63,19 +58,22 @@ package struct TLSUpgrade: Equatable, Sendable {
 
     mutating func begin(until: MonotonicTime?) {
         precondition(state == .queued, "handshake begun while \(state)")
-        state = .handshaking(until: until)
+        time = until?.nanoseconds ?? .max
+        state = .handshaking
     }
 
     /// The peer's certificate is to be judged: that takes the time it takes. No effect unless handshaking.
     package mutating func ask(now: MonotonicTime) {
-        guard case .handshaking(let until) = state else { return }
-        state = .asking(left: until.map { $0 - now })
+        guard state == .handshaking else { return }
+        if time != .max { time = (MonotonicTime(nanoseconds: time) - now).wholeNanoseconds }
+        state = .asking
     }
 
     /// The verdict is here; false when nobody was asked.
     package mutating func answer(now: MonotonicTime) -> Bool {
-        guard case .asking(let left) = state else { return false }
-        state = .handshaking(until: left.map { now + $0 })
+        guard state == .asking else { return false }
+        if time != .max { time = (now + .nanoseconds(time)).nanoseconds }
+        state = .handshaking
         return true
     }
 

@@ -1,17 +1,18 @@
 /// A read that was asked for, in the form in which it waits: `ReadRequest` with its name, packed.
 struct QueuedRead {
+    /// Its name within the engine.
+    let operation: OperationID
+    /// The caller's number.
+    let tag: Int
+    /// How long it may be the one in hand.
+    var limit: TimeLimit
     /// What it waits for.
     let kind: ReadRequest.Kind
+    // Last, so that they take no word of their own.
     /// Whether it stays after it completed.
     let isStanding: Bool
     /// Whether its bytes are shown where they are, not handed over.
     let lendsBytes: Bool
-    /// How long it may be the one in hand.
-    var limit: TimeLimit
-    /// The caller's number.
-    let tag: Int
-    /// Its name within the engine.
-    let operation: OperationID
 
     /// Packs a request. Traps on one that could never complete: whoever queues it has to refuse it before.
     init(_ request: __shared ReadRequest, as operation: OperationID) {

@@ -20,17 +20,16 @@ struct ReadInHand {
     /// Its clock.
     var timer: OperationTimer
     private var bytes: [UInt8] = []
-    /// Of a frame: its length, header included; nil until the header is here.
-    private(set) var frameLength: Int?
-    /// Of a delimiter read: the bytes of the prebuffer that are its own; no delimiter ends within them.
-    private(set) var gathered = 0
+    /// What a read of its kind knows of the bytes. Of a delimiter read: how many of the prebuffer are its own; of a frame:
+    /// its length, below zero. One word for both.
+    private var mark = 0
     private var reported = 0
     /// Means something only while `done` is more than 0.
     private var lastProgress: MonotonicTime
 
     /// Takes a read in hand: its time counts from now on.
     init(_ read: consuming QueuedRead, now: MonotonicTime) {
-        timer = OperationTimer(limit: read.limit, now: now)
+        timer = OperationTimer(now: now)
         self.read = read
         lastProgress = now
     }
@@ -38,20 +37,52 @@ struct ReadInHand {
     /// Stands where no read is in hand.
     init() {
         let never = MonotonicTime(nanoseconds: 0)
-        timer = OperationTimer(limit: TimeLimit(nil), now: never)
+        timer = OperationTimer(now: never)
         (read, lastProgress) = (QueuedRead(), never)
     }
 
     /// Forgets what it had, once its read is over.
     mutating func vacate() {
         if !bytes.isEmpty { bytes = [] }
-        (frameLength, gathered, reported) = (nil, 0, 0)
+        (mark, reported) = (0, 0)
     }
+
+    /// Of a delimiter read: the bytes of the prebuffer that are its own; no delimiter ends within them.
+    var gathered: Int { max(0, mark) }
+
+    /// Of a frame: its length, header included; nil until the header is here.
+    private var frameLength: Int? { mark < 0 ? -mark : nil }
+
+    // MARK: Its time
+
+    /// Its limit, extensions included.
+    var limit: TimeLimit { timer.limit(read.limit) }
+
+    /// When its time is up; nil: never, or already asking.
+    var deadline: MonotonicTime? { timer.deadline(read.limit) }
+
+    /// Whether it is counting.
+    @inline(__always)
+    var hasDeadline: Bool { timer.hasDeadline(read.limit) }
+
+    /// Whether its time is up at `now` and nobody was asked yet.
+    func isDue(_ now: MonotonicTime) -> Bool { timer.isDue(read.limit, now) }
+
+    /// Its time stops until a verdict comes.
+    mutating func ask() { timer.ask(read.limit) }
+
+    /// The verdict is to go on for `interval` from `now` on.
+    mutating func extend(by interval: Duration, now: MonotonicTime) {
+        timer.extend(read.limit, by: interval, now: now)
+    }
+
+    // MARK: Its bytes
 
     /// Bytes so far.
     var done: Int { bytes.count + gathered }
 
     /// The bytes that it can still take; nil: no bound.
+    @inline(__always)
     var missing: Int? {
         switch read.kind {
         case .available(let limit), .delimiter(_, let limit): limit.map { $0 - done }
@@ -112,7 +143,7 @@ struct ReadInHand {
     /// Completes it with the first of `bytes`, if it lends them and they are enough, and begins anew.
     mutating func lend(_ bytes: UnsafeRawBufferPointer, now: MonotonicTime) -> Loan? {
         guard read.lendsBytes, done == 0, !timer.isAsking, let count = itemLength(bytes) else { return nil }
-        defer { timer = OperationTimer(limit: read.limit, now: now) }
+        defer { timer = OperationTimer(now: now) }
         return Loan(operation: read.operation, tag: read.tag, count: count, started: timer.started)
     }
 
@@ -181,7 +212,7 @@ struct ReadInHand {
             fill(upTo: prefix.headerLength, from: &preBuffer, now: now)
             guard bytes.count >= prefix.headerLength else { return report() }
             guard let length = bytes.withUnsafeBytes(prefix.frameLength) else { return overrun() }
-            frameLength = length
+            mark = -length
         }
         let length = frameLength ?? 0
         fill(upTo: length, from: &preBuffer, now: now)
@@ -213,8 +244,7 @@ struct ReadInHand {
     mutating func giveBack(to preBuffer: inout PreBuffer) {
         preBuffer.prepend(bytes)
         bytes = []
-        gathered = 0
-        frameLength = nil
+        mark = 0
     }
 
     /// Takes its bytes, for a read that will not complete.
@@ -222,7 +252,7 @@ struct ReadInHand {
         // One of the two is empty. Neither is copied: they may be all the memory that a peer made us take.
         let taken = gathered > 0 ? preBuffer.take(gathered) : bytes
         bytes = []
-        gathered = 0
+        mark = min(0, mark)
         return taken
     }
 
@@ -242,9 +272,9 @@ struct ReadInHand {
         shown.done = done
         shown.total = read.total ?? frameLength
         shown.isAsking = timer.isAsking
-        shown.timeout = timer.limit.duration
+        shown.timeout = limit.duration
         shown.started = timer.started
-        shown.deadline = timer.deadline
+        shown.deadline = deadline
         shown.lastProgress = done > 0 ? lastProgress : nil
         shown.preview = bytes(0..<32, preBuffer)
         return shown
@@ -270,7 +300,7 @@ struct ReadInHand {
 
     private mutating func claim(_ window: Int, now: MonotonicTime) {
         guard window > gathered else { return }
-        gathered = window
+        mark = window
         lastProgress = now
     }
 

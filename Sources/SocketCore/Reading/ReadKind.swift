@@ -10,7 +10,7 @@ extension ReadRequest {
         case delimiter(_ terminator: [UInt8], limit: Int?)
         /// One frame that begins with its own length, header included. It fails with `readMaxedOut` when the length is
         /// over the limit or less than the header.
-        case frame(LengthPrefix)
+        indirect case frame(LengthPrefix)
     }
 }
 

@@ -10,6 +10,11 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// The read in hand; vacated where nothing is queued, or a read overran its limit. It is used where it lies, since a
     /// copy counts its bytes. Whatever changes it, or its clock, says so by `currentChanged`.
     private(set) var current = ReadInHand()
+    private(set) var preBuffer = PreBuffer()
+    /// Reads completed so far; each item of a standing read counts.
+    package private(set) var completed: UInt64 = 0
+    /// In order; a standing read is the last.
+    private(set) var waiting = OperationDeque<QueuedRead>()
     // Facts of the read in hand. Stored, since they are asked at every step, and a look into it costs more.
     /// Whether there is one; a standing one counts.
     package private(set) var hasCurrent = false
@@ -19,16 +24,11 @@ package struct ReadQueue: ~Copyable, Sendable {
     package private(set) var isAsking = false
     /// Whether it times out some time.
     package private(set) var hasDeadline = false
-    /// In order; a standing read is the last.
-    private(set) var waiting = OperationDeque<QueuedRead>()
-    private(set) var preBuffer = PreBuffer()
     /// Whether no more bytes shall be taken from the kernel. Bytes that are here already are still delivered, and
     /// timeouts go on counting.
     package var isPausedByHand = false
     /// Whether a delimiter read overran its limit: the connection has to close, so nothing is taken in hand any more.
     private var hasOverrun = false
-    /// Reads completed so far; each item of a standing read counts.
-    package private(set) var completed: UInt64 = 0
     private let place = InPlace()
 
     /// An empty queue, which owns no memory.
@@ -81,7 +81,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     private mutating func hold(_ read: consuming QueuedRead, now: MonotonicTime) {
         (hasCurrent, lendsBytes, isAsking) = (true, read.lendsBytes, false)
         current = ReadInHand(read, now: now)
-        hasDeadline = current.timer.hasDeadline
+        hasDeadline = current.hasDeadline
     }
 
     private mutating func holdNext(now: MonotonicTime) {
@@ -98,7 +98,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     }
 
     private mutating func currentChanged() {
-        (isAsking, hasDeadline) = (current.timer.isAsking, current.timer.hasDeadline)
+        (isAsking, hasDeadline) = (current.timer.isAsking, current.hasDeadline)
     }
 
     private mutating func nothingIsCurrent() {
@@ -195,32 +195,32 @@ package struct ReadQueue: ~Copyable, Sendable {
     // MARK: Timeouts
 
     /// When the read in hand times out; nil: never, or it is asking.
-    package var deadline: MonotonicTime? { hasCurrent ? current.timer.deadline : nil }
+    package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
     /// The caller's number of the read in hand.
     package var tagInHand: Int? { hasCurrent ? current.read.tag : nil }
 
     /// Whether the current read's time is up although bytes that were read ahead complete it: `expire` leaves it alone.
     package func isDueAndComplete(_ now: MonotonicTime) -> Bool {
-        hasCurrent && current.timer.isDue(now) && current.isDecided(by: preBuffer)
+        hasCurrent && current.isDue(now) && current.isDecided(by: preBuffer)
     }
 
     /// Pauses the read in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when the bytes that are here complete it, which `advance` then does.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
-        guard hasCurrent, current.timer.isDue(now), !current.isDecided(by: preBuffer) else { return nil }
-        current.timer.ask()
+        guard hasCurrent, current.isDue(now), !current.isDecided(by: preBuffer) else { return nil }
+        current.ask()
         currentChanged()
         return TimedOutOperation(
             operation: current.read.operation, kind: .read(current.read.kind), tag: current.read.tag,
-            done: current.done, total: current.read.total, elapsed: current.timer.limit.duration ?? .zero)
+            done: current.done, total: current.read.total, elapsed: current.limit.duration ?? .zero)
     }
 
     /// Lets the asking read go on for so much longer, counted from now. False, and nothing changes, when that operation
     /// is not asking or the extension is not more than zero.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
-        current.timer.extend(by: interval, now: now)
+        current.extend(by: interval, now: now)
         currentChanged()
         return true
     }
@@ -241,7 +241,7 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Ends every read, one a call, that in hand first and a standing one last; nil when none is left. For a connection
     /// that closes: the following ones are not taken in hand.
     package mutating func failNext(error: SocketError) -> FailedOperation? {
-        failCurrent(error) ?? waiting.popFirst()?.failed(error)
+        isEmpty ? nil : failCurrent(error) ?? waiting.popFirst()?.failed(error)
     }
 
     /// The last read that is queued or in hand; nil: there is none.

@@ -12,6 +12,9 @@ struct TimeLimit: Equatable {
         nanoseconds = duration.wholeNanoseconds
     }
 
+    /// Whether there is a limit.
+    var isLimited: Bool { nanoseconds != .max }
+
     /// The limit as a duration; nil: none.
     var duration: Duration? { nanoseconds == .max ? nil : .nanoseconds(nanoseconds) }
 
@@ -30,53 +33,61 @@ struct TimeLimit: Equatable {
 }
 
 /// The clock of one operation in hand: counting, or stopped while somebody is asked what shall become of it.
+///
+/// Its limit is kept with the operation, and handed in: the clock itself knows only one that was changed since.
 struct OperationTimer {
-    /// When the operation became the one in hand.
-    let started: MonotonicTime
-    /// Its limit, extensions included.
-    private(set) var limit: TimeLimit
-    /// When its time is up, in nanoseconds. `Int64.max`: never; `Int64.min`: it is, and the verdict is awaited.
-    private var due: Int64
+    /// A limit that is not the operation's own, and the time that comes of it. Boxed, since hardly any operation has one.
+    private final class Changed: Sendable {
+        /// Extensions included.
+        let limit: TimeLimit
+        /// When its time is up, in nanoseconds. `Int64.max`: never; `Int64.min`: it is, and the verdict is awaited.
+        let due: Int64
 
-    /// Starts to count at `now`.
-    init(limit: TimeLimit, now: MonotonicTime) {
-        started = now
-        self.limit = limit
-        due = limit.end(from: now)
+        init(_ limit: TimeLimit, due: Int64) { (self.limit, self.due) = (limit, due) }
     }
 
+    /// When the operation became the one in hand.
+    let started: MonotonicTime
+    private var changed: Changed?
+
+    /// Starts to count at `now`.
+    init(now: MonotonicTime) { started = now }
+
+    /// The limit, extensions included.
+    func limit(_ own: TimeLimit) -> TimeLimit { changed?.limit ?? own }
+
+    private func due(_ own: TimeLimit) -> Int64 { changed?.due ?? own.end(from: started) }
+
     /// When its time is up; nil: never, or already asking.
-    var deadline: MonotonicTime? {
-        due == .max || isAsking ? nil : MonotonicTime(nanoseconds: due)
+    func deadline(_ own: TimeLimit) -> MonotonicTime? {
+        let due = due(own)
+        return due == .max || due == .min ? nil : MonotonicTime(nanoseconds: due)
     }
 
     /// Whether its time is up and the verdict is awaited.
-    var isAsking: Bool { due == .min }
+    var isAsking: Bool { changed?.due == .min }
 
     /// Whether it is counting.
-    var hasDeadline: Bool { due != .max && due != .min }
+    @inline(__always)
+    func hasDeadline(_ own: TimeLimit) -> Bool { changed == nil ? own.isLimited : deadline(own) != nil }
 
     /// Whether its time is up at `now` and nobody was asked yet.
-    func isDue(_ now: MonotonicTime) -> Bool {
-        hasDeadline && due <= now.nanoseconds
-    }
+    func isDue(_ own: TimeLimit, _ now: MonotonicTime) -> Bool { deadline(own).map { $0 <= now } ?? false }
 
     /// Another limit, counted from the beginning. False, and nothing changes, while the verdict is awaited.
     mutating func change(to limit: TimeLimit) -> Bool {
         guard !isAsking else { return false }
-        self.limit = limit
-        due = limit.end(from: started)
+        changed = Changed(limit, due: limit.end(from: started))
         return true
     }
 
     /// Stops to count until a verdict comes.
-    mutating func ask() {
-        due = .min
-    }
+    mutating func ask(_ own: TimeLimit) { changed = Changed(limit(own), due: .min) }
 
     /// The verdict is to go on for `interval` from `now` on.
-    mutating func extend(by interval: Duration, now: MonotonicTime) {
+    mutating func extend(_ own: TimeLimit, by interval: Duration, now: MonotonicTime) {
+        var limit = limit(own)
         limit.extend(by: interval)
-        due = max((now + interval).nanoseconds, .min + 1)
+        changed = Changed(limit, due: max((now + interval).nanoseconds, .min + 1))
     }
 }

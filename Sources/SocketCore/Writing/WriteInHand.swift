@@ -61,7 +61,7 @@ struct WriteInHand {
 
     /// Takes a write in hand: its time counts from now on.
     init(_ write: consuming QueuedWrite, now: MonotonicTime) {
-        timer = OperationTimer(limit: write.limit, now: now)
+        timer = OperationTimer(now: now)
         total = write.contents.count
         self.write = write
         lastProgress = now
@@ -70,12 +70,33 @@ struct WriteInHand {
     /// Stands where no write is in hand: it has no bytes.
     init() {
         let never = MonotonicTime(nanoseconds: 0)
-        timer = OperationTimer(limit: TimeLimit(nil), now: never)
+        timer = OperationTimer(now: never)
         (write, total, lastProgress) = (QueuedWrite(), 0, never)
     }
 
     /// Bytes not written yet.
     var missing: Int { total - done }
+
+    /// Its limit, extensions included.
+    var limit: TimeLimit { timer.limit(write.limit) }
+
+    /// When its time is up; nil: never, or already asking.
+    var deadline: MonotonicTime? { timer.deadline(write.limit) }
+
+    /// Whether it is counting.
+    @inline(__always)
+    var hasDeadline: Bool { timer.hasDeadline(write.limit) }
+
+    /// Whether its time is up at `now` and nobody was asked yet.
+    func isDue(_ now: MonotonicTime) -> Bool { timer.isDue(write.limit, now) }
+
+    /// Its time stops until a verdict comes.
+    mutating func ask() { timer.ask(write.limit) }
+
+    /// The verdict is to go on for `interval` from `now` on.
+    mutating func extend(by interval: Duration, now: MonotonicTime) {
+        timer.extend(write.limit, by: interval, now: now)
+    }
 
     /// Counts what is its own of so many bytes written, and says how many that were.
     mutating func wrote(_ count: Int, now: MonotonicTime) -> Int {
@@ -100,9 +121,9 @@ struct WriteInHand {
         var shown = write.snapshot
         shown.done = done
         shown.isAsking = timer.isAsking
-        shown.timeout = timer.limit.duration
+        shown.timeout = limit.duration
         shown.started = timer.started
-        shown.deadline = timer.deadline
+        shown.deadline = deadline
         shown.lastProgress = done > 0 ? lastProgress : nil
         return shown
     }

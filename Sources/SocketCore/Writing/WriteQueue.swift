@@ -7,14 +7,6 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// The write in hand; without bytes where there is none. It is used where it lies, since a copy counts its bytes.
     /// Whatever changes it, or its clock, says so by `currentChanged`.
     private(set) var current = WriteInHand()
-    // Facts of the write in hand, stored as those of `ReadQueue`.
-    /// Whether there is one.
-    package private(set) var hasCurrent = false
-    /// Whether it timed out and waits for a verdict.
-    package private(set) var isAsking = false
-    /// Whether it times out some time.
-    package private(set) var hasDeadline = false
-    private(set) var waiting = OperationDeque<QueuedWrite>()
     /// Bytes written since the write in hand became full; they belong to those behind it, in order.
     private var excess = 0
     /// Bytes queued that the kernel has not taken, those of the write in hand included.
@@ -25,6 +17,14 @@ package struct WriteQueue: ~Copyable, Sendable {
     private var orphaned = 0
     /// Writes completed so far.
     package private(set) var completed: UInt64 = 0
+    private(set) var waiting = OperationDeque<QueuedWrite>()
+    // Facts of the write in hand, stored as those of `ReadQueue`.
+    /// Whether there is one.
+    package private(set) var hasCurrent = false
+    /// Whether it timed out and waits for a verdict.
+    package private(set) var isAsking = false
+    /// Whether it times out some time.
+    package private(set) var hasDeadline = false
     private let place = InPlace()
 
     /// An empty queue, which owns no memory.
@@ -79,7 +79,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     // MARK: Timeouts
 
     /// When the write in hand times out; nil: never, or it is asking.
-    package var deadline: MonotonicTime? { hasCurrent ? current.timer.deadline : nil }
+    package var deadline: MonotonicTime? { hasCurrent ? current.deadline : nil }
 
     /// The caller's number of the write in hand.
     package var tagInHand: Int? { hasCurrent ? current.write.tag : nil }
@@ -87,19 +87,19 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Pauses the write in hand when its time is up, until `answer` or `failAsking`; nil when its time is not up, or
     /// when it is wholly with the kernel, so that `advance` completes it.
     package mutating func expire(now: MonotonicTime) -> TimedOutOperation? {
-        guard hasCurrent, current.timer.isDue(now), current.missing > 0 else { return nil }
-        current.timer.ask()
+        guard hasCurrent, current.isDue(now), current.missing > 0 else { return nil }
+        current.ask()
         currentChanged()
         return TimedOutOperation(
             operation: current.write.operation, kind: .write, tag: current.write.tag, done: current.done,
-            total: current.total, elapsed: current.timer.limit.duration ?? .zero)
+            total: current.total, elapsed: current.limit.duration ?? .zero)
     }
 
     /// Lets the asking write go on for so much longer, counted from now. False, and nothing changes, when that
     /// operation is not asking or the extension is not more than zero.
     package mutating func answer(_ operation: OperationID, extendBy interval: Duration, now: MonotonicTime) -> Bool {
         guard isAsking(operation), interval > .zero else { return false }
-        current.timer.extend(by: interval, now: now)
+        current.extend(by: interval, now: now)
         currentChanged()
         return true
     }
@@ -228,8 +228,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     /// Takes a write in hand, in place of one that is done.
     private mutating func hold(_ write: consuming QueuedWrite, now: MonotonicTime) {
         current = WriteInHand(write, now: now)
-        hasCurrent = true
-        currentChanged()
+        (hasCurrent, isAsking, hasDeadline) = (true, false, current.hasDeadline)
     }
 
     private mutating func holdNext(now: MonotonicTime) {
@@ -242,7 +241,7 @@ package struct WriteQueue: ~Copyable, Sendable {
     }
 
     private mutating func currentChanged() {
-        (isAsking, hasDeadline) = (current.timer.isAsking, current.timer.hasDeadline)
+        (isAsking, hasDeadline) = (current.timer.isAsking, current.hasDeadline)
     }
 
     private mutating func nothingIsCurrent() { (hasCurrent, isAsking, hasDeadline) = (false, false, false) }
