@@ -24,8 +24,8 @@ final class Acceptor {
     private let handle: HandleReference<SocketListener>
     let target: String
     /// What all that it accepts share.
-    private let shared: Shared<SocketConfiguration>
-    var configuration: SocketConfiguration { shared.value }
+    private let origin: ConnectionOrigin
+    var configuration: SocketConfiguration { origin.settings.value }
     let opened: MonotonicTime
     /// What each connection is secured with, or `nil` for no TLS.
     var tls: TLSContext?
@@ -60,7 +60,7 @@ final class Acceptor {
         self.engine = engine
         self.handle = HandleReference(handle)
         self.target = target
-        shared = Shared(configuration)
+        origin = ConnectionOrigin(.accepted, of: id, target: target, settings: Shared(configuration))
         self.sockets = sockets
         self.path = path
         self.tls = tls
@@ -148,8 +148,7 @@ final class Acceptor {
         accepted += 1
         noteChange()
         let connection = Connection(
-            id: child.id, engine: engine, handle: child.handle, role: .accepted, parent: self.id, target: target,
-            configuration: shared)
+            id: child.id, engine: engine, handle: child.handle, origin: origin)
         connection.local = own
         connection.peer = peer
         connection.socket = consume socket
@@ -166,7 +165,7 @@ final class Acceptor {
         handle.load { handle in
             let id = engine.nextSocketID()
             engine.record(.accepted, self.id, Int(id.number))
-            let accepted = AsyncSocket(acceptedBy: handle, session: id, configuration: shared)
+            let accepted = AsyncSocket(acceptedBy: handle, session: id, configuration: origin.settings)
             engine.outbox.append(.listener(handle, .accepted(accepted, from: peer)))
             child = (id, accepted)
         }

@@ -88,7 +88,7 @@ extension Connection {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         case .write:
             record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
-            if !owners.isEmpty { releaseOwner(of: failed.operation) }
+            if hasOwners { releaseOwner(of: failed.operation) }
         }
         log(failed)
         notify(.failed(failed))
@@ -164,7 +164,7 @@ extension Connection {
         sendFIN()
         guard !machine.isClosed else { return }
         guard !machine.hasEndOfStream else { return close(error: nil) }
-        lingerDeadline = engine.now + configuration.lingerTime
+        madeRare.lingerDeadline = engine.now + configuration.lingerTime
         isReadInterestOff = false
         discardAvailable()
     }

@@ -185,7 +185,7 @@ extension Connection {
         // Of a connection that was accepted, mostly both are known.
         if local == nil { local = engine.kernel.localAddress(descriptor) }
         if role == .client || peer == nil { peer = engine.kernel.peerAddress(descriptor) ?? peer }
-        connected = engine.now
+        connected = PackedTime(engine.now)
         machine.didConnect(now: engine.now)
         record(.connected)
         tapeEstablished()

@@ -26,8 +26,6 @@ struct OnPurpose {
 }
 
 extension Connection {
-    private var intake: Intake? { onPurpose.intake }
-
     /// Whether the end of the stream was received, but not by the reads.
     var isEndTaken: Bool { intake?.hasEnd == true }
 
@@ -46,7 +44,7 @@ extension Connection {
     func acceptEnd() {
         guard let intake else { return machine.didReachEndOfStream() }
         guard !isEndTaken else { return }
-        onPurpose.intake?.hasEnd = true
+        rare?.onPurpose.intake?.hasEnd = true
         engine.outbox.append(.other { intake.end() })
     }
 

@@ -65,13 +65,13 @@ extension Connection {
         socket = nil
         let moved = MovedConnection(
             id: id, former: self.id, descriptor: descriptor, machine: MovedMachine(leaveMachine()), role: role,
-            parent: parent,
+            parent: origin.facts.parent,
             closeMode: closeMode, isAboveHighMark: isAboveHighMark, mayLiveOn: mayLiveOn,
             notices: engine.outbox.take(for: handle).map { $0.renamed(name) }, target: target,
-            configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected,
-            connect: connector?.summary, received: received, sent: sent, traffic: takeTraffic(), host: host,
-            tls: tls.map(MovedTLS.init), owners: owners)
-        owners = [:]
+            configuration: configuration, watermarks: watermarks, local: local, peer: peer, connected: connected.value,
+            connect: connector?.summary, received: received, sent: sent, traffic: takeTraffic(), host: origin.host,
+            tls: tls.map(MovedTLS.init), owners: rare?.owners ?? [:])
+        rare?.owners = [:]
         leaveHandle()
         return moved
     }
@@ -90,8 +90,10 @@ extension EngineState {
     func take(_ moved: MovedConnection, for handle: AsyncSocket) {
         counters.opened += 1
         let connection = Connection(
-            id: moved.id, engine: self, handle: handle, role: moved.role, parent: moved.parent, target: moved.target,
-            configuration: Shared(moved.configuration))
+            id: moved.id, engine: self, handle: handle,
+            origin: ConnectionOrigin(
+                moved.role, of: moved.parent, target: moved.target, host: moved.host,
+                settings: Shared(moved.configuration)))
         connection.watermarks = moved.watermarks
         connection.hold(handle)
         for notice in moved.notices {
@@ -104,12 +106,11 @@ extension EngineState {
         connection.socket = SocketHandle(moved.descriptor, kernel: kernel)
         connection.local = moved.local
         connection.peer = moved.peer
-        connection.connected = moved.connected
-        connection.host = moved.host
+        connection.connected = PackedTime(moved.connected)
         connection.tls = moved.tls?.layer
         connection.received = moved.received
         connection.sent = moved.sent
-        connection.owners = moved.owners
+        if !moved.owners.isEmpty { connection.madeRare.owners = moved.owners }
         if capturesTraffic { connection.traffic = moved.traffic ?? newTrafficLog() }
         if let summary = moved.connect {
             let connector = Connector(started: now, timeout: nil, localAddresses: nil)

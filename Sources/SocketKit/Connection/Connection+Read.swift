@@ -132,7 +132,7 @@ extension Connection {
     /// One receive; false when there is nothing more to take now.
     private func receiveOnce(atMost wanted: Int) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
-        let direct = webSocket == nil && onPurpose.intake == nil ? machine.reading.wantedDirectly : 0
+        let direct = webSocket == nil && intake == nil ? machine.reading.wantedDirectly : 0
         guard direct == 0 else { return receiveDirectly(descriptor, direct) }
         if let tapes = engine.tapes { return receiveTaped(descriptor, tapes, atMost: wanted) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
@@ -312,7 +312,7 @@ extension Connection {
     /// all at once.
     private func weigh(_ count: Int) {
         completedWeight += count + BackPressure.noticeWeight
-        guard completedWeight > BackPressure.limit || onPurpose.meter != nil, !waitsForDelivery else { return }
+        guard completedWeight > BackPressure.limit || faultMeter != nil, !waitsForDelivery else { return }
         waitsForDelivery = true
         engine.outbox.append(.delivered(self))
     }

@@ -163,7 +163,7 @@ extension Connection {
             guard machine.isOpen, machine.upgrade.isSecure, machine.writing.wantsToSend else { return }
             let scratch = LentBytes(engine.plainScratch)
             var encrypted = (count: 0, outcome: TLSSession.Outcome.done)
-            machine.writing.withUnsent(buffers: onPurpose.gatherLimit) {
+            machine.writing.withUnsent(buffers: gatherLimit) {
                 encrypted = session.encrypt($0, scratch: scratch, records: Self.recordsAtOnce)
                 tape($0, encrypted.count, isSent: true, isPlain: true)
                 watch?.sent($0, encrypted.count, of: machine.writing, in: engine)

@@ -73,7 +73,7 @@ extension Connection {
     func perform(_ command: LegCommand) {
         switch command {
         case .link(let other):
-            linked = other
+            madeRare.linked = other
             noteChange()
         case .holdBack(let hold): holdBack(hold)
         case .cutOff:
@@ -83,22 +83,22 @@ extension Connection {
             sendPending()
             askToClose(.reset)
         case .lost(let count):
-            lost &+= UInt64(max(0, count))
+            madeRare.lost &+= UInt64(max(0, count))
             noteChange()
         case .headRewritten(let came, let sent):
-            isHeadRewritten = true
+            madeRare.isHeadRewritten = true
             if sent > 0 { record(.headRewritten, came, sent) }
             noteChange()
         case .faults(let meter):
-            onPurpose.meter = meter
+            madeRare.onPurpose.meter = meter
             noteChange()
         case .faulted(let kind, let first, let second):
             record(kind, first, second)
             noteChange()
-        case .intake(let intake): onPurpose.intake = intake
+        case .intake(let intake): madeRare.onPurpose.intake = intake
         case .deliver(let bytes): deliver(bytes)
         case .deliverEnd: deliverEnd()
-        case .sendsApart(let isApart): onPurpose.gatherLimit = isApart ? 1 : Self.gatherLimit
+        case .sendsApart(let isApart): madeRare.onPurpose.gatherLimit = isApart ? 1 : Self.gatherLimit
         case .shut: return
         case .injects(let operation):
             if linked != nil { engine.injecting.insert(operation) }

@@ -29,18 +29,20 @@ extension ConnectionRates {
 extension Connection {
     /// This session at this instant: what was last made of it, if nothing has changed since.
     func picture(withKernel: Bool) -> SocketSnapshot {
-        guard let kept = keptPicture, !withKernel else {
+        guard let kept = rare?.keptPicture, !withKernel else {
             // Before the picture: a delegate that is set meanwhile then makes it look outdated, not up to date.
-            keptHearing = handle.load(in: engine)?.hearsHere(in: engine)
+            let hearing = handle.load(in: engine)?.hearsHere(in: engine)
             let made = snapshot(withKernel: withKernel)
-            keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
+            let rare = madeRare
+            rare.keptHearing = hearing
+            rare.keptPicture = withKernel || made.changesByItself || !hasMeasuredAll ? nil : made
             return made
         }
         // A delegate that goes tells nobody, nor does a delegate's queue.
         let handle = handle.load(in: engine)
-        if let keptHearing, handle?.hearsHere(in: engine) == keptHearing { return kept }
+        if let keptHearing = rare?.keptHearing, handle?.hearsHere(in: engine) == keptHearing { return kept }
         guard handle?.callbacks(reading: kept.reading.current?.id, in: engine) != kept.callbacks else { return kept }
-        keptPicture = nil
+        rare?.keptPicture = nil
         return picture(withKernel: false)
     }
 
@@ -51,16 +53,16 @@ extension Connection {
         picture.flags = flags
         picture.linked = linked
         picture.relay = relayFacts
-        picture.fault = onPurpose.meter?.snapshot
+        picture.fault = faultMeter?.snapshot
         let listing = lists ? QueueSnapshot.listingLimit : 0
         picture.reading = machine.readingSnapshot(listing: listing)
         picture.writing = machine.writingSnapshot(listing: listing)
         picture.prebuffered = machine.reading.prebuffered
         picture.tls = tls?.snapshot(machine.upgrade, isClosed: machine.isClosed)
-        picture.reading.since = readsSince
-        picture.writing.since = writesSince
+        picture.reading.since = readsSince.value
+        picture.writing.since = writesSince.value
         // Nobody will look twice at a session that ends, so nothing begins to be measured.
-        if !isEnding || rates.present != nil { measure(&picture) }
+        if !isEnding || rates != nil { measure(&picture) }
         if machine.isOpen { picture.activity.lastByte = lastActivity }
         picture.callbacks = handle.load(in: engine)?.callbacks(reading: picture.reading.current?.id, in: engine)
         picture.webSocket = webSocket?.snapshot(isConnecting: machine.isConnecting) ?? watch?.picture
@@ -76,7 +78,7 @@ extension Connection {
 
     /// Whether rates know of all that passed; a sample that comes too soon is left to the next.
     var hasMeasuredAll: Bool {
-        guard let rates = rates.present else { return false }
+        guard let rates else { return false }
         return rates.receive.total == received && rates.send.total == sent
             && rates.queue.total == sent &+ UInt64(machine.pendingWriteBytes)
             && rates.operations.total == machine.reading.completed &+ machine.writing.completed
@@ -86,8 +88,8 @@ extension Connection {
         let completed = picture.reading.completed &+ picture.writing.completed
         let queued = sent &+ UInt64(picture.writing.pendingBytes)
         // A connection that came from another engine has counted since it was connected there.
-        let start = min(opened, connected ?? opened)
-        let measured = rates.change(ConnectionRates(since: start, now: engine.now)) { rates in
+        let start = min(opened, connected.value ?? opened)
+        let measured = madeRare.rates.change(ConnectionRates(since: start, now: engine.now)) { rates in
             rates.receive.sample(total: received, now: engine.now)
             rates.send.sample(total: sent, now: engine.now)
             rates.operations.sample(total: completed, now: engine.now)
@@ -103,19 +105,18 @@ extension Connection {
     /// What a snapshot shows of every connection.
     var outline: ConnectionOutline {
         ConnectionOutline(
-            id: id, role: role, parent: parent, target: target, name: configuration.name, local: local, peer: peer,
-            opened: opened, connected: connected, received: received, sent: sent,
+            id: id, origin: origin.facts, local: local, peer: peer, opened: opened, connected: connected,
+            received: received, sent: sent,
             isReadingPaused: machine.reading.isPausedByHand, isHeldBack: isHeldBack || isHeldByLink,
             isWriteShut: machine.isWriteShut, isAboveHighMark: isAboveHighMark, watermarks: watermarks,
             reads: machine.reading.completed, writes: machine.writing.completed, readsSince: readsSince,
-            writesSince: writesSince, unreadSince: unreadSince, peerClosed: peerClosedTime,
-            idleTimeout: configuration.idleTimeout, isKeptAlive: configuration.options.keepAlive != nil)
+            writesSince: writesSince, unreadSince: unreadSince, peerClosed: peerClosedTime)
     }
 
     /// Whether that is all there is to show of it once it is over.
     var isPlain: Bool {
-        tls == nil && webSocket == nil && watch == nil && connector == nil && linked == nil && onPurpose.meter == nil
-            && rates.present == nil
+        tls == nil && webSocket == nil && connector == nil
+            && (rare == nil || watch == nil && linked == nil && faultMeter == nil && rates == nil)
             && machine.pendingWriteBytes == 0
     }
 

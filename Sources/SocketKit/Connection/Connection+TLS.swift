@@ -9,7 +9,7 @@ extension Connection {
     /// Puts the barrier in both queues. Throws when TLS was asked for before, when the connection is ending, or when a
     /// setting does not go with this connection.
     func startTLS(_ context: TLSContext) throws(SocketError) {
-        let layer = try TLSLayer.make(context, host: host, address: target)
+        let layer = try TLSLayer.make(context, host: origin.host, address: target)
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
         if let refusal = machine.startTLS() { throw refusal }
         layer.asked = engine.now

@@ -23,7 +23,7 @@ extension Connection {
     @discardableResult
     func enqueue(_ request: WriteRequest, as operation: OperationID) -> Bool {
         record(.writeQueued, tag: request.tag, request.contents.count)
-        if let owned = request.contents.owned { owners[operation] = owned }
+        if let owned = request.contents.owned { madeRare.owners[operation] = owned }
         guard !machine.queue(request, as: operation, now: engine.now) else { return true }
         guard let failed = machine.add(request, as: operation, now: engine.now) else { return true }
         fail(failed)
@@ -72,7 +72,7 @@ extension Connection {
         guard let descriptor = socket?.descriptor else { return }
         var offered = 0
         var result = IOResult.wouldBlock
-        machine.writing.withUnsent(buffers: onPurpose.gatherLimit) { buffers in
+        machine.writing.withUnsent(buffers: gatherLimit) { buffers in
             for buffer in buffers { offered += buffer.count }
             result = engine.kernel.send(descriptor, buffers)
             if let watch, case .bytes(let count) = result {
@@ -124,7 +124,7 @@ extension Connection {
     /// Keeps the memory of what was written, if it is ours, and releases it later on if it is somebody else's.
     @inline(__always)
     private func giveBack(_ completion: consuming WriteCompletion) {
-        if !owners.isEmpty { releaseOwner(of: completion.operation) }
+        if hasOwners { releaseOwner(of: completion.operation) }
         var bytes = (consume completion).contents.takeBytes()
         if webSocket != nil { engine.spares.keep(&bytes) }
         engine.shorts.keep(bytes)
@@ -132,7 +132,7 @@ extension Connection {
 
     /// The write is over: what it lent may be destroyed, where user code may run.
     func releaseOwner(of operation: OperationID) {
-        if let owner = owners.removeValue(forKey: operation) { engine.retire(owner) }
+        if let owner = rare?.owners.removeValue(forKey: operation) { engine.retire(owner) }
     }
 
     /// Sets the marks of the write queue.

@@ -12,151 +12,122 @@ final class Connection {
     let id: SocketID
     /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
     let engine: EngineState
+    /// Where it comes from; many may have the same.
+    @exclusivity(unchecked) private(set) var origin: ConnectionOrigin
+    var configuration: SocketConfiguration { origin.settings.value }
+    var target: String {
+        get { origin.facts.target }
+        set { origin = origin.withTarget(newValue) }
+    }
+    var role: SocketRole { origin.facts.role }
     /// Where callbacks go.
     @exclusivity(unchecked) private(set) var handle: HandleReference<AsyncSocket>
     /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
     /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
     @exclusivity(unchecked) private var heldHandle: BorrowedReference<AsyncSocket>?
-    /// The session is over, and its handle knows.
-    @exclusivity(unchecked) private(set) var isMute = false
     @exclusivity(unchecked) var machine: ConnectionMachine
-    let role: SocketRole
-    let parent: SocketID?
-    var target: String
-    /// The host name or numeric address that a client was to connect to; nil: not known.
-    @exclusivity(unchecked) var host: String?
-    let opened: MonotonicTime
-    private let settings: Shared<SocketConfiguration>
-    /// As it was when the session began; the marks of the write queue may have changed since.
-    var configuration: SocketConfiguration { settings.value }
-    @exclusivity(unchecked) var watermarks: Watermarks?
 
     /// The connect in progress, or how it went.
     @exclusivity(unchecked) var connector: Connector?
-    @exclusivity(unchecked) var socket: SocketHandle?
-    @exclusivity(unchecked) var local: SocketAddress?
-    @exclusivity(unchecked) var peer: SocketAddress?
-    @exclusivity(unchecked) var connected: MonotonicTime?
-
     /// TLS, once asked for.
     @exclusivity(unchecked) var tls: TLSLayer?
-
     /// The WebSocket that it is; nil: a plain stream.
     @exclusivity(unchecked) var webSocket: WebSocketLayer?
-    /// Who looks for one among the bytes of others that pass here; nil: nobody, or there is none.
-    @exclusivity(unchecked) var watch: WebSocketWatch?
+    /// What it has that others have not; made once it is needed.
+    @exclusivity(unchecked) private(set) var rare: ConnectionRarities?
 
+    let opened: MonotonicTime
+    @exclusivity(unchecked) var connected = PackedTime()
+    /// When a byte last passed, either way.
+    @exclusivity(unchecked) var lastActivity: MonotonicTime
+    @exclusivity(unchecked) private(set) var unreadSince = PackedTime()
+    @exclusivity(unchecked) private(set) var peerClosedTime = PackedTime()
+    /// Since when a read, and a write, is in hand or none is.
+    @exclusivity(unchecked) private(set) var readsSince = PackedTime()
+    @exclusivity(unchecked) private(set) var writesSince = PackedTime()
+    @exclusivity(unchecked) var scheduledDeadline = PackedTime()
+
+    @exclusivity(unchecked) var received: UInt64 = 0
+    @exclusivity(unchecked) var sent: UInt64 = 0
+    /// Received bytes behind the item that is lent right now; they lie where that lies.
+    @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// What reads weigh that completed since it last waited for their delivery.
+    @exclusivity(unchecked) var completedWeight = 0
+
+    @exclusivity(unchecked) var socket: SocketHandle?
+    // Flags lie behind what does not fill its last word.
+    /// The session is over, and its handle knows.
+    @exclusivity(unchecked) private(set) var isMute = false
     /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
     @exclusivity(unchecked) var watched: Interest?
+    @exclusivity(unchecked) var local: SocketAddress?
     /// The kernel refused bytes; write interest is on until it has room again.
     @exclusivity(unchecked) var isWriteBlocked = false
     /// There is more to send and room for it, but other sockets come first.
     @exclusivity(unchecked) var isSendBudgetSpent = false
+    /// More bytes are queued for writing than the high watermark allows.
+    @exclusivity(unchecked) var isAboveHighMark = false
+    /// Whether the write queue has watermarks: asked at every step.
+    @exclusivity(unchecked) var hasWatermarks: Bool
+    @exclusivity(unchecked) var peer: SocketAddress?
+    @exclusivity(unchecked) var hasToldPeerClosed = (user: false, events: false)
+    @exclusivity(unchecked) var closeMode: CloseMode?
+    /// Whether somebody else may have a descriptor for the same socket: it came from the caller, or user code has seen it.
+    @exclusivity(unchecked) var mayLiveOn: Bool
+    /// Those who record it and know it; see `EngineTapes`.
+    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
     /// Bytes (or the end of the stream) are there, but no read takes them.
     @exclusivity(unchecked) var isReadInterestOff = false {
         didSet {
-            if isReadInterestOff != oldValue { unreadSince = isReadInterestOff ? engine.now : nil }
+            if isReadInterestOff != oldValue { unreadSince = PackedTime(isReadInterestOff ? engine.now : nil) }
         }
     }
-    @exclusivity(unchecked) private(set) var unreadSince: MonotonicTime?
-    /// The delegate's queue is so far behind that no more is taken from the kernel.
-    @exclusivity(unchecked) var isHeldBack = false
-    /// What reads weigh that completed since it last waited for their delivery.
-    @exclusivity(unchecked) var completedWeight = 0
-    /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
-    @exclusivity(unchecked) var waitsForDelivery = false
-    /// The connection that this one's bytes are passed on to.
-    @exclusivity(unchecked) var linked: SocketID?
-    /// Bytes for its peer that its relay could not deliver.
-    @exclusivity(unchecked) var lost: UInt64 = 0
-    /// Whether it is a leg whose server got the client's request with another head.
-    @exclusivity(unchecked) var isHeadRewritten = false
-    /// What is done to it on purpose.
-    @exclusivity(unchecked) var onPurpose = OnPurpose()
-    /// What it is linked to is so far behind that no more is taken from the kernel.
-    @exclusivity(unchecked) var isHeldByLink = false
     /// The peer's FIN was reported while unread bytes lie before it.
     @exclusivity(unchecked) var knowsPeerClosed = false {
         didSet {
-            if knowsPeerClosed, !oldValue { peerClosedTime = engine.now }
+            if knowsPeerClosed, !oldValue { peerClosedTime = PackedTime(engine.now) }
         }
     }
-    @exclusivity(unchecked) private(set) var peerClosedTime: MonotonicTime?
-    @exclusivity(unchecked) var hasToldPeerClosed = (user: false, events: false)
-    /// Those who record it and know it; see `EngineTapes`.
-    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
-    /// More bytes are queued for writing than the high watermark allows.
-    @exclusivity(unchecked) var isAboveHighMark = false
-    /// When a byte last passed, either way.
-    @exclusivity(unchecked) var lastActivity: MonotonicTime
+    /// The delegate's queue is so far behind that no more is taken from the kernel.
+    @exclusivity(unchecked) var isHeldBack = false
+    /// What it is linked to is so far behind that no more is taken from the kernel.
+    @exclusivity(unchecked) var isHeldByLink = false
+    /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
+    @exclusivity(unchecked) var waitsForDelivery = false
     /// EPOLLHUP was reported: no further event can be relied on, so descriptors are tried directly.
     @exclusivity(unchecked) var isHungUp = false
     @exclusivity(unchecked) var isQueuedForFlush = false
     /// Whether it is among the sessions that changed since viewers were last told.
     @exclusivity(unchecked) var isNoted = false
-    @exclusivity(unchecked) var scheduledDeadline: MonotonicTime?
-    @exclusivity(unchecked) var lingerDeadline: MonotonicTime?
-    @exclusivity(unchecked) var closeMode: CloseMode?
-    /// Whether somebody else may have a descriptor for the same socket: it came from the caller, or user code has seen it.
-    @exclusivity(unchecked) var mayLiveOn = false
-
-    /// Received bytes behind the item that is lent right now; they lie where that lies.
-    @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
-
-    /// Bytes of somebody else that are being written. Each is released when its write is over, and not in the midst of a step.
-    @exclusivity(unchecked) var owners: [OperationID: OwnedBytes] = [:]
-
-    @exclusivity(unchecked) var received: UInt64 = 0
-    @exclusivity(unchecked) var sent: UInt64 = 0
-    /// Measured once somebody has looked.
-    @exclusivity(unchecked) var rates = Rare<ConnectionRates>()
-    /// Whether a read, and a write, was in hand at the end of the last step, and since when that is so.
+    /// Whether it ends when no byte has passed for a while.
+    private let hasIdleTimeout: Bool
+    /// Whether a read, and a write, was in hand at the end of the last step.
     @exclusivity(unchecked) private var hasRead = false
     @exclusivity(unchecked) private var hasWrite = false
-    @exclusivity(unchecked) private(set) var readsSince: MonotonicTime?
-    @exclusivity(unchecked) private(set) var writesSince: MonotonicTime?
-    /// What was last made of it for somebody who looks, as long as nothing changes.
-    @exclusivity(unchecked) var keptPicture: SocketSnapshot?
-    /// What the handle's `hearsHere` was then.
-    @exclusivity(unchecked) var keptHearing: Bool?
-    /// What is kept of its traffic; nil: nothing is.
-    var traffic: TrafficLog? {
-        get { keptTraffic.first }
-        _modify {
-            var traffic = keptTraffic.popLast()
-            let before = traffic?.cost ?? 0
-            defer {
-                let change = (traffic?.cost ?? 0) - before
-                if let traffic { keptTraffic.append(traffic) }
-                if change != 0 { engine.charge(change) }
-            }
-            yield &traffic
-        }
-    }
-    /// None, or one: the log itself would lie in each connection.
-    @exclusivity(unchecked) private var keptTraffic: [TrafficLog] = []
-    /// Whether traffic is kept: asked at every step.
-    var keepsTraffic: Bool { !keptTraffic.isEmpty }
 
-    init(
-        id: SocketID, engine: EngineState, handle: AsyncSocket?, role: SocketRole, parent: SocketID? = nil,
-        target: String, configuration: Shared<SocketConfiguration>
-    ) {
+    init(id: SocketID, engine: EngineState, handle: AsyncSocket?, origin: ConnectionOrigin) {
         self.id = id
         self.engine = engine
+        self.origin = origin
         self.handle = HandleReference(handle)
-        self.role = role
-        self.parent = parent
-        self.target = target
-        settings = configuration
-        watermarks = configuration.value.writeWatermarks
-        mayLiveOn = configuration.value.prepareDescriptor != nil
         opened = engine.now
         lastActivity = engine.now
-        machine = ConnectionMachine(allowsHalfOpen: configuration.value.allowsHalfOpen)
-        machine.passesCuts = configuration.value.passesCuts
+        let start = origin.start
+        hasWatermarks = start.hasWatermarks
+        mayLiveOn = start.mayLiveOn
+        hasIdleTimeout = start.hasIdleTimeout
+        machine = ConnectionMachine(allowsHalfOpen: start.allowsHalfOpen)
+        machine.passesCuts = start.passesCuts
         if engine.capturesTraffic { traffic = engine.newTrafficLog() }
         noteChange()
+    }
+
+    /// What it has that others have not.
+    var madeRare: ConnectionRarities {
+        if let rare { return rare }
+        let made = ConnectionRarities()
+        rare = made
+        return made
     }
 
     /// Of the connection that stands; attempts count from 0.
@@ -183,8 +154,8 @@ final class Connection {
 
     func deadlineCame() {
         // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
-        guard let due = scheduledDeadline, due <= engine.now else { return }
-        scheduledDeadline = nil
+        guard let due = scheduledDeadline.value, due <= engine.now else { return }
+        scheduledDeadline = PackedTime()
         if let webSocket, webSocket.deadline.map({ $0 <= engine.now }) == true { webSocket.expire(on: self) }
         if machine.isConnecting {
             connectDeadlineCame()
@@ -208,8 +179,8 @@ final class Connection {
 
     /// Notes, where anybody wants to be told, that this session looks different.
     func noteChange() {
-        if keptPicture != nil {
-            keptPicture = nil
+        if let rare, rare.keptPicture != nil {
+            rare.keptPicture = nil
             stood()
         }
         guard !isNoted, engine.takesNotes else { return }
@@ -220,7 +191,7 @@ final class Connection {
 
     /// Nothing has passed since it was last looked at until now: what passes next is measured from here.
     private func stood() {
-        _ = rates.changePresent { $0.stood(until: engine.now) }
+        _ = rare?.rates.changePresent { $0.stood(until: engine.now) }
     }
 
     /// Performs what the lifecycle asks for, then brings interest and deadline in line with the state.
@@ -232,13 +203,13 @@ final class Connection {
         }
         updateInterest()
         updateDeadline()
-        if watermarks != nil { updateWatermark() }
+        if hasWatermarks { updateWatermark() }
         noteQueues()
     }
 
     /// Behind an operation that was queued: nothing, where the turn comes back to flush this connection anyway.
     func finishQueueing() {
-        guard isQueuedForFlush, watermarks == nil else { return finishStep() }
+        guard isQueuedForFlush, !hasWatermarks else { return finishStep() }
         guard !machine.mayAct else { return finishStep() }
         noteChange()
         noteQueues()
@@ -248,11 +219,11 @@ final class Connection {
     private func noteQueues() {
         if machine.reading.hasCurrent != hasRead {
             hasRead.toggle()
-            readsSince = engine.now
+            readsSince = PackedTime(engine.now)
         }
         if machine.writing.hasCurrent != hasWrite {
             hasWrite.toggle()
-            writesSince = engine.now
+            writesSince = PackedTime(engine.now)
         }
     }
 
@@ -318,20 +289,20 @@ final class Connection {
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
         let own = earlier(operations, idleDeadline)
         guard let deadline = lingerDeadline ?? (webSocket == nil ? own : earlier(own, webSocket?.deadline)),
-            scheduledDeadline.map({ deadline < $0 }) ?? true
+            scheduledDeadline.value.map({ deadline < $0 }) ?? true
         else { return }
-        scheduledDeadline = deadline
+        scheduledDeadline = PackedTime(deadline)
         engine.schedule(deadline, for: id)
     }
 
     /// Whether anything but an operation may have to end in time.
     private var hasOtherDeadlines: Bool {
-        machine.isConnecting || lingerDeadline != nil || webSocket != nil || settings.value.idleTimeout != nil
+        machine.isConnecting || hasIdleTimeout || webSocket != nil || lingerDeadline != nil
     }
 
     private var idleDeadline: MonotonicTime? {
-        guard machine.isOpen else { return nil }
-        return configuration.idleTimeout.map { lastActivity + $0 }
+        guard hasIdleTimeout, machine.isOpen else { return nil }
+        return origin.facts.idleTimeout.map { lastActivity + $0 }
     }
 
     private func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
@@ -341,7 +312,7 @@ final class Connection {
 
     private func expireIdleness() {
         guard let idleDeadline, idleDeadline <= engine.now else { return }
-        let time = configuration.idleTimeout ?? .zero
+        let time = origin.facts.idleTimeout ?? .zero
         close(
             error: SocketError(
                 .idleTimeout, operation: "idle", detail: "\(target): no byte passed either way for \(time)"))

@@ -3,14 +3,11 @@ import SocketCore
 /// What a snapshot shows of every connection, without what only some have and without its queues.
 struct ConnectionOutline: Sendable {
     let id: SocketID
-    let role: SocketRole
-    let parent: SocketID?
-    let target: String
-    let name: String
+    let origin: OriginFacts
     let local: SocketAddress?
     let peer: SocketAddress?
     let opened: MonotonicTime
-    let connected: MonotonicTime?
+    let connected: PackedTime
     let received: UInt64
     let sent: UInt64
     let isReadingPaused: Bool
@@ -20,26 +17,25 @@ struct ConnectionOutline: Sendable {
     let watermarks: Watermarks?
     let reads: UInt64
     let writes: UInt64
-    let readsSince: MonotonicTime?
-    let writesSince: MonotonicTime?
-    let unreadSince: MonotonicTime?
-    let peerClosed: MonotonicTime?
-    let idleTimeout: Duration?
-    let isKeptAlive: Bool
+    let readsSince: PackedTime
+    let writesSince: PackedTime
+    let unreadSince: PackedTime
+    let peerClosed: PackedTime
 
     /// These facts in a snapshot.
     func facts(_ phase: SocketPhase) -> SocketSnapshot.Facts {
-        var facts = SocketSnapshot.Facts(id: id, role: role, phase: phase, target: target, opened: opened)
-        (facts.parent, facts.name) = (parent, name)
-        (facts.local, facts.peer, facts.connected) = (local, peer, connected)
+        var facts = SocketSnapshot.Facts(
+            id: id, role: origin.role, phase: phase, target: origin.target, opened: opened)
+        (facts.parent, facts.name) = (origin.parent, origin.name)
+        (facts.local, facts.peer, facts.connected) = (local, peer, connected.value)
         (facts.received, facts.sent) = (received, sent)
         (facts.isReadingPaused, facts.isHeldBack) = (isReadingPaused, isHeldBack)
         (facts.isWriteShut, facts.isAboveHighMark) = (isWriteShut, isAboveHighMark)
         facts.watermarks = watermarks
-        (facts.reading.completed, facts.reading.since) = (reads, readsSince)
-        (facts.writing.completed, facts.writing.since) = (writes, writesSince)
-        (facts.activity.unreadSince, facts.activity.peerClosed) = (unreadSince, peerClosed)
-        (facts.activity.idleTimeout, facts.activity.isKeptAlive) = (idleTimeout, isKeptAlive)
+        (facts.reading.completed, facts.reading.since) = (reads, readsSince.value)
+        (facts.writing.completed, facts.writing.since) = (writes, writesSince.value)
+        (facts.activity.unreadSince, facts.activity.peerClosed) = (unreadSince.value, peerClosed.value)
+        (facts.activity.idleTimeout, facts.activity.isKeptAlive) = (origin.idleTimeout, origin.isKeptAlive)
         return facts
     }
 }

@@ -14,9 +14,9 @@ extension EngineState {
         }
         let own = try localAddresses(configuration)
         let connection = Connection(
-            id: nextSocketID(), engine: self, handle: handle, role: .client, target: endpoint.description,
-            configuration: Shared(configuration))
-        connection.host = endpoint.host ?? connection.host
+            id: nextSocketID(), engine: self, handle: handle,
+            origin: ConnectionOrigin(
+                .client, target: endpoint.description, host: endpoint.host, settings: Shared(configuration)))
         sessions[connection.id] = .stream(connection)
         handle.sessionBegan(connection.id)
         connection.connect(to: endpoint, at: address, from: own, timeout: timeout)
@@ -71,8 +71,8 @@ extension EngineState {
         guard failure == 0 else { throw .system(failure, operation: "fcntl", subject: "descriptor \(descriptor)") }
         counters.opened += 1
         let connection = Connection(
-            id: id, engine: self, handle: handle, role: .client, target: peer.description,
-            configuration: Shared(configuration))
+            id: id, engine: self, handle: handle,
+            origin: ConnectionOrigin(.client, target: peer.description, settings: Shared(configuration)))
         sessions[connection.id] = .stream(connection)
         handle.sessionBegan(connection.id)
         connection.peer = peer

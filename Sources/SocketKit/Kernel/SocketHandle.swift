@@ -1,7 +1,7 @@
 /// Owns one descriptor: it is closed exactly once, when its owner lets go of it.
 package struct SocketHandle: ~Copyable {
-    package let descriptor: Int32
     private let kernel: any Kernel
+    package let descriptor: Int32
     private var isOwner = true
 
     /// Takes ownership of an open descriptor.

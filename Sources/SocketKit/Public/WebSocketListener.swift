@@ -93,7 +93,7 @@ extension WebSocketListener: DeliveringHandle {
         let webSocket = WebSocket(acceptedBy: self, socket: socket, configuration: configuration)
         socket.enter { engineState, session in
             guard let session, let connection = engineState.connection(session) else { return }
-            state.withLock { $0.opening[session] = (webSocket, connection.parent) }
+            state.withLock { $0.opening[session] = (webSocket, connection.origin.facts.parent) }
             let layer = WebSocketLayer(
                 listener: self, configuration: configuration, handle: webSocket, now: engineState.now)
             connection.begin(layer)

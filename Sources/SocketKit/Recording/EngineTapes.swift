@@ -145,7 +145,7 @@ extension Connection {
     }
 
     func tapeClose(_ error: SocketError?) {
-        guard let tapes = engine.tapes, connected != nil else { return }
+        guard let tapes = engine.tapes, connected.value != nil else { return }
         let isPeers =
             if case .system(let errno)? = error?.reason { [ECONNRESET, EPIPE].contains(errno) } else { false }
         let content = RecordedEntry.Content.closed(isReset: isPeers || closeMode == .reset, isLocal: !isPeers)

@@ -29,7 +29,8 @@ extension WebSocketLayer {
         guard !connection.machine.isClosed else { return }
         // The listener has stopped, so nobody would get this WebSocket.
         let engine = connection.engine
-        guard handle.load(in: engine) != nil, listener.load(in: engine)?.session == connection.parent else {
+        guard handle.load(in: engine) != nil, listener.load(in: engine)?.session == connection.origin.facts.parent
+        else {
             return connection.close(error: nil)
         }
         switch verdict {

@@ -1,0 +1,88 @@
+import SocketCore
+
+/// What few connections ever have, in memory of its own.
+///
+/// Not checked for overlapping accesses, as `Connection` is not.
+final class ConnectionRarities {
+    /// Who looks for a WebSocket among the bytes of others that pass here; nil: nobody, or there is none.
+    @exclusivity(unchecked) var watch: WebSocketWatch?
+    /// The connection that this one's bytes are passed on to.
+    @exclusivity(unchecked) var linked: SocketID?
+    /// Bytes for its peer that its relay could not deliver.
+    @exclusivity(unchecked) var lost: UInt64 = 0
+    /// Whether it is a leg whose server got the client's request with another head.
+    @exclusivity(unchecked) var isHeadRewritten = false
+    /// What is done to it on purpose.
+    @exclusivity(unchecked) var onPurpose = OnPurpose()
+    @exclusivity(unchecked) var lingerDeadline: MonotonicTime?
+    /// Marks of the write queue where they are not those of the configuration.
+    @exclusivity(unchecked) var watermarks: Watermarks?
+    /// Bytes of somebody else that are being written. Each is released when its write is over, and not in the midst of a
+    /// step.
+    @exclusivity(unchecked) var owners: [OperationID: OwnedBytes] = [:]
+    /// Measured once somebody has looked.
+    @exclusivity(unchecked) var rates = Rare<ConnectionRates>()
+    /// What was last made of it for somebody who looks, as long as nothing changes.
+    @exclusivity(unchecked) var keptPicture: SocketSnapshot?
+    /// What the handle's `hearsHere` was then.
+    @exclusivity(unchecked) var keptHearing: Bool?
+    /// What is kept of its traffic: none, or one.
+    @exclusivity(unchecked) var keptTraffic: [TrafficLog] = []
+}
+
+/// Each as if it were the connection's own.
+extension Connection {
+    var watch: WebSocketWatch? {
+        get { rare?.watch }
+        set { if newValue != nil || rare != nil { madeRare.watch = newValue } }
+    }
+
+    var linked: SocketID? { rare?.linked }
+
+    var lost: UInt64 { rare?.lost ?? 0 }
+
+    var isHeadRewritten: Bool { rare?.isHeadRewritten ?? false }
+
+    /// What rules and breakpoints do to it, for snapshots; `nil`: none concerns it.
+    var faultMeter: FaultMeter? { rare?.onPurpose.meter }
+
+    /// What takes received bytes before the reads do; `nil`: nothing.
+    var intake: Intake? { rare?.onPurpose.intake }
+
+    /// Writes that one system call may carry.
+    var gatherLimit: Int { rare?.onPurpose.gatherLimit ?? Self.gatherLimit }
+
+    var lingerDeadline: MonotonicTime? { rare?.lingerDeadline }
+
+    /// The marks of the write queue.
+    var watermarks: Watermarks? {
+        get { hasWatermarks ? rare?.watermarks ?? configuration.writeWatermarks : nil }
+        set {
+            hasWatermarks = newValue != nil
+            if rare?.watermarks != nil || newValue != configuration.writeWatermarks { madeRare.watermarks = newValue }
+        }
+    }
+
+    /// Whether bytes of somebody else are being written.
+    var hasOwners: Bool { rare.map { !$0.owners.isEmpty } ?? false }
+
+    var rates: ConnectionRates? { rare?.rates.present }
+
+    /// What is kept of its traffic; nil: nothing is.
+    var traffic: TrafficLog? {
+        get { rare?.keptTraffic.first }
+        _modify {
+            var traffic = rare?.keptTraffic.popLast()
+            let before = traffic?.cost ?? 0
+            defer {
+                let change = (traffic?.cost ?? 0) - before
+                if let traffic { madeRare.keptTraffic.append(traffic) }
+                if change != 0 { engine.charge(change) }
+            }
+            yield &traffic
+        }
+    }
+
+    /// Whether traffic is kept: asked at every step.
+    var keepsTraffic: Bool { rare.map { !$0.keptTraffic.isEmpty } ?? false }
+}
