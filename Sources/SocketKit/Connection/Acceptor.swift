@@ -142,7 +142,7 @@ final class Acceptor {
     }
 
     private func adopt(_ socket: consuming SocketHandle, own: SocketAddress?, peer: SocketAddress) {
-        configuration.prepare(socket.descriptor, for: peer, in: engine)
+        origin.prepare(socket.descriptor, for: peer, in: engine)
         // Where user code has stopped the listener, this connection ends as those that it had not taken.
         guard !sockets.isEmpty, let child = makeChild(from: peer) else { return }
         accepted += 1

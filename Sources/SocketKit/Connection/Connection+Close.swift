@@ -83,14 +83,14 @@ extension Connection {
     }
 
     /// Reports an operation that ended without completing.
-    func fail(_ failed: FailedOperation) {
+    func fail(_ failed: consuming FailedOperation) {
         switch failed.kind {
         case .read: record(.readFailed, tag: failed.tag, failed.done, failed.total ?? 0)
         case .write:
             record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
             if hasOwners { releaseOwner(of: failed.operation) }
         }
-        log(failed)
+        if rare != nil { log(failed) }
         notify(.failed(failed))
     }
 

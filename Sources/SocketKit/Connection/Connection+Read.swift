@@ -318,6 +318,7 @@ extension Connection {
     }
 
     /// All that had completed is delivered, or waits for the delegate's queue.
+    @inline(never)
     func wasDelivered() {
         (completedWeight, waitsForDelivery) = (0, false)
         guard !machine.isClosed else { return }

@@ -178,7 +178,12 @@ final class Connection {
     // MARK: The end of each step
 
     /// Notes, where anybody wants to be told, that this session looks different.
+    @inline(__always)
     func noteChange() {
+        if rare != nil || engine.takesNotes { noteForViewers() }
+    }
+
+    private func noteForViewers() {
         if let rare, rare.keptPicture != nil {
             rare.keptPicture = nil
             stood()
@@ -350,7 +355,12 @@ final class Connection {
     /// Tells the handle that is held. It is let go of behind all callbacks, never within one.
     @inline(__always)
     func deliver(_ notice: SocketNotice) {
-        guard heldHandle?({ $0.deliver(notice) }) == true else { return }
+        if heldHandle?({ $0.deliver(notice) }) == true { handleIsBehind() }
+    }
+
+    /// Out of line, since `deliver` is part of the loop that makes the callbacks.
+    @inline(never)
+    private func handleIsBehind() {
         isHeldBack = true
         noteChange()
     }

@@ -34,12 +34,14 @@ struct ConnectionStart {
     let hasIdleTimeout: Bool
     /// Whether user code sees the descriptor.
     let mayLiveOn: Bool
+    let options: SocketOptions
 
     init(_ configuration: SocketConfiguration) {
         (allowsHalfOpen, passesCuts) = (configuration.allowsHalfOpen, configuration.passesCuts)
         hasWatermarks = configuration.writeWatermarks != nil
         hasIdleTimeout = configuration.idleTimeout != nil
         mayLiveOn = configuration.prepareDescriptor != nil
+        options = configuration.options
     }
 }
 

@@ -20,9 +20,11 @@ struct ClosedSockets {
     mutating func append(_ socket: EndedSession, traffic log: TrafficLog?) {
         guard limit > 0 else { return }
         sockets.append(socket)
-        keep(log, of: socket.id)
-        let outdated = sockets.count - 1 - Self.trafficLimit
-        if outdated >= head { keep(nil, of: sockets[outdated].id) }
+        if log != nil || !traffic.isEmpty {
+            keep(log, of: socket.id)
+            let outdated = sockets.count - 1 - Self.trafficLimit
+            if outdated >= head { keep(nil, of: sockets[outdated].id) }
+        }
         if sockets.count - head > limit { dropFirst() }
     }
 
@@ -61,13 +63,12 @@ struct ClosedSockets {
     }
 
     private mutating func keep(_ log: TrafficLog?, of id: SocketID) {
-        guard log != nil || !traffic.isEmpty else { return }
         trafficCost += (log?.cost ?? 0) - (traffic[id]?.cost ?? 0)
         traffic[id] = log
     }
 
     private mutating func dropFirst() {
-        keep(nil, of: sockets[head].id)
+        if !traffic.isEmpty { keep(nil, of: sockets[head].id) }
         head += 1
         guard head > 256, head * 2 > sockets.count else { return }
         sockets.removeFirst(head)

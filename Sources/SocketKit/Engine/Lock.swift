@@ -16,7 +16,7 @@ import Synchronization
     }
 
     /// Runs `body` with the value, while nobody else does.
-    @inlinable package borrowing func withLock<R: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) package borrowing func withLock<R: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending R
     ) throws(Failure) -> sending R {
         try mutex.withLock { value throws(Failure) in

@@ -73,7 +73,7 @@ enum Session {
     /// When the engine has to wake it; `nil`: at no time.
     var scheduledDeadline: MonotonicTime? {
         switch self {
-        case .stream(let connection): connection.scheduledDeadline
+        case .stream(let connection): connection.scheduledDeadline.value
         case .listener(let acceptor): acceptor.resumes
         case .datagrams(let session): session.scheduledDeadline
         }

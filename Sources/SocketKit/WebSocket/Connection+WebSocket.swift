@@ -54,6 +54,7 @@ extension Connection {
     }
 
     /// What was put off is done, from the outbox.
+    @inline(never)
     func stepWebSocket(_ notice: SocketNotice?) {
         guard let webSocket else { return }
         if let notice { webSocket.hear(notice, on: self) } else { webSocket.proceed(on: self) }
