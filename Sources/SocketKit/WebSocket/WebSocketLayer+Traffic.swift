@@ -91,7 +91,7 @@ extension WebSocketLayer {
         if pumped.turn != now { pumped = (now, 0) }
         while connection.machine.pendingWriteBytes < Self.queueLimit, machine?.hasOutgoing == true {
             guard pumped.bytes < Self.turnLimit else {
-                connection.isSendBudgetSpent = true
+                connection.interest.isSendBudgetSpent = true
                 break
             }
             let bytes = machine?.takeOutgoing(
@@ -175,7 +175,7 @@ extension WebSocketLayer {
         // Much may have been made of few bytes, and nothing of it be whole yet.
         if isUserBehind || machine?.hasHeldInput == true { holdIfBehind(on: connection) }
         // Others come first where the turn's share is used up: write interest brings the reactor back.
-        if !connection.isSendBudgetSpent, machine?.hasOutgoing == true,
+        if !connection.interest.isSendBudgetSpent, machine?.hasOutgoing == true,
             connection.machine.pendingWriteBytes < Self.queueLimit
         {
             connection.askForPump()

@@ -149,9 +149,8 @@ extension Connection {
 
     /// Behind the peer's end of stream nothing is received any more, so a reset would go unnoticed.
     func endIfBothSidesAreGone() {
-        guard isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor else {
-            return
-        }
+        guard interest.isHungUp, machine.isOpen, machine.hasReportedEndOfStream, let descriptor = socket?.descriptor
+        else { return }
         let errno = engine.kernel.pendingError(descriptor)
         close(
             error: errno == 0
@@ -165,7 +164,7 @@ extension Connection {
         guard !machine.isClosed else { return }
         guard !machine.hasEndOfStream else { return close(error: nil) }
         madeRare.lingerDeadline = engine.now + configuration.lingerTime
-        isReadInterestOff = false
+        interest.resumeReading()
         discardAvailable()
     }
 
@@ -173,7 +172,7 @@ extension Connection {
     func discardAvailable() {
         guard let descriptor = socket?.descriptor else { return }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
-        for _ in 0..<(isHungUp ? Int.max : 16) {
+        for _ in 0..<(interest.isHungUp ? Int.max : 16) {
             switch engine.kernel.receive(descriptor, into: engine.scratch, peek: false) {
             case .bytes(0), .failed: return close(error: nil)
             case .bytes(let count):

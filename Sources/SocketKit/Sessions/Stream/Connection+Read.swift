@@ -10,7 +10,7 @@ extension Connection {
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         // Bytes that are here change nothing else; in these states, a read does.
-        if tls == nil, !isReadInterestOff, !isHungUp,
+        if tls == nil, !interest.isReadingOff, !interest.isHungUp,
             let bytes = machine.completeAtOnce(request, from: &engine.shorts)
         {
             completed(request, as: operation, with: bytes)
@@ -22,7 +22,7 @@ extension Connection {
             fail(failed)
         }
         if machine.hasReportedEndOfStream { failAwaitedReads() }
-        if machine.reading.hasBytes || isReadInterestOff || isHungUp || tls != nil { readingChanged() }
+        if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || tls != nil { readingChanged() }
         finishQueueing()
     }
 
@@ -53,16 +53,16 @@ extension Connection {
         guard machine.isOpen else { return }
         performReads()
         if isWireEncrypted { decryptMore() }
-        guard isReadInterestOff || isHungUp else { return }
+        guard interest.isReadingOff || interest.isHungUp else { return }
         if isWireEncrypted ? wantsRecords : wanted > 0 {
-            if isReadInterestOff {
-                isReadInterestOff = false
+            if interest.isReadingOff {
+                interest.resumeReading()
                 record(.readInterestOn)
             }
             receiveAvailable()
-        } else if knowsPeerClosed || isHungUp, !machine.hasEndOfStream {
+        } else if interest.knowsPeerClosed || interest.isHungUp, !machine.hasEndOfStream {
             // The end came while nothing was to be taken (paused, or asking), and is not reported again.
-            if isHungUp, hangUpEnds() { return }
+            if interest.isHungUp, hangUpEnds() { return }
             noTaker()
         }
     }
@@ -107,12 +107,12 @@ extension Connection {
         guard machine.isOpen, !machine.hasEndOfStream, !isEndTaken else { return false }
         guard !isWireEncrypted else { return receiveRecords() }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
-        for pass in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
+        for pass in 0..<(interest.isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
             let wanted = wanted
             guard wanted > 0 else {
                 // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
                 // left is reported again.
-                if pass == 0 || isHungUp { noTaker() }
+                if pass == 0 || interest.isHungUp { noTaker() }
                 return pass > 0 || waitsForDelivery
             }
             guard receiveOnce(atMost: wanted) else { return false }
@@ -126,7 +126,7 @@ extension Connection {
 
     /// Others come first. What is left is reported again, save where the reactor does not watch any more.
     func leaveOff() {
-        if isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
+        if interest.isHungUp { engine.lookAgain(Readiness(token, readable: true, hungUp: true)) }
     }
 
     /// One receive; false when there is nothing more to take now.
@@ -174,7 +174,7 @@ extension Connection {
             engine.counters.received += UInt64(count)
             use(count)
             // A short read emptied the socket, save where FIN or an error lies behind the bytes.
-            return machine.isOpen && (count == room || knowsPeerClosed || isHungUp)
+            return machine.isOpen && (count == room || interest.knowsPeerClosed || interest.isHungUp)
         case .wouldBlock:
             return false
         case .failed(let errno):
@@ -240,7 +240,7 @@ extension Connection {
         guard !isWireEncrypted else { return wireEnded() }
         recordPeerClosed(0)
         tapeEnd(isLocal: false)
-        knowsPeerClosed = true
+        interest.notePeerClosed(engine.now)
         acceptEnd()
     }
 
@@ -259,23 +259,23 @@ extension Connection {
                 return close(error: .system(errno, operation: "read", subject: errorSubject))
             }
         }
-        guard !isReadInterestOff else { return }
-        isReadInterestOff = true
+        guard !interest.isReadingOff else { return }
+        interest.stopReading(engine.now)
         record(.readInterestOff)
         tellPeerClosed()
     }
 
     /// The peer sent FIN. Unread bytes may lie before it, so it ends nothing yet; but a person can be told.
     func peerClosedIsKnown() {
-        knowsPeerClosed = true
+        interest.notePeerClosed(engine.now)
         tellPeerClosed()
     }
 
     /// Tells of it once, as soon as bytes before it wait for a read; they may have come in one report with it.
     private func tellPeerClosed() {
-        guard isReadInterestOff, knowsPeerClosed, !hasToldPeerClosed.user else { return }
+        guard interest.isReadingOff, interest.knowsPeerClosed, !hasToldPeerClosed.user else { return }
         hasToldPeerClosed.user = true
-        recordPeerClosed(isHungUp ? 2 : 1)
+        recordPeerClosed(interest.isHungUp ? 2 : 1)
         notify(.peerClosed)
     }
 

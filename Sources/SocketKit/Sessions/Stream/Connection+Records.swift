@@ -34,7 +34,7 @@ extension Connection {
     func receiveRecords() -> Bool {
         guard let tls, machine.isOpen else { return false }
         decryptMore()
-        for _ in 0..<(isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
+        for _ in 0..<(interest.isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
             guard wantsRecords else {
                 noTaker()
@@ -66,7 +66,7 @@ extension Connection {
             } else {
                 handshake(with: bytes, isReceived: true)
             }
-            return machine.isOpen && (count == engine.scratch.count || knowsPeerClosed || isHungUp)
+            return machine.isOpen && (count == engine.scratch.count || interest.knowsPeerClosed || interest.isHungUp)
         case .wouldBlock:
             return false
         case .failed(let errno):
@@ -128,7 +128,7 @@ extension Connection {
         guard let tls, !tls.hasWireEnded else { return }
         recordPeerClosed(0)
         tapeEnd(isLocal: false)
-        knowsPeerClosed = true
+        interest.notePeerClosed(engine.now)
         tls.hasWireEnded = true
         guard machine.upgrade.isSecure else { return machine.didReachEndOfStream() }
         tls.hasMore = true
@@ -174,13 +174,13 @@ extension Connection {
             if engine.isSpent { break }
         }
         guard flushRecords(session), machine.isOpen, machine.writing.wantsToSend else { return }
-        isSendBudgetSpent = true
+        interest.isSendBudgetSpent = true
     }
 
     /// Sends what the kernel takes at once, whatever comes of it: the connection closes anyway.
     func flushLastRecords(_ session: TLSSession) {
         let waiting = session.outgoing
-        guard waiting.count > 0, !isWriteBlocked, let descriptor = socket?.descriptor else { return }
+        guard waiting.count > 0, !interest.isWriteBlocked, let descriptor = socket?.descriptor else { return }
         let result = withUnsafePointer(to: waiting.bytes) {
             engine.kernel.send(descriptor, UnsafeBufferPointer(start: $0, count: 1))
         }
@@ -193,7 +193,7 @@ extension Connection {
     /// Sends encrypted bytes; true when none is left.
     func flushRecords(_ session: TLSSession) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
-        while !isWriteBlocked {
+        while !interest.isWriteBlocked {
             let waiting = session.outgoing
             guard waiting.count > 0 else {
                 if !machine.writing.wantsToSend { session.releaseOutgoing() }

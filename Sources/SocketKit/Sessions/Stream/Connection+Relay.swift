@@ -170,7 +170,7 @@ extension Connection {
     /// Notes a hang-up; whether it ended the session. A reset does on a leg from which nothing is taken for now, whatever
     /// is unread before it: the other peer is to hear of it at once. Elsewhere the bytes before it are received first.
     func hangUpEnds() -> Bool {
-        isHungUp = true
+        interest.isHungUp = true
         guard linked != nil, machine.isOpen, takesNothing, let descriptor = socket?.descriptor else { return false }
         let errno = engine.kernel.pendingError(descriptor)
         guard errno != 0 else { return false }

@@ -110,7 +110,7 @@ extension Connection {
             isReadingPaused: machine.reading.isPausedByHand, isHeldBack: isHeldBack || isHeldByLink,
             isWriteShut: machine.isWriteShut, isAboveHighMark: isAboveHighMark, watermarks: watermarks,
             reads: machine.reading.completed, writes: machine.writing.completed, readsSince: readsSince,
-            writesSince: writesSince, unreadSince: unreadSince, peerClosed: peerClosedTime)
+            writesSince: writesSince, unreadSince: interest.unreadSince, peerClosed: interest.peerClosedSince)
     }
 
     /// Whether that is all there is to show of it once it is over.
@@ -136,9 +136,9 @@ extension Connection {
         if machine.drain.contains(.writes) { flags.insert(.disconnectAfterWrites) }
         if machine.reading.isAsking { flags.insert(.readsPaused) }
         if machine.writing.isAsking { flags.insert(.writesPaused) }
-        if isUsable, !isWriteBlocked, !isSendBudgetSpent { flags.insert(.socketCanAcceptBytes) }
-        if isUsable, !(watched?.contains(.read) ?? false) { flags.insert(.readSourceSuspended) }
-        if isUsable, !(watched?.contains(.write) ?? false) { flags.insert(.writeSourceSuspended) }
+        if isUsable, !interest.isWriteBlocked, !interest.isSendBudgetSpent { flags.insert(.socketCanAcceptBytes) }
+        if isUsable, interest.watched?.contains(.read) != true { flags.insert(.readSourceSuspended) }
+        if isUsable, interest.watched?.contains(.write) != true { flags.insert(.writeSourceSuspended) }
         if let tls {
             flags.insert(.queuedTLS)
             if machine.upgrade.isPending {

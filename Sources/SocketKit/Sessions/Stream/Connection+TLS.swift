@@ -32,7 +32,7 @@ extension Connection {
         let timeout = tls.context.settings.handshakeTimeout
         let ahead = machine.beginHandshake(until: timeout.map { engine.now + $0 })
         record(.tlsBegan, ahead.count)
-        isReadInterestOff = false
+        interest.resumeReading()
         handshake(ahead)
         if machine.isOpen { receiveAvailable() }
     }
@@ -96,7 +96,7 @@ extension Connection {
         tls.question = nil
         record(.trustAnswered, verdict == .accept ? 1 : 0)
         session.answer(verdict == .accept)
-        isReadInterestOff = false
+        interest.resumeReading()
         // A client's refusal goes out as an alert; OpenSSL's servers are past that point.
         if verdict == .accept || tls.context.settings.role == .client { handshake(with: .none) }
         if verdict != .accept, machine.isOpen { failTLS(.refused, TLSFailure.refused.sentence) }
@@ -126,7 +126,7 @@ extension Connection {
             recordAlerts(session)
             flushLastRecords(session)
             // Unread bytes would turn the close into a reset, which may overtake the alert.
-            if !isHungUp { drainBeforeClose() }
+            if !interest.isHungUp { drainBeforeClose() }
         }
         close(error: error)
     }

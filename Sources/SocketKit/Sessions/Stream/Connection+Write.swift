@@ -31,7 +31,7 @@ extension Connection {
     }
 
     func askForFlush() {
-        guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked, !isQueuedForFlush else { return }
+        guard machine.isOpen, machine.writing.wantsToSend, !interest.isWriteBlocked, !isQueuedForFlush else { return }
         guard !isWireEncrypted || machine.upgrade.isSecure else { return }
         isQueuedForFlush = true
         engine.unflushed.append(self)
@@ -48,11 +48,11 @@ extension Connection {
 
     /// The reactor reported room, or that it will report nothing more.
     func kernelHasRoom() {
-        if isWriteBlocked {
-            isWriteBlocked = false
+        if interest.isWriteBlocked {
+            interest.isWriteBlocked = false
             record(.writeUnblocked)
         }
-        isSendBudgetSpent = false
+        interest.isSendBudgetSpent = false
         sendPending()
         webSocket?.performEvents(on: self)
     }
@@ -60,12 +60,12 @@ extension Connection {
     func sendPending() {
         guard !isWireEncrypted else { return sendRecords() }
         for _ in 0..<Self.sendBudget {
-            guard machine.isOpen, machine.writing.wantsToSend, !isWriteBlocked else { return }
+            guard machine.isOpen, machine.writing.wantsToSend, !interest.isWriteBlocked else { return }
             sendOnce()
             if engine.isSpent { break }
         }
         // The budget is used up: write interest makes the reactor come back, behind everybody else.
-        if machine.isOpen, machine.writing.wantsToSend { isSendBudgetSpent = true }
+        if machine.isOpen, machine.writing.wantsToSend { interest.isSendBudgetSpent = true }
     }
 
     private func sendOnce() {
@@ -97,7 +97,7 @@ extension Connection {
 
     func writeIsBlocked() {
         guard machine.isOpen || machine.isLingering else { return }
-        isWriteBlocked = true
+        interest.isWriteBlocked = true
         record(.writeBlocked, machine.writing.pendingBytes)
     }
 

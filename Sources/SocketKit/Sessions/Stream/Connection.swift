@@ -40,8 +40,6 @@ final class Connection {
     @exclusivity(unchecked) var connected = PackedTime()
     /// When a byte last passed, either way.
     @exclusivity(unchecked) var lastActivity: MonotonicTime
-    @exclusivity(unchecked) private(set) var unreadSince = PackedTime()
-    @exclusivity(unchecked) private(set) var peerClosedTime = PackedTime()
     /// Since when a read, and a write, is in hand or none is.
     @exclusivity(unchecked) private(set) var readsSince = PackedTime()
     @exclusivity(unchecked) private(set) var writesSince = PackedTime()
@@ -58,13 +56,7 @@ final class Connection {
     // Flags lie behind what does not fill its last word.
     /// The session is over, and its handle knows.
     @exclusivity(unchecked) private(set) var isMute = false
-    /// What the reactor watches the descriptor for; nil: it is not in the reactor's set.
-    @exclusivity(unchecked) var watched: Interest?
     @exclusivity(unchecked) var local: SocketAddress?
-    /// The kernel refused bytes; write interest is on until it has room again.
-    @exclusivity(unchecked) var isWriteBlocked = false
-    /// There is more to send and room for it, but other sockets come first.
-    @exclusivity(unchecked) var isSendBudgetSpent = false
     /// More bytes are queued for writing than the high watermark allows.
     @exclusivity(unchecked) var isAboveHighMark = false
     /// Whether the write queue has watermarks: asked at every step.
@@ -76,26 +68,14 @@ final class Connection {
     @exclusivity(unchecked) var mayLiveOn: Bool
     /// Those who record it and know it; see `EngineTapes`.
     @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
-    /// Bytes (or the end of the stream) are there, but no read takes them.
-    @exclusivity(unchecked) var isReadInterestOff = false {
-        didSet {
-            if isReadInterestOff != oldValue { unreadSince = PackedTime(isReadInterestOff ? engine.now : nil) }
-        }
-    }
-    /// The peer's FIN was reported while unread bytes lie before it.
-    @exclusivity(unchecked) var knowsPeerClosed = false {
-        didSet {
-            if knowsPeerClosed, !oldValue { peerClosedTime = PackedTime(engine.now) }
-        }
-    }
+    /// What decides what the reactor watches.
+    @exclusivity(unchecked) var interest = StreamInterest()
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldBack = false
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
     @exclusivity(unchecked) var waitsForDelivery = false
-    /// EPOLLHUP was reported: no further event can be relied on, so descriptors are tried directly.
-    @exclusivity(unchecked) var isHungUp = false
     @exclusivity(unchecked) var isQueuedForFlush = false
     /// Whether it is among the sessions that changed since viewers were last told.
     @exclusivity(unchecked) var isNoted = false
@@ -143,11 +123,11 @@ final class Connection {
         if readiness.peerClosed { peerClosedIsKnown() }
         if readiness.hasError, !readiness.hungUp {
             guard takeError() else { return finishStep() }
-        } else if readiness.readable || readiness.hungUp || readiness.peerClosed && isReadInterestOff {
+        } else if readiness.readable || readiness.hungUp || readiness.peerClosed && interest.isReadingOff {
             // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
             receiveAvailable()
         }
-        if readiness.writable || isHungUp, !machine.isClosed { kernelHasRoom() }
+        if readiness.writable || interest.isHungUp, !machine.isClosed { kernelHasRoom() }
         endIfBothSidesAreGone()
         finishStep()
     }
@@ -254,32 +234,18 @@ final class Connection {
     /// Watches for what can be used. A descriptor in a state that cannot be masked (hung up) leaves the set.
     private func updateInterest() {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
-        let wanted = wantedInterest
-        guard wanted != watched else { return }
-        switch (watched, wanted) {
-        case (nil, nil): return
-        case (nil, let interest?): must(engine.reactor.add(descriptor, interest, token))
-        case (_?, let interest?): must(engine.reactor.modify(descriptor, interest, token))
-        case (_?, nil): engine.reactor.remove(descriptor)
+        switch interest.change(canReceive: !machine.hasEndOfStream && !isEndTaken && tls?.hasWireEnded != true) {
+        case .none: return
+        case .add(let interest): must(engine.reactor.add(descriptor, interest, token))
+        case .modify(let interest): must(engine.reactor.modify(descriptor, interest, token))
+        case .remove: engine.reactor.remove(descriptor)
         }
-        watched = wanted
-    }
-
-    private var wantedInterest: Interest? {
-        guard !isHungUp else { return nil }
-        var interest: Interest = []
-        if !machine.hasEndOfStream, !isEndTaken, tls?.hasWireEnded != true {
-            if !isReadInterestOff { interest.insert(.read) } else if !knowsPeerClosed { interest.insert(.peerClosed) }
-        }
-        if isWriteBlocked || isSendBudgetSpent { interest.insert(.write) }
-        return interest
     }
 
     /// Takes the descriptor out of the reactor's set. close(2) does so too, but only for the last descriptor of a
     /// socket; another one would have it reported for ever, to a session that is over.
     func leaveReactor() {
-        if watched != nil, mayLiveOn, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
-        watched = nil
+        if interest.leave(), mayLiveOn, let descriptor = socket?.descriptor { engine.reactor.remove(descriptor) }
     }
 
     private func must(_ failure: Int32) {
