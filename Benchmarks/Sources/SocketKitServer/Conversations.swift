@@ -5,7 +5,7 @@ enum Conversations {
     static func serve(_ socket: AsyncSocket, _ mode: Mode) async {
         do {
             switch mode {
-            case .echo: for try await bytes in socket.chunks() { try await socket.send(bytes) }
+            case .echo, .heard: for try await bytes in socket.chunks() { try await socket.send(bytes) }
             case .sink: while true { try await sink(socket) }
             case .source: while true { try await source(socket) }
             case .lines: try await lines(socket)

@@ -236,8 +236,12 @@ final class Connection {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
         switch interest.change(canReceive: !machine.hasEndOfStream && !isEndTaken && tls?.hasWireEnded != true) {
         case .none: return
-        case .add(let interest): must(engine.reactor.add(descriptor, interest, token))
-        case .modify(let interest): must(engine.reactor.modify(descriptor, interest, token))
+        case .add(let wanted):
+            let failure = engine.reactor.add(descriptor, wanted, token)
+            // It is not in the set, so that it need not leave it.
+            if failure != 0 { _ = interest.leave() }
+            must(failure)
+        case .modify(let wanted): must(engine.reactor.modify(descriptor, wanted, token))
         case .remove: engine.reactor.remove(descriptor)
         }
     }
