@@ -19,7 +19,8 @@ struct TLSTrustStatements {
         #expect(pair.clientSide.lastError?.domain == "kCFStreamErrorDomainSSL")
         #expect(!pair.clientSide.calls.contains(.secured))
         #expect(pair.serverSide.lastError?.reason == .tls(.alert(48, name: "unknown_ca")))
-        #expect(pair.clientSide.failures.map(\.tag) == [1])
+        // The handshake may have failed before the write was asked for, which then fails by itself.
+        #expect(eventually { pair.clientSide.failures.map(\.tag) == [1] })
     }
 
     @Test func statement093_theHandshakeWaitsForWhoeverJudgesAndTheVerdictCountsOnce() throws {
