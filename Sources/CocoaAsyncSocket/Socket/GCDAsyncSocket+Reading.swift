@@ -136,7 +136,10 @@ extension AsyncSocket {
     /// Queues data, and the array that holds the same bytes, if there is one.
     @inline(__always)
     fileprivate func write(_ data: Data, in array: [UInt8]?, timeout: Duration?, tag: Int) {
-        if let bytes = array ?? data.copyIfShort {
+        // Not `array ?? data.copyIfShort`, which counts the array once more.
+        if let array {
+            if !array.isEmpty { write(array, timeout: timeout, tag: tag) }
+        } else if let bytes = data.copyIfShort {
             if !bytes.isEmpty { write(bytes, timeout: timeout, tag: tag) }
         } else {
             write(contentsOf: WrittenData(data), timeout: timeout, tag: tag)
