@@ -5,15 +5,16 @@ import Synchronization
 
 /// The short bytes that the delegate gets on this thread right now, as `Data` and as the array that they came in.
 ///
-/// The engine uses its arrays of short reads again; the `Data` made of them does the same here: whoever does not keep it costs
-/// no allocation. And a delegate that sends on what it gets, as an echo does, sends that array, without a copy. What it asks
-/// of the socket that it hears of goes to the engine's socket that the callback came from, without the lock.
+/// The engine uses its arrays of short reads again. The `Data` made of them is used again here, so that a delegate
+/// that does not keep it costs no allocation. A delegate that sends on what it gets, as an echo does, sends that
+/// array, without a copy. What a delegate asks of the socket that it hears of goes to the engine's socket that the
+/// callback came from, without the lock.
 ///
-/// Proof: only its thread has the pointer to the memory, and the thread's end frees it. `Data` makes a copy before it changes
-/// bytes that somebody else holds too: whoever kept the `Data` of an earlier read keeps its bytes, and nobody changes those of
-/// the present one, which `pass` holds until the delegate has returned. `pass` also outlasts `bytes`, which is in its frame,
-/// and the engine's socket, which it is called with; what the delegate calls ends before. `Data` with the same words as
-/// another that exists is the same data, in the same memory.
+/// Proof: only its thread has the pointer to the memory, and the thread's end frees it. `Data` makes a copy before it
+/// changes bytes that somebody else holds too: a delegate that kept the `Data` of an earlier read keeps its bytes,
+/// and nobody changes those of the present one, which `pass` holds until the delegate has returned. `pass` also
+/// outlasts `bytes`, which is in its frame, and the engine's socket, which it is called with; what the delegate calls
+/// ends before. `Data` with the same words as another that exists is the same data, in the same memory.
 struct PassingData {
     private typealias Words = (UInt, UInt)
 
@@ -46,8 +47,8 @@ struct PassingData {
         swap(&data, &memory.pointee.spare)
     }
 
-    /// Calls `body` with the engine's socket whose bytes the delegate gets on this thread, if it is the present one of its
-    /// owner; false: it is not, or there is none.
+    /// Calls `body` with the engine's socket whose bytes the delegate gets on this thread, if it is the present one
+    /// of its owner; false: it is not, or there is none.
     @inline(__always)
     static func call(with present: PresentStream, _ body: (AsyncSocket, Self) -> Void) -> Bool {
         guard let passing = ofThread, let socket = passing.memory.pointee.socket,

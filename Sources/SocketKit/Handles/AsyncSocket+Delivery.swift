@@ -137,7 +137,7 @@ extension AsyncSocket: DeliveringHandle {
         return false
     }
 
-    /// Calls whoever is the delegate now: one that was set while this waited gets it.
+    /// Calls the present delegate: one that was set while this waited gets it.
     func call(_ notice: SocketNotice) { call(notice, delegate) }
 
     /// Whether bytes can be shown where they are: the delegate is called where they arrive.

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// What a task gets that asks for the next element: nil behind the last one, and an error if they did not end in order.
+/// What a task gets that asks for the next element: nil after the last one, or an error if they did not end in order.
 typealias Fetched<Element> = Result<Element?, SocketError>
 
 /// What a task iterates: elements that came and that nobody has fetched yet, and the tasks that wait for one.

@@ -85,7 +85,7 @@ extension DatagramSocket: DeliveringHandle {
         deliver(notice, by: pump)
     }
 
-    /// Calls whoever is the delegate now.
+    /// Calls the present delegate.
     func call(_ notice: DatagramNotice) {
         guard let delegate else { return }
         switch notice {

@@ -36,7 +36,7 @@ extension WebSocket: DeliveringHandle {
         }
     }
 
-    /// Calls whoever is the delegate now, and does what follows from its having returned.
+    /// Calls the present delegate, and does what follows from its having returned.
     func call(_ call: WebSocketCall) {
         if let delegate { tell(delegate, call.notice) }
         if case .inputEnded = call.notice { acknowledgeEnd(of: call.session) }

@@ -156,9 +156,9 @@ enum Session {
 extension EngineState {
     /// The stream of this number; `nil`: it is over, or something else.
     func connection(_ id: SocketID) -> Connection? { sessions[id]?.connection }
-    /// The listener of this number, likewise.
+    /// The listener of this number; `nil`: it is over, or something else.
     func acceptor(_ id: SocketID) -> Acceptor? { sessions[id]?.acceptor }
-    /// The datagram socket of this number, likewise.
+    /// The datagram socket of this number; `nil`: it is over, or something else.
     func datagramSession(_ id: SocketID) -> DatagramSession? { sessions[id]?.datagrams }
 }
 
