@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 _Thread_local void *csystem_word_of_thread;
 
@@ -26,6 +27,10 @@ int csystem_send_queue(int descriptor) {
 
 void csystem_name_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
+}
+
+int csystem_thread_number(void) {
+  return gettid();
 }
 
 const char *csystem_secure_getenv(const char *name) {

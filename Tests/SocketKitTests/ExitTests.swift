@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SocketKit
 import Testing
@@ -5,6 +6,14 @@ import Testing
 /// What a process does that exits while engines live.
 @Suite("Exit", .timeLimit(.minutes(5)))
 struct ExitTests {
+    @Test func anEngineOnAConcurrentQueueTraps() async {
+        await #expect(processExitsWith: .failure) {
+            var configuration = EngineConfiguration()
+            configuration.queue = .global(qos: .utility)
+            _ = SocketEngine(configuration)
+        }
+    }
+
     /// Handlers run in reverse, so this one runs behind those that the first use of OpenSSL registers.
     @Test func threadsMayUseOpenSSLUntilTheEnd() async {
         await #expect(processExitsWith: .success) {

@@ -41,6 +41,9 @@ static inline void csystem_set_thread_word(void *word) { csystem_word_of_thread 
 // Names the calling thread; at most 15 bytes.
 void csystem_name_thread(const char *name);
 
+// The kernel's number of the calling thread (gettid), by which /proc names it.
+int csystem_thread_number(void);
+
 // secure_getenv(3): null as well where the program runs with more rights than its caller (set-uid, set-gid, capabilities).
 const char *csystem_secure_getenv(const char *name);
 

@@ -3,9 +3,9 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// One thread in epoll_wait. It enters the engine by `turn`, which is `queue.sync`, so the turn runs on this very
-/// thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd rouses
-/// the thread, another ends it.
+/// One thread in epoll_wait, the one that leads. It enters the engine by `turn`, which is `queue.sync`, so the turn runs on
+/// this very thread and no thread switch is paid. One timerfd in the set stands for the engine's next deadline; one eventfd
+/// rouses the thread, another ends it.
 ///
 /// Who asks for a turn rouses this thread rather than one of Dispatch's: those come and go by the dozen under load, and
 /// memory that turns allocate would be spread over as many of malloc's arenas.
@@ -15,10 +15,7 @@ package final class EpollReactor: Reactor {
     private let rousing: Int32
     private let ending: Int32
     private let hasTimerCome = Atomic<Bool>(false)
-    /// The thread that waits; 0: none yet.
-    private let thread = Atomic<UInt>(0)
-    /// Whether that thread asked for a turn itself, in a turn. Nobody else touches it.
-    private let isRousedWithin = Atomic<Bool>(false)
+    private let leading = Lead()
     private static let timerMark = UInt64.max
     private static let endingMark = UInt64.max - 1
     private static let rousingMark = UInt64.max - 2
@@ -49,34 +46,50 @@ package final class EpollReactor: Reactor {
         guard roused == 0 else { return roused }
         let ended = control(EPOLL_CTL_ADD, ending, EPOLLIN.rawValue, Self.endingMark)
         guard ended == 0 else { return ended }
-        return ReactorThread.start(name: "SocketKit") { [self] in run(turn) }
+        return leading.start(name: "SocketKit") { [self] in
+            let events = EventBuffer(capacity: Self.batchLimit)
+            return { [self] wait in pass(wait, events, turn) }
+        }
     }
 
-    private func run(_ turn: @Sendable ([Readiness]) -> Void) {
-        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.batchLimit)
-        defer { events.deallocate() }
-        var batch: [Readiness] = []
-        batch.reserveCapacity(Self.batchLimit)
-        thread.store(pthread_self(), ordering: .relaxed)
-        while true {
-            let isRoused = isRousedWithin.load(ordering: .relaxed)
-            if isRoused { isRousedWithin.store(false, ordering: .relaxed) }
-            let count = epoll_wait(epoll, events.baseAddress, Int32(Self.batchLimit), isRoused ? 0 : -1)
-            guard count >= 0 else {
-                precondition(errno == EINTR, "epoll_wait: errno \(errno)")
-                continue
-            }
-            batch.removeAll(keepingCapacity: true)
-            for event in events.prefix(Int(count)) {
-                if event.data.u64 == Self.endingMark { return }
-                switch event.data.u64 {
-                case Self.timerMark: drainTimer()
-                case Self.rousingMark: break
-                default: batch.append(Self.readiness(event))
-                }
-            }
-            turn(batch)
+    package var lead: Lead? { leading }
+
+    /// One look at the kernel and the turn that comes of it; false when the engine has ended.
+    private func pass(_ wait: Lead.Wait, _ events: EventBuffer, _ turn: ([Readiness]) -> Void) -> Bool {
+        events.batch.removeAll(keepingCapacity: true)
+        guard wait != .skipped else {
+            turn(events.batch)
+            return true
         }
+        let count = epoll_wait(
+            epoll, events.memory.baseAddress, Int32(Self.batchLimit), wait == .never ? 0 : -1)
+        guard count >= 0 else {
+            precondition(errno == EINTR, "epoll_wait: errno \(errno)")
+            return true
+        }
+        for event in events.memory.prefix(Int(count)) {
+            switch event.data.u64 {
+            case Self.endingMark: return false
+            case Self.timerMark: drainTimer()
+            case Self.rousingMark: break
+            default: events.batch.append(Self.readiness(event))
+            }
+        }
+        turn(events.batch)
+        return true
+    }
+
+    /// Where a thread receives what the kernel reports.
+    private final class EventBuffer {
+        let memory: UnsafeMutableBufferPointer<epoll_event>
+        var batch: [Readiness] = []
+
+        init(capacity: Int) {
+            memory = .allocate(capacity: capacity)
+            batch.reserveCapacity(capacity)
+        }
+
+        deinit { memory.deallocate() }
     }
 
     private static func readiness(_ event: epoll_event) -> Readiness {
@@ -135,15 +148,14 @@ package final class EpollReactor: Reactor {
 
     package func rouse() -> Bool {
         // The thread that waits need not wake itself.
-        if thread.load(ordering: .relaxed) == pthread_self() {
-            isRousedWithin.store(true, ordering: .relaxed)
-        } else {
-            signal(rousing)
-        }
+        if !leading.rouse() { signal(rousing) }
         return true
     }
 
-    package func stop() { signal(ending) }
+    package func stop() {
+        signal(ending)
+        leading.end()
+    }
 
     private func signal(_ event: Int32) {
         var one: UInt64 = 1

@@ -66,9 +66,12 @@ package protocol Reactor: AnyObject, Sendable {
     func rouse() -> Bool
     /// No turn begins after this, save one that has begun to enter.
     func stop()
+    /// The threads that turns run on, where they may also call delegates; nil: they may not.
+    var lead: Lead? { get }
 }
 
 extension Reactor {
     package func takeTimerMark() -> Bool { false }
     package func rouse() -> Bool { false }
+    package var lead: Lead? { nil }
 }

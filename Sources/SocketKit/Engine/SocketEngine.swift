@@ -16,6 +16,9 @@ public final class SocketEngine: Sendable {
     private let mark: DispatchSpecificKey<Bool>
     private let schedule: WorkScheduler
     private let reactor: any Reactor
+    /// The threads that run turns, where they may also call delegates on their queues; nil: they may not.
+    let lead: Lead?
+    let trustLimits: LeadTrust.Limits
     /// Whether the queue is the caller's.
     private let isQueueShared: Bool
     let clock: any EngineClock
@@ -49,11 +52,12 @@ public final class SocketEngine: Sendable {
     /// Starts an engine on another kernel, clock, reactor and resolver. `schedule` brings work to the queue later on
     /// (nil: by Dispatch); a simulation keeps the work and runs it on its own thread, when its seed says so. `names` must
     /// not name a session as those of another engine do that connections move to in a test that tells them apart.
-    /// `allowsGathering`: threads of delegate queues may enter the engine, and the reactor's timer watches over them.
+    /// `allowsGathering`: threads of delegate queues may enter the engine, and the reactor's timer watches over them; its own
+    /// threads may call delegates on their queues.
     package init(
         _ configuration: EngineConfiguration, kernel: any Kernel, clock: any EngineClock, reactor: any Reactor,
         resolver: any Resolver, schedule: WorkScheduler? = nil, names: Names = Names(),
-        budget: TurnBudget = TurnBudget(), allowsGathering: Bool = false
+        budget: TurnBudget = TurnBudget(), allowsGathering: Bool = false, trust: LeadTrust.Limits = LeadTrust.Limits()
     ) {
         let queue = configuration.queue ?? DispatchQueue(label: configuration.name)
         precondition(!queue.isGlobal, "EngineConfiguration.queue: a global queue is concurrent; a serial one is needed")
@@ -74,6 +78,8 @@ public final class SocketEngine: Sendable {
         let schedule = schedule ?? { work in queue.async { work() } }
         self.schedule = schedule
         self.reactor = reactor
+        lead = allowsGathering && configuration.queue == nil ? reactor.lead : nil
+        trustLimits = trust
         name = configuration.name
         isQueueShared = configuration.queue != nil
         // The caller may be on a queue of its own already.
@@ -186,7 +192,10 @@ public final class SocketEngine: Sendable {
         switch need {
         case .nothing: return
         case .turn: requestTurn()
-        case .patience: if !isOnQueue { Mailbox.waitAMoment() }
+        case .patience:
+            if isOnQueue { return }
+            // Nobody else would catch up.
+            if lead?.isHere == true { enterTurn() } else { Mailbox.waitAMoment() }
         }
     }
 
@@ -237,14 +246,6 @@ public final class SocketEngine: Sendable {
                 : queue.sync { confined { $0.enter(upTo: place, most: budget.jobs, body) } }
             if let result { return result }
         }
-    }
-}
-
-extension DispatchQueue {
-    /// Whether it is one of the process's concurrent queues.
-    fileprivate var isGlobal: Bool {
-        let classes: [DispatchQoS.QoSClass] = [.background, .utility, .default, .userInitiated, .userInteractive]
-        return classes.contains { self === DispatchQueue.global(qos: $0) }
     }
 }
 
