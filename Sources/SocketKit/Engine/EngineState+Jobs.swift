@@ -44,7 +44,7 @@ extension EngineState {
     }
 
     /// Whether jobs were taken out of the mailbox that are not carried out: nobody else knows of them.
-    private var hasTaken: Bool { nextJob < jobs.count }
+    private var hasTaken: Bool { !jobs.isEmpty }
 
     /// Carries out jobs in the order in which they were posted. User code that runs in the midst of one may come here
     /// again; it goes on with the next.
@@ -53,43 +53,37 @@ extension EngineState {
         guard carriedOut < place else { return 0 }
         var count = 0
         while carriedOut < place, count < most {
-            if nextJob == jobs.count {
-                // As handles go, user code may come here and take jobs itself: what is left is looked at again.
-                guard jobs.isEmpty else {
-                    dropJobs()
-                    continue
-                }
-                jobs = mailbox.take()
-                if jobs.isEmpty { break }
+            if jobs.isEmpty {
+                mailbox.take(into: &jobs)
                 meter.found(jobs.count, now: now)
             }
-            let job = jobs[nextJob]
-            nextJob += 1
+            guard let job = jobs.popFirst() else { break }
             carriedOut += 1
             count += 1
             perform(job)
+            doneJobs.append(job)
         }
-        if nextJob == jobs.count { dropJobs() }
+        dropJobs()
         return count
     }
 
     /// Lets go of the jobs that are carried out. With them handles may go, and what users keep there.
     private func dropJobs() {
-        guard !jobs.isEmpty else { return }
-        var done: [EngineJob]? = jobs
-        jobs = []
-        nextJob = 0
-        host { _ = done.take() }
+        guard !doneJobs.isEmpty else { return }
+        var done = MoveQueue<EngineJob>()
+        swap(&done, &doneJobs)
+        host { while let job = done.popFirst() { _ = consume job } }
+        if doneJobs.isEmpty { swap(&done, &doneJobs) }
     }
 
     /// Takes back what a handle has asked for and what is not carried out, in its order. Under the handle's lock.
     func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
-        jobs.withdraw(from: nextJob, handle) + mailbox.withdraw(handle)
+        jobs.withdraw(handle) + mailbox.withdraw(handle)
     }
 
     // MARK: Jobs
 
-    private func perform(_ job: EngineJob) {
+    private func perform(_ job: borrowing EngineJob) {
         switch job {
         case .command(let command): perform(command)
         case .ask(let handle, let command, let operation): perform(command, of: handle, as: operation)
@@ -107,7 +101,7 @@ extension EngineState {
         case .datagram(let job): perform(job)
         case .begin(let id, let addresses): connection(id)?.begin(with: addresses)
         case .resolved(let id, let result): connection(id)?.nameResolved(result)
-        case .take(let moved, let handle): take(moved, for: handle)
+        case .take(let moved, let handle): take(moved.value, for: handle)
         case .released(let id): sessions[id]?.wasReleased()
         case .snapshot(let request, let answer):
             let snapshot = snapshot(request)
@@ -154,11 +148,27 @@ extension EngineState {
     }
 
     private func perform(_ command: SocketCommand, of handle: AsyncSocket, as operation: OperationID) {
+        if queuePlain(command, as: operation) { return }
         if let connection = connection(command.socket) {
             perform(command.action, on: connection, as: operation)
         } else {
             injecting.remove(operation)
             handle.missed(command.action, as: operation, in: self)
+        }
+    }
+
+    /// Queues what nearly every job is: a read or a write of a plain stream. False: it is something else.
+    private func queuePlain(_ command: SocketCommand, as operation: OperationID) -> Bool {
+        guard !isInjecting, let connection = sessions.borrow(command.socket) else { return false }
+        return connection { connection in
+            guard connection.webSocket == nil else { return false }
+            switch command.action {
+            case .read(let request): connection.queue(request, as: operation)
+            case .write(let request): connection.queue(request, as: operation)
+            default: return false
+            }
+            counters.commands += 1
+            return true
         }
     }
 
@@ -202,7 +212,7 @@ extension EngineState {
 
     private func perform(_ action: SocketCommand.Action, on connection: Connection, as operation: OperationID?) {
         counters.commands += 1
-        let isInjected = !injecting.isEmpty && operation.map { injecting.remove($0) != nil } ?? false
+        let isInjected = isInjecting && operation.map { injecting.remove($0) != nil } ?? false
         switch action {
         case .send: return
         case .webSocket(let command) where isInjected:

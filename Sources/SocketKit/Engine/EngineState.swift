@@ -32,7 +32,11 @@ final class EngineState {
     /// What the traffic of all live sessions takes up.
     var trafficCost = 0
     /// What is about to be queued by users, on connections that belong to others.
-    var injecting: Set<OperationID> = []
+    var injecting: Set<OperationID> = [] {
+        didSet { isInjecting = !injecting.isEmpty }
+    }
+    /// Whether there is any: asked for every command.
+    @exclusivity(unchecked) private(set) var isInjecting = false
     /// What changed since viewers were last told; nil: nobody looks.
     @exclusivity(unchecked) var notes: ChangeNotes? {
         didSet { takesNotes = notes != nil }
@@ -69,9 +73,10 @@ final class EngineState {
     /// Whether the turn is at the readiness batch.
     @exclusivity(unchecked) var isDispatching = false
 
-    /// Jobs that were taken out of the mailbox, and the first that is not carried out.
-    @exclusivity(unchecked) var jobs: [EngineJob] = []
-    @exclusivity(unchecked) var nextJob = 0
+    /// Jobs that were taken out of the mailbox, and those of them that are carried out: what users gave with them must not
+    /// be destroyed in the midst of a step.
+    @exclusivity(unchecked) var jobs = MoveQueue<EngineJob>()
+    @exclusivity(unchecked) var doneJobs = MoveQueue<EngineJob>()
     /// How many jobs were ever carried out.
     @exclusivity(unchecked) var carriedOut = 0
 
@@ -144,7 +149,8 @@ final class EngineState {
         for acceptor in open.lazy.compactMap(\.acceptor) { acceptor.close(error: nil, mode: nil, isReleased: true) }
         for session in open.lazy.compactMap(\.datagrams) { session.wasReleased() }
         (unflushed, unflushedDatagrams) = ([], [])
-        (unseen, jobs, nextJob) = ([], [], 0)
+        unseen = []
+        host { while let job = jobs.popFirst() { _ = consume job } }
         // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.
         while !outbox.isEmpty || !holding.isEmpty || !retired.isEmpty {
             host { while let callback = outbox.popFirst() { _ = consume callback } }

@@ -56,9 +56,8 @@ package final class EpollReactor: Reactor {
 
     /// One look at the kernel and the turn that comes of it; false when the engine has ended.
     private func pass(_ wait: Lead.Wait, _ events: EventBuffer, _ turn: ([Readiness]) -> Void) -> Bool {
-        events.batch.removeAll(keepingCapacity: true)
         guard wait != .skipped else {
-            turn(events.batch)
+            turn([])
             return true
         }
         let count = epoll_wait(
@@ -67,26 +66,46 @@ package final class EpollReactor: Reactor {
             precondition(errno == EINTR, "epoll_wait: errno \(errno)")
             return true
         }
-        for event in events.memory.prefix(Int(count)) {
+        guard let batch = batch(of: Int(count), events) else { return false }
+        turn(batch)
+        events.giveBack(batch)
+        return true
+    }
+
+    /// What the kernel reported; nil: the engine has ended.
+    private func batch(of count: Int, _ events: EventBuffer) -> [Readiness]? {
+        var batch = events.takeBatch()
+        for event in events.memory.prefix(count) {
             switch event.data.u64 {
-            case Self.endingMark: return false
+            case Self.endingMark: return nil
             case Self.timerMark: drainTimer()
             case Self.rousingMark: break
-            default: events.batch.append(Self.readiness(event))
+            default: batch.append(Self.readiness(event))
             }
         }
-        turn(events.batch)
-        return true
+        return batch
     }
 
     /// Where a thread receives what the kernel reports.
     private final class EventBuffer {
         let memory: UnsafeMutableBufferPointer<epoll_event>
-        var batch: [Readiness] = []
+        private var batch: [Readiness] = []
 
         init(capacity: Int) {
             memory = .allocate(capacity: capacity)
             batch.reserveCapacity(capacity)
+        }
+
+        /// Memory for a batch, which is empty.
+        func takeBatch() -> [Readiness] {
+            var taken: [Readiness] = []
+            swap(&taken, &batch)
+            return taken
+        }
+
+        func giveBack(_ used: consuming [Readiness]) {
+            batch = used
+            batch.removeAll(keepingCapacity: true)
         }
 
         deinit { memory.deallocate() }

@@ -2,9 +2,8 @@ import Glibc
 import SocketCore
 import Synchronization
 
-/// What other threads ask of the engine, in the order in which they asked. Jobs are copied, so what is big and rare
-/// stands apart.
-enum EngineJob: Sendable {
+/// What other threads ask of the engine, in the order in which they asked. A job is moved, never copied.
+enum EngineJob: ~Copyable, Sendable {
     case command(SocketCommand)
     /// A command by a handle, which hears of it when the session is over already; and the name of what it queues.
     case ask(AsyncSocket, SocketCommand, OperationID)
@@ -15,7 +14,7 @@ enum EngineJob: Sendable {
     /// The delegate queue of this session has caught up.
     case caughtUp(SocketID)
     /// A connection comes from another engine.
-    indirect case take(MovedConnection, AsyncSocket)
+    case take(Shared<MovedConnection>, AsyncSocket)
     /// Something for a WebSocket by its handle, which hears of it when the session is over already.
     case webSocket(WebSocket, SocketID?, WebSocketCommand, OperationID)
     /// The user of this WebSocket has taken all that came before the end of its input.
@@ -57,8 +56,8 @@ final class Mailbox: Sendable {
     /// what was posted before, so this bounds their wait, and the memory that jobs take.
     static let crowd = 8_192
 
-    private struct State {
-        var jobs: [EngineJob] = []
+    private struct State: ~Copyable {
+        var jobs = MoveQueue<EngineJob>()
         /// How many jobs were ever posted.
         var posted = 0
         /// A turn is under way or was asked for; it empties the box before it ends, so nobody has to wake it.
@@ -103,9 +102,11 @@ final class Mailbox: Sendable {
     var posted: Int { postedCount.load(ordering: .relaxed) }
 
     /// Adds a job. May be called under the lock of a handle.
-    func post(_ job: EngineJob) -> Need {
-        state.withLock { state in
-            state.jobs.append(job)
+    func post(_ job: consuming EngineJob) -> Need {
+        // A closure may move out of an optional only.
+        var job: EngineJob? = consume job
+        return state.withLock { state in
+            if let job = job.take() { state.jobs.append(job) }
             state.posted += 1
             postedCount.store(state.posted, ordering: .relaxed)
             // Who gathers has the jobs carried out itself.
@@ -124,7 +125,7 @@ final class Mailbox: Sendable {
 
     /// Takes back what one handle has posted and nobody has taken yet, in its order. The other jobs keep their places.
     func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
-        state.withLock { $0.jobs.withdraw(from: 0, handle) }
+        state.withLock { $0.jobs.withdraw(handle) }
     }
 
     // MARK: Gathering
@@ -177,12 +178,10 @@ final class Mailbox: Sendable {
         state.withLock { $0.isAwake = true }
     }
 
-    /// Takes all jobs.
-    func take() -> [EngineJob] {
-        state.withLock { state in
-            defer { state.jobs = [] }
-            return state.jobs
-        }
+    /// Takes all jobs, in place of none.
+    func take(into jobs: inout MoveQueue<EngineJob>) {
+        assert(jobs.isEmpty)
+        state.withLock { swap(&$0.jobs, &jobs) }
     }
 
     /// Marks the end of a turn; false when jobs came meanwhile, so that the turn must go on.
@@ -194,15 +193,25 @@ final class Mailbox: Sendable {
     }
 }
 
-extension [EngineJob] {
+extension MoveQueue<EngineJob> {
     /// Takes back what one handle has asked for, in its order, and leaves its places empty.
-    mutating func withdraw(from first: Int, _ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
+    mutating func withdraw(_ handle: AsyncSocket) -> [(SocketCommand, OperationID)] {
         var asked: [(SocketCommand, OperationID)] = []
-        for index in indices[first...] {
-            guard case .ask(let owner, let command, let operation) = self[index], owner === handle else { continue }
+        forEach { job in
+            guard let (command, operation) = job.asked(by: handle) else { return }
             asked.append((command, operation))
-            self[index] = .nothing
+            job = .nothing
         }
         return asked
+    }
+}
+
+extension EngineJob {
+    /// What this handle asks for by it; nil: it is of another kind, or of somebody else.
+    fileprivate func asked(by handle: AsyncSocket) -> (SocketCommand, OperationID)? {
+        switch self {
+        case .ask(let owner, let command, let operation): owner === handle ? (command, operation) : nil
+        default: nil
+        }
     }
 }

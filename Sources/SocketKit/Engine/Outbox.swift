@@ -72,41 +72,18 @@ struct SocketCall {
     }
 }
 
-/// Callbacks in the order in which the engine decided them: a ring, which they enter and leave without a copy.
+/// Callbacks in the order in which the engine decided them.
 struct Outbox: ~Copyable {
-    private static let leastCapacity = 16
-    /// A burst beyond this gives its memory back.
-    private static let keptCapacity = 1_024
-
-    private var slots = UnsafeMutableBufferPointer<Callback>.allocate(capacity: leastCapacity)
-    private var head = 0
-    private(set) var count = 0
+    private var callbacks = MoveQueue<Callback>()
     /// Whether a callback runs right now.
     var isDelivering = false
 
-    init() {}
+    var count: Int { callbacks.count }
+    var isEmpty: Bool { callbacks.isEmpty }
 
-    deinit {
-        for index in 0..<count { slots.deinitializeElement(at: (head + index) & (slots.count - 1)) }
-        slots.deallocate()
-    }
+    mutating func append(_ callback: consuming Callback) { callbacks.append(callback) }
 
-    var isEmpty: Bool { count == 0 }
-
-    mutating func append(_ callback: consuming Callback) {
-        if count == slots.count { move(toCapacity: slots.count * 2) }
-        slots.initializeElement(at: (head &+ count) & (slots.count &- 1), to: callback)
-        count += 1
-    }
-
-    mutating func popFirst() -> Callback? {
-        guard count > 0 else { return nil }
-        let first = slots.moveElement(from: head)
-        head = (head &+ 1) & (slots.count &- 1)
-        count -= 1
-        if count == 0, slots.count > Self.keptCapacity { move(toCapacity: Self.leastCapacity) }
-        return first
-    }
+    mutating func popFirst() -> Callback? { callbacks.popFirst() }
 
     /// Takes out what waits for one socket, in its order.
     mutating func take(for socket: AsyncSocket) -> [SocketNotice] {
@@ -116,15 +93,5 @@ struct Outbox: ~Copyable {
             if let notice = callback.notice(for: socket) { taken.append(notice) } else { append(callback) }
         }
         return taken
-    }
-
-    private mutating func move(toCapacity capacity: Int) {
-        let larger = UnsafeMutableBufferPointer<Callback>.allocate(capacity: capacity)
-        for index in 0..<count {
-            larger.initializeElement(at: index, to: slots.moveElement(from: (head + index) & (slots.count - 1)))
-        }
-        slots.deallocate()
-        slots = larger
-        head = 0
     }
 }

@@ -183,7 +183,7 @@ public final class SocketEngine: Sendable {
     func isOf(_ state: EngineState) -> Bool { mailbox === state.mailbox }
 
     /// Posts a job of the library's own, which never waits. May be called under the lock of a handle.
-    func post(_ job: EngineJob) {
+    func post(_ job: consuming EngineJob) {
         if mailbox.post(job) == .turn { requestTurn() }
     }
 

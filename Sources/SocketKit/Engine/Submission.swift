@@ -10,8 +10,10 @@ extension AsyncSocket {
     private enum Way {
         /// The caller is user code within a turn of the engine, which nobody else can take the socket from meanwhile.
         case within(BorrowedReference<SocketEngine>, SocketID?)
-        /// It was posted.
-        case posted(SocketEngine, Mailbox.Need)
+        /// It was posted, and that is all.
+        case posted
+        /// It was posted, and something has to follow.
+        case needing(SocketEngine, Mailbox.Need)
     }
 
     /// Gives a command for the current session to the engine, and names it; without a session, for one that is never
@@ -29,10 +31,11 @@ extension AsyncSocket {
         let way = state.withLock { state -> Way in
             operation = state.engine.names.nextOperation()
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
-            return .posted(state.engine, post(action(), as: operation, to: state.engine, state.session))
+            return post(action(), as: operation, to: state.engine, state.session)
         }
         switch way {
-        case .posted(let engine, let need): engine.meet(need)
+        case .posted: break
+        case .needing(let engine, let need): engine.meet(need)
         case .within(let engine, let session):
             engine { engine in
                 if let session, engine.atOnce({ queue($0, session, operation) }) { return }
@@ -50,10 +53,11 @@ extension AsyncSocket {
         let way = state.withLock { state -> Way in
             state.changeAwaited { $0.add(operation, isRead: isRead, answer) }
             if state.engine.isWithinTurn { return .within(BorrowedReference(state.engine), state.session) }
-            return .posted(state.engine, post(action, as: operation, to: state.engine, state.session))
+            return post(action, as: operation, to: state.engine, state.session)
         }
         switch way {
-        case .posted(let engine, let need): engine.meet(need)
+        case .posted: break
+        case .needing(let engine, let need): engine.meet(need)
         case .within(let engine, let session):
             engine { submit(action, as: operation, within: $0, session) }
         }
@@ -65,15 +69,16 @@ extension AsyncSocket {
     ) {
         let command = SocketCommand(session ?? SocketID(0), action)
         if engine.atOnce({ $0.performAtOnce(command, of: self, as: operation) }) { return }
-        let need = state.withLock { post(action, as: operation, to: $0.engine, $0.session) }
-        engine.meet(need)
+        let way = state.withLock { post(action, as: operation, to: $0.engine, $0.session) }
+        if case .needing(let engine, let need) = way { engine.meet(need) }
     }
 
     /// Under the handle's lock.
     private func post(
         _ action: SocketCommand.Action, as operation: OperationID, to engine: SocketEngine,
         _ session: SocketID?
-    ) -> Mailbox.Need {
-        engine.mailbox.post(.ask(self, SocketCommand(session ?? SocketID(0), action), operation))
+    ) -> Way {
+        let need = engine.mailbox.post(.ask(self, SocketCommand(session ?? SocketID(0), action), operation))
+        return need == .nothing ? .posted : .needing(engine, need)
     }
 }

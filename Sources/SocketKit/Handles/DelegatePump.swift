@@ -4,22 +4,22 @@ import SocketCore
 /// Carries callbacks to a queue in batches: however many there are, at most one hop is under way.
 final class DelegatePump: Sendable {
     /// What is carried.
-    private enum Call: Sendable {
+    private enum Call: ~Copyable, Sendable {
         case socket(AsyncSocket, SocketNotice)
         case work(@Sendable () -> Void)
 
-        func run() {
-            switch self {
+        consuming func run() {
+            switch consume self {
             case .socket(let socket, let notice): socket.deliverHere(notice)
             case .work(let work): work()
             }
         }
     }
 
-    private struct State {
-        var calls: [Call] = []
+    private struct State: ~Copyable {
+        var calls = MoveQueue<Call>()
         /// The memory of the batch before, for the one after this.
-        var emptied: [Call] = []
+        var emptied = MoveQueue<Call>()
         var isScheduled = false
         /// Whether that was left to the engine's thread.
         var isLed = false
@@ -36,8 +36,6 @@ final class DelegatePump: Sendable {
     /// The threads that may run batches instead of those of Dispatch; nil: none.
     private let lead: Lead?
     private let state: Lock<State>
-    /// A batch beyond this gives its memory back.
-    private static let keptCapacity = 1_024
 
     private init(_ queue: DispatchQueue, engine: SocketEngine) {
         self.queue = queue
@@ -72,10 +70,12 @@ final class DelegatePump: Sendable {
         append(.socket(socket, notice))
     }
 
-    private func append(_ call: Call) {
+    private func append(_ call: consuming Call) {
+        // A closure may move out of an optional only.
+        var call: Call? = consume call
         let (mustSchedule, isLed) = state.withLock { state in
             if state.calls.isEmpty { state.oldest = engine.clock.now }
-            state.calls.append(call)
+            if let call = call.take() { state.calls.append(call) }
             guard !state.isScheduled else { return (false, state.isLed) }
             state.isScheduled = true
             state.isLed = lead != nil && state.trust.mayLead
@@ -124,10 +124,9 @@ final class DelegatePump: Sendable {
     private func runGathering() -> Bool {
         let isGathering = engine.beginGathering()
         var calls = beginBatch { $0.began(after: $1) }
-        for index in calls.indices { calls[index].run() }
-        calls.removeAll(keepingCapacity: calls.capacity <= Self.keptCapacity)
+        while let call = calls.popFirst() { call.run() }
         if isGathering { engine.endGathering() }
-        return endBatch(calls) { _ in }
+        return endBatch(&calls) { _ in }
     }
 
     /// One batch, by the engine's thread, which is not in a turn; false if it leads no more.
@@ -138,13 +137,12 @@ final class DelegatePump: Sendable {
         queue.sync {
             var calls = beginBatch { _, _ in }
             let count = calls.count
-            for index in calls.indices {
-                if index > 0 { lead.goOn(&number) }
-                calls[index].run()
+            while let call = calls.popFirst() {
+                call.run()
+                if !calls.isEmpty { lead.goOn(&number) }
             }
-            calls.removeAll(keepingCapacity: calls.capacity <= Self.keptCapacity)
             let time = engine.clock.now.nanoseconds - start.nanoseconds
-            isDone = endBatch(calls) { $0.ran(count, in: time) }
+            isDone = endBatch(&calls) { $0.ran(count, in: time) }
         }
         let leads = lead.endCalling(number)
         if !leads { state.withLock { $0.trust.lostLead() } }
@@ -153,24 +151,24 @@ final class DelegatePump: Sendable {
     }
 
     /// Takes the calls that wait.
-    private func beginBatch(_ judge: (inout LeadTrust, Int64) -> Void) -> [Call] {
+    private func beginBatch(_ judge: (inout LeadTrust, Int64) -> Void) -> MoveQueue<Call> {
         let now = engine.clock.now
-        return state.withLock { state in
+        var calls = MoveQueue<Call>()
+        state.withLock { state in
             if let oldest = state.oldest { state.waited = now - oldest }
             state.oldest = nil
             state.ran = now
             judge(&state.trust, state.waited.wholeNanoseconds)
-            let calls = state.calls
-            state.calls = state.emptied
-            state.emptied = []
-            return calls
+            swap(&state.emptied, &calls)
+            swap(&state.calls, &calls)
         }
+        return calls
     }
 
     /// Keeps the memory of a batch; true when no other waits.
-    private func endBatch(_ calls: [Call], _ judge: (inout LeadTrust) -> Void) -> Bool {
+    private func endBatch(_ calls: inout MoveQueue<Call>, _ judge: (inout LeadTrust) -> Void) -> Bool {
         state.withLock { state in
-            state.emptied = calls
+            swap(&state.emptied, &calls)
             state.isScheduled = !state.calls.isEmpty
             judge(&state.trust)
             return state.calls.isEmpty

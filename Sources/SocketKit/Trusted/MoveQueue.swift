@@ -1,0 +1,58 @@
+/// Elements in the order in which they came: a ring, which they enter and leave without a copy. An empty one owns no memory.
+///
+/// Proof: the `count` slots from `head` on, and no others, hold elements. `slots` is private and never handed out, so whoever
+/// has the queue has them alone, as with an array; so it may be sent where its elements may be.
+struct MoveQueue<Element: ~Copyable>: ~Copyable {
+    private static var leastCapacity: Int { 16 }
+    /// A burst beyond this gives its memory back.
+    private static var keptCapacity: Int { 1_024 }
+
+    private var slots = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
+    private var head = 0
+    private(set) var count = 0
+
+    init() {}
+
+    deinit {
+        for index in 0..<count { slots.deinitializeElement(at: (head + index) & (slots.count - 1)) }
+        slots.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    @inline(__always)
+    mutating func append(_ element: consuming Element) {
+        if count == slots.count { move(toCapacity: max(Self.leastCapacity, slots.count * 2)) }
+        slots.initializeElement(at: (head &+ count) & (slots.count &- 1), to: element)
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let first = slots.moveElement(from: head)
+        head = (head &+ 1) & (slots.count &- 1)
+        count -= 1
+        if count == 0, slots.count > Self.keptCapacity { move(toCapacity: Self.leastCapacity) }
+        return first
+    }
+
+    /// Calls `body` with each, in order, where it lies.
+    mutating func forEach(_ body: (inout Element) -> Void) {
+        for index in 0..<count { body(&slots[(head + index) & (slots.count - 1)]) }
+    }
+
+    @inline(never)
+    private mutating func move(toCapacity capacity: Int) {
+        assert(capacity > count && capacity & (capacity - 1) == 0)
+        let larger = UnsafeMutableBufferPointer<Element>.allocate(capacity: capacity)
+        for index in 0..<count {
+            larger.initializeElement(at: index, to: slots.moveElement(from: (head + index) & (slots.count - 1)))
+        }
+        slots.deallocate()
+        slots = larger
+        head = 0
+    }
+}
+
+extension MoveQueue: @unchecked Sendable where Element: Sendable & ~Copyable {}
