@@ -126,7 +126,7 @@ extension EngineState {
     private func atOnce(_ session: SocketID, isKeeping: Bool, _ queue: (Connection) -> Void) -> Bool {
         guard !hasJobs, let connection = sessions.borrow(session) else { return false }
         return connection { connection in
-            guard connection.webSocket == nil else { return false }
+            guard connection.layers.isTakenByHandle else { return false }
             if let lender, isKeeping || !lender.machine.drain.isEmpty { lender.keepUnlent() }
             counters.commands += 1
             queue(connection)
@@ -221,7 +221,7 @@ extension EngineState {
         case .webSocket(let command):
             connection.webSocket?.perform(command, as: operation ?? names.nextOperation(), on: connection)
             connection.finishStep()
-        case .read where connection.webSocket != nil, .write where connection.webSocket != nil:
+        case .read where !connection.layers.isTakenByHandle, .write where !connection.layers.isTakenByHandle:
             connection.refuseByWebSocket(action, as: operation ?? names.nextOperation())
         case .read(let request): connection.queue(request, as: operation ?? names.nextOperation())
         case .write(let request) where isInjected:

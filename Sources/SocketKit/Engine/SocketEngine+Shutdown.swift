@@ -40,7 +40,7 @@ extension EngineState {
         for acceptor in open.lazy.compactMap(\.acceptor) { perform(SocketCommand(acceptor.id, .close(.now))) }
         for session in open.lazy.compactMap(\.datagrams) { perform(SocketCommand(session.id, .close(mode))) }
         for connection in open.lazy.compactMap(\.connection) {
-            if isOrderly, connection.webSocket != nil {
+            if isOrderly, !connection.layers.isTakenByHandle {
                 perform(SocketCommand(connection.id, .webSocket(.close(.goingAway, reason: ""))))
             } else {
                 perform(SocketCommand(connection.id, .close(mode)))

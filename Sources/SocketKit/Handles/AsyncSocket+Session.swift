@@ -18,7 +18,7 @@ extension AsyncSocket {
     public func setAllowsHalfOpen(_ isAllowed: Bool) {
         configuration.allowsHalfOpen = isAllowed
         fact { connection in
-            guard let connection, connection.webSocket == nil else { return }
+            guard let connection, connection.layers.isTakenByHandle else { return }
             connection.machine.allowsHalfOpen = isAllowed
             connection.finishStep()
         }

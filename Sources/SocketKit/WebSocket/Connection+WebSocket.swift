@@ -4,7 +4,7 @@ import SocketCore
 extension Connection {
     /// From now on this connection is a WebSocket's.
     func begin(_ layer: WebSocketLayer) {
-        webSocket = layer
+        layers.taker = .webSocket(layer)
         layer.begin(on: self)
         finishStep()
     }
@@ -18,7 +18,7 @@ extension Connection {
             let item = UnsafeRawBufferPointer(rebasing: rest[..<loan.count])
             rest = UnsafeRawBufferPointer(rebasing: rest[loan.count...])
             record(.readDone, tag: loan.tag, loan.count)
-            if traffic != nil { log(loan, webSocket.head(in: item)) }
+            if keepsTraffic { log(loan, webSocket.head(in: item)) }
             webSocket.receive(RawSpan(_unsafeBytes: item), on: self)
         }
         return rest
@@ -36,14 +36,6 @@ extension Connection {
             .trust, .disconnecting, .disconnected:
             engine.outbox.append(.webSocketStep(self, notice))
         }
-    }
-
-    /// Whether bytes that come are kept as they are, for a person to look at: not those of frames.
-    var keepsBytes: Bool { webSocket?.isOpen != true }
-
-    /// Whether those of a write are.
-    func keepsBytes(of write: OperationID) -> Bool {
-        webSocket.map { write.number <= $0.lastPlainWrite.number } ?? true
     }
 
     /// Asks to be flushed at the end of this turn, which pumps the WebSocket.

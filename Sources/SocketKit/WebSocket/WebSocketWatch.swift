@@ -161,7 +161,7 @@ final class WebSocketWatch {
             if connection.keepsTraffic { log(seen, on: connection) }
             seen.removeAll()
         }
-        if observer.isBlind { connection.watch = nil }
+        if observer.isBlind { connection.rare?.taps.webSocket = nil }
     }
 
     private func log(_ items: [(item: ObservedItem, isInjected: Bool)], on connection: Connection) {
@@ -201,7 +201,7 @@ extension Connection {
     /// Begins to look at what passes, in clear under TLS, for a WebSocket; `early` came already.
     func watchForWebSocket(as role: WebSocketRole, after early: [UInt8]) {
         let watch = WebSocketWatch(role, on: self)
-        self.watch = watch
+        madeRare.taps.webSocket = watch
         if !early.isEmpty { _ = watch.received(early, on: self) }
         watch.show(on: self)
         noteChange()

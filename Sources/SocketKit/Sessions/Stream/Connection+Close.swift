@@ -90,7 +90,7 @@ extension Connection {
             record(.writeFailed, tag: failed.tag, failed.done, failed.total ?? 0)
             if hasOwners { releaseOwner(of: failed.operation) }
         }
-        if rare != nil { log(failed) }
+        if keepsTraffic { log(failed) }
         notify(.failed(failed))
     }
 
@@ -101,9 +101,8 @@ extension Connection {
         case .write: direction = .sent
         }
         // An operation of which nobody saw a byte leaves no trace among the bytes.
-        guard direction == .received ? keepsBytes : keepsBytes(of: failed.operation), watch?.isOpen != true else {
-            return
-        }
+        let areBytes = direction == .received ? layers.keepsBytes : layers.keepsBytes(of: failed.operation)
+        guard areBytes, !seesFrames else { return }
         guard failed.done > 0 || traffic?.isOpen(failed.operation, direction) == true else { return }
         traffic?.record(
             failed.operation, direction: direction, tag: failed.tag, kind: failed.kind, done: failed.done,

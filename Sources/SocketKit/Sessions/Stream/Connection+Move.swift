@@ -106,7 +106,7 @@ extension EngineState {
         connection.local = moved.local
         connection.peer = moved.peer
         connection.connected = PackedTime(moved.connected)
-        connection.tls = moved.tls?.layer
+        if let tls = moved.tls { connection.layers.wire = .tls(tls.layer) }
         connection.received = moved.received
         connection.sent = moved.sent
         if !moved.owners.isEmpty { connection.madeRare.owners = moved.owners }

@@ -3,14 +3,15 @@ import SocketCore
 
 /// Interprets the read queue.
 extension Connection {
-    /// Receives at a time before other sockets get their share of the turn.
-    private static let receiveBudget = 16
+    /// Receives at a time before other sockets get their share of the turn. Where frames are looked at it is one: a
+    /// megabyte can hold hundreds of thousands of them.
+    var receiveBudget: Int { seesFrames ? 1 : 16 }
 
     /// Queues a read, and tries it at once where bytes are known to wait.
     func queue(_ request: ReadRequest, as operation: OperationID) {
         record(.readQueued, tag: request.tag, Int(operation.number))
         // Bytes that are here change nothing else; in these states, a read does.
-        if tls == nil, !interest.isReadingOff, !interest.isHungUp,
+        if layers.isWirePlain, !interest.isReadingOff, !interest.isHungUp,
             let bytes = machine.completeAtOnce(request, from: &engine.shorts)
         {
             completed(request, as: operation, with: bytes)
@@ -22,14 +23,16 @@ extension Connection {
             fail(failed)
         }
         if machine.hasReportedEndOfStream { failAwaitedReads() }
-        if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || tls != nil { readingChanged() }
+        if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || !layers.isWirePlain {
+            readingChanged()
+        }
         finishQueueing()
     }
 
     /// A read completed that never was in hand.
     private func completed(_ request: ReadRequest, as operation: OperationID, with bytes: [UInt8]) {
         record(.readDone, tag: request.tag, bytes.count)
-        if keepsTraffic || watch != nil {
+        if isTapped {
             keep(
                 ReadDelivery(
                     operation: operation, tag: request.tag, kind: request.kind, bytes: bytes, started: engine.now,
@@ -66,9 +69,6 @@ extension Connection {
             noTaker()
         }
     }
-
-    /// Receives at a time where frames are looked at: a megabyte can hold hundreds of thousands of them. `nil`: none are.
-    var watchBudget: Int? { watch?.isOpen == true ? 1 : nil }
 
     /// The most bytes to take from the kernel now.
     private var wanted: Int { isHeld || waitsForDelivery ? 0 : machine.reading.wanted }
@@ -107,7 +107,7 @@ extension Connection {
         guard machine.isOpen, !machine.hasEndOfStream, !isEndTaken else { return false }
         guard !isWireEncrypted else { return receiveRecords() }
         // A hung-up descriptor leaves the reactor's set, so nobody would come back for the rest.
-        for pass in 0..<(interest.isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
+        for pass in 0..<(interest.isHungUp ? Int.max : receiveBudget) {
             let wanted = wanted
             guard wanted > 0 else {
                 // Behind a receive that filled a read, callbacks come first: mostly they queue another one, and what is
@@ -132,7 +132,7 @@ extension Connection {
     /// One receive; false when there is nothing more to take now.
     private func receiveOnce(atMost wanted: Int) -> Bool {
         guard let descriptor = socket?.descriptor else { return false }
-        let direct = webSocket == nil && intake == nil ? machine.reading.wantedDirectly : 0
+        let direct = layers.isTakenByHandle && intake == nil ? machine.reading.wantedDirectly : 0
         guard direct == 0 else { return receiveDirectly(descriptor, direct) }
         if let tapes = engine.tapes { return receiveTaped(descriptor, tapes, atMost: wanted) }
         let room = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<min(wanted, engine.scratch.count)])
@@ -249,7 +249,7 @@ extension Connection {
     func noTaker() {
         // Reading continues as soon as the pending callbacks are made.
         guard !waitsForDelivery, !isEndTaken, let descriptor = socket?.descriptor else { return }
-        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, tls?.hasWireEnded != true {
+        if !machine.reading.isPausedByHand, !machine.reading.isAsking, !isHeld, !layers.hasWireEnded {
             let first = UnsafeMutableRawBufferPointer(rebasing: engine.scratch[..<1])
             switch engine.kernel.receive(descriptor, into: first, peek: true) {
             case .bytes(0): return endOfStream()
@@ -292,7 +292,7 @@ extension Connection {
             return false
         case .deliver(let delivery):
             record(.readDone, tag: delivery.tag, delivery.bytes.count)
-            if keepsTraffic || watch != nil { keep(delivery) }
+            if isTapped { keep(delivery) }
             notify(
                 .read(delivery.operation, tag: delivery.tag, bytes: delivery.bytes, lends: delivery.lendsBytes))
             weigh(delivery.bytes.count)
@@ -372,7 +372,7 @@ extension Connection {
     }
 
     func log(_ delivery: ReadDelivery, _ count: Int, part: (Range<Int>) -> [UInt8]) {
-        guard keepsTraffic, keepsBytes else { return }
+        guard keepsTraffic, layers.keepsBytes else { return }
         traffic?.record(
             delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
             total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
@@ -380,7 +380,7 @@ extension Connection {
     }
 
     func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
-        guard keepsTraffic, keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
+        guard keepsTraffic, layers.keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
         traffic?.record(
             loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: item.count,
             total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
@@ -388,10 +388,9 @@ extension Connection {
     }
 
     private func logPartialRead(_ operation: OperationID) {
-        guard keepsTraffic, keepsBytes, let current = machine.reading.currentOperation, current.operation == operation
-        else {
-            return
-        }
+        guard keepsTraffic, layers.keepsBytes, let current = machine.reading.currentOperation,
+            current.operation == operation
+        else { return }
         traffic?.record(
             operation, direction: .received, tag: current.tag, kind: .read(current.kind), done: current.done,
             total: ReadRequest(current.kind).total, state: .inProgress, now: engine.now

@@ -3,8 +3,7 @@ import SocketCore
 
 /// Moves bytes through TLS: what is received is decrypted for the reads, what is written is encrypted for the kernel.
 extension Connection {
-    /// Receives at a time before other sockets get their share of the turn.
-    private static let receiveBudget = 16
+    /// Sends at a time before other sockets get their share of the turn.
     private static let sendBudget = 16
     /// Records that one system call carries.
     private static let recordsAtOnce = 4
@@ -34,7 +33,7 @@ extension Connection {
     func receiveRecords() -> Bool {
         guard let tls, machine.isOpen else { return false }
         decryptMore()
-        for _ in 0..<(interest.isHungUp ? Int.max : watchBudget ?? Self.receiveBudget) {
+        for _ in 0..<(interest.isHungUp ? Int.max : receiveBudget) {
             guard machine.isOpen, !tls.hasWireEnded, !machine.hasEndOfStream else { return false }
             guard wantsRecords else {
                 noTaker()

@@ -115,7 +115,7 @@ extension Connection {
 
     /// Whether that is all there is to show of it once it is over.
     var isPlain: Bool {
-        tls == nil && webSocket == nil && connector == nil
+        layers.isEmpty && connector == nil
             && (rare == nil || watch == nil && linked == nil && faultMeter == nil && rates == nil)
             && machine.pendingWriteBytes == 0
     }

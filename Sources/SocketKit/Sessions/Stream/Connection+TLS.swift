@@ -3,9 +3,6 @@ import SocketCore
 
 /// Interprets the TLS barrier: asking for it, the handshake, the verdict on the peer's certificate.
 extension Connection {
-    /// Whether bytes from the kernel are TLS's.
-    var isWireEncrypted: Bool { tls != nil && machine.upgrade.hasBegun }
-
     /// Puts the barrier in both queues. Throws when TLS was asked for before, when the connection is ending, or when a
     /// setting does not go with this connection.
     func startTLS(_ context: TLSContext) throws(SocketError) {
@@ -13,7 +10,7 @@ extension Connection {
         let ahead = (machine.readingSnapshot(listing: 0), machine.writingSnapshot(listing: 0))
         if let refusal = machine.startTLS() { throw refusal }
         layer.asked = engine.now
-        tls = layer
+        layers.wire = .tls(layer)
         record(.tlsQueued, ahead.0.operations, ahead.1.operations)
         performReads()
         finishStep()

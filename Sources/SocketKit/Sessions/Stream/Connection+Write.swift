@@ -110,7 +110,7 @@ extension Connection {
                 return
             case .complete(let completion):
                 record(.writeDone, tag: completion.tag, completion.contents.count)
-                if keepsTraffic || watch != nil { log(completion) }
+                if isTapped { log(completion) }
                 notify(.wrote(completion.operation, tag: completion.tag))
                 giveBack(consume completion)
             case .partial(let operation, let tag, let increment, let done):
@@ -126,7 +126,7 @@ extension Connection {
     private func giveBack(_ completion: consuming WriteCompletion) {
         if hasOwners { releaseOwner(of: completion.operation) }
         var bytes = (consume completion).contents.takeBytes()
-        if webSocket != nil { engine.spares.keep(&bytes) }
+        if !layers.isTakenByHandle { engine.spares.keep(&bytes) }
         engine.shorts.keep(bytes)
     }
 
@@ -188,7 +188,7 @@ extension Connection {
 
     private func log(_ completion: WriteCompletion) {
         let count = watch?.plainBytes(of: completion.operation, completion.contents.count) ?? completion.contents.count
-        guard count > 0, keepsTraffic, keepsBytes(of: completion.operation) else { return }
+        guard count > 0, keepsTraffic, layers.keepsBytes(of: completion.operation) else { return }
         traffic?.record(
             completion.operation, direction: .sent, tag: completion.tag, kind: .write, done: count, total: count,
             state: .complete(after: engine.now - completion.started), now: engine.now
@@ -196,12 +196,9 @@ extension Connection {
     }
 
     private func logPartialWrite(_ operation: OperationID) {
-        guard keepsTraffic, keepsBytes(of: operation), watch?.isOpen != true,
-            let current = machine.writing.currentOperation,
-            current.operation == operation
-        else {
-            return
-        }
+        guard keepsTraffic, layers.keepsBytes(of: operation), !seesFrames,
+            let current = machine.writing.currentOperation, current.operation == operation
+        else { return }
         traffic?.record(
             operation, direction: .sent, tag: current.tag, kind: .write, done: current.done, total: current.total,
             state: .inProgress, now: engine.now

@@ -29,10 +29,8 @@ final class Connection {
 
     /// The connect in progress, or how it went.
     @exclusivity(unchecked) var connector: Connector?
-    /// TLS, once asked for.
-    @exclusivity(unchecked) var tls: TLSLayer?
-    /// The WebSocket that it is; nil: a plain stream.
-    @exclusivity(unchecked) var webSocket: WebSocketLayer?
+    /// What lies below it and above it.
+    @exclusivity(unchecked) var layers = Layers()
     /// What it has that others have not; made once it is needed.
     @exclusivity(unchecked) private(set) var rare: ConnectionRarities?
 
@@ -136,7 +134,7 @@ final class Connection {
         // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
         guard let due = scheduledDeadline.value, due <= engine.now else { return }
         scheduledDeadline = PackedTime()
-        if let webSocket, webSocket.deadline.map({ $0 <= engine.now }) == true { webSocket.expire(on: self) }
+        if layers.deadline.map({ $0 <= engine.now }) == true { webSocket?.expire(on: self) }
         if machine.isConnecting {
             connectDeadlineCame()
         } else if let lingerDeadline, lingerDeadline <= engine.now {
@@ -234,7 +232,7 @@ final class Connection {
     /// Watches for what can be used. A descriptor in a state that cannot be masked (hung up) leaves the set.
     private func updateInterest() {
         guard let descriptor = socket?.descriptor, !machine.isConnecting else { return }
-        switch interest.change(canReceive: !machine.hasEndOfStream && !isEndTaken && tls?.hasWireEnded != true) {
+        switch interest.change(canReceive: !machine.hasEndOfStream && !isEndTaken && !layers.hasWireEnded) {
         case .none: return
         case .add(let wanted):
             let failure = engine.reactor.add(descriptor, wanted, token)
@@ -263,7 +261,7 @@ final class Connection {
         guard hasDeadline || hasOtherDeadlines else { return }
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
         let own = earlier(operations, idleDeadline)
-        guard let deadline = lingerDeadline ?? (webSocket == nil ? own : earlier(own, webSocket?.deadline)),
+        guard let deadline = lingerDeadline ?? earlier(own, layers.deadline),
             scheduledDeadline.value.map({ deadline < $0 }) ?? true
         else { return }
         scheduledDeadline = PackedTime(deadline)
@@ -272,7 +270,7 @@ final class Connection {
 
     /// Whether anything but an operation may have to end in time.
     private var hasOtherDeadlines: Bool {
-        machine.isConnecting || hasIdleTimeout || webSocket != nil || lingerDeadline != nil
+        machine.isConnecting || hasIdleTimeout || !layers.isTakenByHandle || lingerDeadline != nil
     }
 
     private var idleDeadline: MonotonicTime? {

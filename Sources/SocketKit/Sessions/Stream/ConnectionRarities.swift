@@ -4,8 +4,8 @@ import SocketCore
 ///
 /// Not checked for overlapping accesses, as `Connection` is not.
 final class ConnectionRarities {
-    /// Who looks for a WebSocket among the bytes of others that pass here; nil: nobody, or there is none.
-    @exclusivity(unchecked) var watch: WebSocketWatch?
+    /// Who looks at what passes.
+    @exclusivity(unchecked) var taps = Taps()
     /// The connection that this one's bytes are passed on to.
     @exclusivity(unchecked) var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.
@@ -26,17 +26,10 @@ final class ConnectionRarities {
     @exclusivity(unchecked) var keptPicture: SocketSnapshot?
     /// What the handle's `hearsHere` was then.
     @exclusivity(unchecked) var keptHearing: Bool?
-    /// What is kept of its traffic: none, or one.
-    @exclusivity(unchecked) var keptTraffic: [TrafficLog] = []
 }
 
 /// Each as if it were the connection's own.
 extension Connection {
-    var watch: WebSocketWatch? {
-        get { rare?.watch }
-        set { if newValue != nil || rare != nil { madeRare.watch = newValue } }
-    }
-
     var linked: SocketID? { rare?.linked }
 
     var lost: UInt64 { rare?.lost ?? 0 }
@@ -67,22 +60,4 @@ extension Connection {
     var hasOwners: Bool { rare.map { !$0.owners.isEmpty } ?? false }
 
     var rates: ConnectionRates? { rare?.rates.present }
-
-    /// What is kept of its traffic; nil: nothing is.
-    var traffic: TrafficLog? {
-        get { rare?.keptTraffic.first }
-        _modify {
-            var traffic = rare?.keptTraffic.popLast()
-            let before = traffic?.cost ?? 0
-            defer {
-                let change = (traffic?.cost ?? 0) - before
-                if let traffic { madeRare.keptTraffic.append(traffic) }
-                if change != 0 { engine.charge(change) }
-            }
-            yield &traffic
-        }
-    }
-
-    /// Whether traffic is kept: asked at every step.
-    var keepsTraffic: Bool { rare.map { !$0.keptTraffic.isEmpty } ?? false }
 }
