@@ -16,13 +16,12 @@ package struct DatagramQueue: Sendable {
     }
 
     /// The clock of the datagram in hand, and what its filter said.
-    private struct InHand {
+    private struct InHand: TimedOperation {
         enum Judgement {
             case unasked, asked, passed
         }
         var timer: OperationTimer
-        let limit: TimeLimit
-        var deadline: MonotonicTime? { timer.deadline(limit) }
+        let ownLimit: TimeLimit
         var judgement = Judgement.unasked
     }
 
@@ -224,7 +223,7 @@ package struct DatagramQueue: Sendable {
 
     private mutating func takeInHand(_ now: MonotonicTime) {
         guard queued.count > 0 else { return }
-        inHand = InHand(timer: OperationTimer(now: now), limit: queued[0].limit)
+        inHand = InHand(timer: OperationTimer(now: now), ownLimit: queued[0].limit)
     }
 
     // MARK: Timeouts
@@ -234,7 +233,7 @@ package struct DatagramQueue: Sendable {
 
     /// Takes the datagram in hand out when its time is up.
     package mutating func expire(now: MonotonicTime) -> QueuedDatagram? {
-        guard let inHand, inHand.timer.isDue(inHand.limit, now) else { return nil }
+        guard inHand?.isDue(now) == true else { return nil }
         return takeFirst(now)
     }
 

@@ -2,7 +2,7 @@
 ///
 /// Bytes of an available or length read are gathered here, so that they are copied once. Those of a delimiter read
 /// stay in the prebuffer, of which it claims the first `gathered`: whatever follows the delimiter is then in its place.
-struct ReadInHand {
+struct ReadInHand: TimedOperation {
     /// What a look at the bytes came to.
     enum Step {
         /// More bytes are needed, and there is nothing new to report.
@@ -19,6 +19,7 @@ struct ReadInHand {
     let read: QueuedRead
     /// Its clock.
     var timer: OperationTimer
+    var ownLimit: TimeLimit { read.limit }
     private var bytes: [UInt8] = []
     /// What a read of its kind knows of the bytes. Of a delimiter read: how many of the prebuffer are its own; of a frame:
     /// its length, below zero. One word for both.
@@ -52,29 +53,6 @@ struct ReadInHand {
 
     /// Of a frame: its length, header included; nil until the header is here.
     private var frameLength: Int? { mark < 0 ? -mark : nil }
-
-    // MARK: Its time
-
-    /// Its limit, extensions included.
-    var limit: TimeLimit { timer.limit(read.limit) }
-
-    /// When its time is up; nil: never, or already asking.
-    var deadline: MonotonicTime? { timer.deadline(read.limit) }
-
-    /// Whether it is counting.
-    @inline(__always)
-    var hasDeadline: Bool { timer.hasDeadline(read.limit) }
-
-    /// Whether its time is up at `now` and nobody was asked yet.
-    func isDue(_ now: MonotonicTime) -> Bool { timer.isDue(read.limit, now) }
-
-    /// Its time stops until a verdict comes.
-    mutating func ask() { timer.ask(read.limit) }
-
-    /// The verdict is to go on for `interval` from `now` on.
-    mutating func extend(by interval: Duration, now: MonotonicTime) {
-        timer.extend(read.limit, by: interval, now: now)
-    }
 
     // MARK: Its bytes
 

@@ -46,11 +46,12 @@ struct QueuedWrite {
 }
 
 /// The write in hand, and how far it has come.
-struct WriteInHand {
+struct WriteInHand: TimedOperation {
     /// What was asked for.
     private(set) var write: QueuedWrite
     /// Its clock.
     var timer: OperationTimer
+    var ownLimit: TimeLimit { write.limit }
     /// Bytes in all.
     let total: Int
     /// Bytes written.
@@ -76,27 +77,6 @@ struct WriteInHand {
 
     /// Bytes not written yet.
     var missing: Int { total - done }
-
-    /// Its limit, extensions included.
-    var limit: TimeLimit { timer.limit(write.limit) }
-
-    /// When its time is up; nil: never, or already asking.
-    var deadline: MonotonicTime? { timer.deadline(write.limit) }
-
-    /// Whether it is counting.
-    @inline(__always)
-    var hasDeadline: Bool { timer.hasDeadline(write.limit) }
-
-    /// Whether its time is up at `now` and nobody was asked yet.
-    func isDue(_ now: MonotonicTime) -> Bool { timer.isDue(write.limit, now) }
-
-    /// Its time stops until a verdict comes.
-    mutating func ask() { timer.ask(write.limit) }
-
-    /// The verdict is to go on for `interval` from `now` on.
-    mutating func extend(by interval: Duration, now: MonotonicTime) {
-        timer.extend(write.limit, by: interval, now: now)
-    }
 
     /// Counts what is its own of so many bytes written, and says how many that were.
     mutating func wrote(_ count: Int, now: MonotonicTime) -> Int {
