@@ -313,17 +313,17 @@ public final class DatagramSocket: Sendable {
 
     /// Shows the session under the words in which a person asked for it.
     package func show(as target: String) {
-        engine.enter { self.session(in: $0)?.target = target }
+        show { $0.target = target }
     }
 
     /// Shows the session as the association of a client of a relay, whose datagrams come by `listener`.
     package func relay(for client: SocketAddress, of listener: DatagramSocket) {
-        engine.enter { self.session(in: $0)?.association = (client, listener.session) }
+        show { $0.association = (client, listener.session) }
     }
 
     /// Shows in snapshots what rules do to the association.
     package func showFaults(_ meter: FaultMeter) {
-        engine.enter { self.session(in: $0)?.faults = meter }
+        show { $0.faults = meter }
     }
 
     /// Records what a rule did; see `SocketEvent.Kind.faulted`.
@@ -333,7 +333,16 @@ public final class DatagramSocket: Sendable {
 
     /// Shows how many associations the relay has whose clients send to this socket.
     package func show(_ counts: AssociationCounts) {
-        engine.enter { self.session(in: $0)?.associations = counts }
+        show { $0.associations = counts }
+    }
+
+    /// Changes what snapshots show of the session.
+    private func show(_ change: (DatagramSession) -> Void) {
+        engine.enter { state in
+            guard let session = self.session(in: state) else { return }
+            change(session)
+            session.noteForViewers()
+        }
     }
 
     /// Runs `body` with the session, which begins here where there is none.

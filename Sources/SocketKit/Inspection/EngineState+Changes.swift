@@ -20,8 +20,6 @@ struct ChangeNotes {
     var lastClosed: SocketID?
     /// Endings that changed after they were told of.
     var amended: Set<SocketID> = []
-    /// Datagram sockets that were told of last.
-    var datagrams: Set<SocketID> = []
     /// Sessions whose traffic is kept only since a viewer wants to see it.
     var tapped: Set<SocketID> = []
 }
@@ -54,9 +52,9 @@ extension EngineState {
 
     /// Notes every session, as if it had just changed.
     private func noteAll() {
-        var all = ChangeNotes(datagrams: notes?.datagrams ?? [], tapped: notes?.tapped ?? [])
+        var all = ChangeNotes(tapped: notes?.tapped ?? [])
         all.sessions.reserveCapacity(sessions.count)
-        for session in sessions.values where session.datagrams == nil {
+        for session in sessions.values {
             session.isNoted = true
             all.sessions.append(session.id)
         }
@@ -69,7 +67,6 @@ extension EngineState {
         _ snapshot: inout EngineSnapshot, _ changes: inout SnapshotChanges, _ request: SnapshotRequest,
         _ stage: SnapshotRequest.Changes
     ) {
-        listDatagrams(in: &snapshot)
         listEndings(in: &snapshot, &changes)
         tap(stage.traffic)
         for id in stage.traffic { changes.traffic[id] = traffic(of: id) }
@@ -104,15 +101,6 @@ extension EngineState {
         return all + stage.watched.subtracting(all)
     }
 
-    /// Datagram sockets are few, and told of each time; of one that is over, what is kept of its end.
-    private func listDatagrams(in snapshot: inout EngineSnapshot) {
-        let datagrams = sessions.values.compactMap(\.datagrams)
-        snapshot.sockets += datagrams.map { $0.snapshot(withKernel: false) }
-        let present = Set(datagrams.map(\.id))
-        if let former = notes?.datagrams { notes?.ended.formUnion(former.subtracting(present)) }
-        notes?.datagrams = present
-    }
-
     /// As many of the sessions that are noted as go into one piece.
     private func listNoted(in snapshot: inout EngineSnapshot) {
         guard let owed = notes?.owed, owed > 0 else { return }
@@ -123,13 +111,7 @@ extension EngineState {
         notes?.owed = owed - count
         snapshot.sockets.reserveCapacity(count)
         for id in piece {
-            switch sessions[id] {
-            case .stream(let connection)?: list(connection, in: &snapshot)
-            case let session?:
-                session.isNoted = false
-                snapshot.sockets.append(session.snapshot(withKernel: false))
-            case nil: notes?.ended.insert(id)
-            }
+            if let session = sessions[id] { list(session, in: &snapshot) } else { notes?.ended.insert(id) }
         }
     }
 
@@ -148,12 +130,12 @@ extension EngineState {
         notes?.ended = []
     }
 
-    private func list(_ connection: Connection, in snapshot: inout EngineSnapshot) {
-        var picture = connection.snapshot(withKernel: false, lists: false)
+    private func list(_ session: Session, in snapshot: inout EngineSnapshot) {
+        var picture = session.told
         picture.rest(now)
         snapshot.sockets.append(picture)
-        connection.isNoted = picture.changesByItself || !connection.hasMeasuredAll
-        if connection.isNoted { note(connection.id) }
+        session.isNoted = picture.changesByItself || !session.isSettled
+        if session.isNoted { note(session.id) }
     }
 
     /// Keeps the traffic of the sessions that are looked at, where the engine does not keep everybody's.
@@ -188,9 +170,12 @@ extension SocketSnapshot {
     /// Whether it looks different after a while though nothing happens: rates fall, attempts and callbacks grow older.
     var changesByItself: Bool {
         func moves(_ rate: Double?) -> Bool { rate.map { $0 > 0 } ?? true }
+        if role == .listener { return false }
         if phase == .resolving || phase == .connecting { return true }
         if let callbacks, callbacks.undelivered > 0 || callbacks.lag != nil && callbacks.ran == nil { return true }
         if let webSocket, webSocket.undeliveredBytes > 0 { return true }
-        return moves(receiveRate) || moves(sendRate) || moves(activity.operationRate) || moves(activity.queueRate)
+        if moves(receiveRate) || moves(sendRate) { return true }
+        // These are not measured of a datagram socket.
+        return role != .datagram && (moves(activity.operationRate) || moves(activity.queueRate))
     }
 }

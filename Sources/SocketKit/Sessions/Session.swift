@@ -71,13 +71,7 @@ enum Session {
     // MARK: Facts
 
     /// When the engine has to wake it; `nil`: at no time.
-    var scheduledDeadline: MonotonicTime? {
-        switch self {
-        case .stream(let connection): connection.scheduledDeadline.value
-        case .listener(let acceptor): acceptor.resumes
-        case .datagrams(let session): session.scheduledDeadline
-        }
-    }
+    var scheduledDeadline: MonotonicTime? { marks.deadline.value }
 
     /// The session as it is now; `withKernel` asks the kernel too.
     func snapshot(withKernel: Bool) -> SocketSnapshot {
@@ -134,21 +128,42 @@ enum Session {
 
     // MARK: Changes
 
-    /// Whether it is among the sessions that changed since viewers were last told. Datagram sockets are told of each time.
-    var isNoted: Bool {
+    /// What it has told the engine.
+    private var marks: SessionMarks {
         get {
             switch self {
-            case .stream(let connection): connection.isNoted
-            case .listener(let acceptor): acceptor.isNoted
-            case .datagrams: false
+            case .stream(let connection): connection.marks
+            case .listener(let acceptor): acceptor.marks
+            case .datagrams(let session): session.marks
             }
         }
         nonmutating set {
             switch self {
-            case .stream(let connection): connection.isNoted = newValue
-            case .listener(let acceptor): acceptor.isNoted = newValue
-            case .datagrams: break
+            case .stream(let connection): connection.marks = newValue
+            case .listener(let acceptor): acceptor.marks = newValue
+            case .datagrams(let session): session.marks = newValue
             }
+        }
+    }
+
+    /// Whether it is among the sessions that changed since viewers were last told.
+    var isNoted: Bool {
+        get { marks.isNoted }
+        nonmutating set { marks.isNoted = newValue }
+    }
+
+    /// The session as viewers are told of it, without the operations that wait in a stream.
+    var told: SocketSnapshot {
+        if case .stream(let connection) = self { return connection.snapshot(withKernel: false, lists: false) }
+        return snapshot(withKernel: false)
+    }
+
+    /// Whether its last snapshot stays true until something happens to it, save for what that shows to change by itself.
+    var isSettled: Bool {
+        switch self {
+        case .stream(let connection): connection.hasMeasuredAll
+        case .listener: true
+        case .datagrams(let session): session.isSettled
         }
     }
 }

@@ -52,6 +52,7 @@ extension DatagramSession {
         // The file first: once the descriptor is closed, somebody else may replace it and receive there.
         if let path { _ = engine.kernel.removeSocketFile(path) }
         dropLinks()
+        noteForViewers()
         engine.sessions[id] = nil
         engine.retire(self)
     }
@@ -111,6 +112,17 @@ extension DatagramSession {
         return (measured.receive.perSecond, measured.send.perSecond)
     }
 
+    func stood() {
+        rates?.receive.stood(until: engine.now)
+        rates?.send.stood(until: engine.now)
+    }
+
+    /// Whether rates know of all that passed, and nothing else changes unnoticed. Nobody says when the counters of rules do.
+    var isSettled: Bool {
+        guard faults == nil, let rates else { return false }
+        return rates.receive.total == received && rates.send.total == sent
+    }
+
     private var phase: SocketPhase {
         if peer != nil { return .connected }
         return queue.isConnecting ? .connecting : .open
@@ -134,7 +146,10 @@ extension DatagramSession {
             answer.receiveBuffer = Self.sum(answer.receiveBuffer, one.receiveBuffer)
             answer.drops = Self.sum(answer.drops, one.drops)
         }
-        if let drops = answer.drops { kernelDrops = drops }
+        if let drops = answer.drops, drops != kernelDrops {
+            kernelDrops = drops
+            noteForViewers()
+        }
         answer.state = peer == nil ? "UNCONN" : "ESTAB"
         return answer
     }

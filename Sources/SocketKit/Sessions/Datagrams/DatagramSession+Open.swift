@@ -250,6 +250,7 @@ extension DatagramSession {
         try checkUnprepared("setsockopt")
         engine.retire(self.configuration)
         self.configuration = configuration
+        noteForViewers()
         for link in links where link.family.family.isIP {
             let isIPv6 = link.family.family == .v6
             guard let option = option(isIPv6) else { continue }

@@ -5,7 +5,7 @@ import SocketCore
 /// ask for, and records each action where it is performed. Lives on the engine's queue.
 ///
 /// The other files of this folder: opening and connecting, sending, receiving, closing.
-final class DatagramSession {
+final class DatagramSession: EngineSession {
     /// One descriptor, and how it stands with the reactor. A class, since arrays cannot hold what cannot be copied.
     final class Link {
         let socket: SocketHandle
@@ -35,15 +35,13 @@ final class DatagramSession {
         var name: String
     }
 
-    let id: SocketID
-    /// The engine owns its sessions, and outlives them.
-    unowned let engine: EngineState
+    let core: SessionCore
+    var marks = SessionMarks()
     /// Where callbacks go; nil once the user let go of the handle.
     private(set) var handle: HandleReference<DatagramSocket>
     /// What it shares with that: back-pressure and filters.
     let shared: DatagramTraits
     var configuration: DatagramConfiguration
-    let opened: MonotonicTime
     var target: String
 
     var links: [Link] = []
@@ -78,7 +76,6 @@ final class DatagramSession {
     var mayLiveOn = false
     /// When to try again where the kernel does not say that there is room.
     var retryTime: MonotonicTime?
-    var scheduledDeadline: MonotonicTime?
     /// What the kernel had dropped when last asked.
     var kernelDrops: UInt64?
 
@@ -105,15 +102,14 @@ final class DatagramSession {
     init(
         id: SocketID, engine: EngineState, handle: DatagramSocket, target: String, configuration: DatagramConfiguration
     ) {
-        self.id = id
-        self.engine = engine
+        core = SessionCore(id, of: engine)
         self.handle = HandleReference(handle)
         shared = handle.shared
         self.target = target
         self.configuration = configuration
-        opened = engine.now
         mayLiveOn = configuration.prepareDescriptor != nil
         if engine.capturesTraffic { traffic = engine.newTrafficLog() }
+        noteForViewers()
     }
 
     // MARK: From the reactor and the clock
@@ -133,9 +129,7 @@ final class DatagramSession {
     }
 
     func deadlineCame() {
-        // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
-        guard let due = scheduledDeadline, due <= engine.now else { return }
-        scheduledDeadline = nil
+        guard takeDeadline() else { return }
         if let time = retryTime, time <= engine.now {
             retryTime = nil
             links.forEach(unblock)
@@ -206,6 +200,7 @@ final class DatagramSession {
     /// Brings interest and deadline in line with the state, and closes when all is done that was waited for.
     func finishStep() {
         guard !isClosed else { return }
+        noteForViewers()
         let isWaiting = closesWhenSent && queue.count > 0 || closesWhenReceived && reception.mode == .once
         if closesWhenSent || closesWhenReceived, !isWaiting { return close(error: nil, mode: closeMode) }
         for link in links { updateInterest(link) }
@@ -230,9 +225,7 @@ final class DatagramSession {
     private func updateDeadline() {
         guard !isClosed else { return }
         let deadlines = [queue.deadline, retryTime].compactMap(\.self)
-        guard let deadline = deadlines.min(), scheduledDeadline.map({ deadline < $0 }) ?? true else { return }
-        scheduledDeadline = deadline
-        engine.schedule(deadline, for: id)
+        if let deadline = deadlines.min() { wake(by: deadline) }
     }
 
     // MARK: Errors of datagrams sent earlier
@@ -256,6 +249,7 @@ final class DatagramSession {
     /// Tells of an error that concerns no datagram in particular.
     func met(_ errno: Int32) {
         counters.errors += 1
+        noteForViewers()
         record(.datagramError, Int(errno))
         notify(.met(.system(errno, operation: "receive", subject: peer.map { .address($0) } ?? .name(target))))
     }

@@ -2,7 +2,7 @@ import Glibc
 import SocketCore
 
 /// One session of a listener: one descriptor, or one for each family when it listens on every interface.
-final class Acceptor {
+final class Acceptor: EngineSession {
     /// Connections taken before other sockets get their share of the turn.
     private static let acceptBudget = 64
     /// How long to wait before accepting again when descriptors or memory have run out.
@@ -18,15 +18,13 @@ final class Acceptor {
         }
     }
 
-    let id: SocketID
-    /// A cycle, which ends with the session.
-    let engine: EngineState
+    let core: SessionCore
+    var marks = SessionMarks()
     private let handle: HandleReference<SocketListener>
     let target: String
     /// What all that it accepts share.
     private let origin: ConnectionOrigin
     var configuration: SocketConfiguration { origin.settings.value }
-    let opened: MonotonicTime
     /// What each connection is secured with, or `nil` for no TLS.
     var tls: TLSContext?
     private var sockets: [Listening]
@@ -37,7 +35,7 @@ final class Acceptor {
     /// Connections that accept(2) gave, whatever became of them.
     private var answered: UInt64 = 0
     /// When it accepts again; nil: now.
-    private(set) var resumes: MonotonicTime?
+    private var resumes: MonotonicTime? { marks.deadline.value }
     private var isPaused = false
     /// The user is so far behind that no more connections are accepted.
     private var isHeldBack = false
@@ -49,37 +47,29 @@ final class Acceptor {
     var descriptors: [Int32] { sockets.map { $0.socket.descriptor } }
     /// Where it listens.
     var localAddresses: [SocketAddress] { descriptors.compactMap { engine.kernel.localAddress($0) } }
-    /// Whether it is among the sessions that changed since viewers were last told.
-    var isNoted = false
 
     init(
         id: SocketID, engine: EngineState, handle: SocketListener, target: String, sockets: [Listening],
         path: String?, configuration: SocketConfiguration, tls: TLSContext?
     ) {
-        self.id = id
-        self.engine = engine
+        core = SessionCore(id, of: engine)
         self.handle = HandleReference(handle)
         self.target = target
         origin = ConnectionOrigin(.accepted, of: id, target: target, settings: Shared(configuration))
         self.sockets = sockets
         self.path = path
         self.tls = tls
-        opened = engine.now
         isPaused = configuration.startsWithAcceptingPaused
         for listening in sockets { listening.own = engine.kernel.localAddress(listening.socket.descriptor) }
         local = sockets.first?.own
         for listening in sockets where listening.own?.isWildcard == true { listening.own = nil }
         engine.record(.listening, id)
         if isPaused { engine.record(.readingPaused, id) }
-        noteChange()
+        noteForViewers()
     }
 
-    /// Notes, where anybody wants to be told, that this session looks different.
-    private func noteChange() {
-        guard !isNoted, engine.takesNotes else { return }
-        isNoted = true
-        engine.note(id)
-    }
+    /// It has no rates.
+    func stood() {}
 
     /// Watches every descriptor, unless accepting is paused; 0, or the errno of the first that could not be watched.
     func watch() -> Int32 {
@@ -146,7 +136,7 @@ final class Acceptor {
         // Where user code has stopped the listener, this connection ends as those that it had not taken.
         guard !sockets.isEmpty, let child = makeChild(from: peer) else { return }
         accepted += 1
-        noteChange()
+        noteForViewers()
         let connection = Connection(
             id: child.id, engine: engine, handle: child.handle, origin: origin)
         connection.local = own
@@ -187,7 +177,7 @@ final class Acceptor {
         guard pause != isPaused else { return }
         let wasIdle = isIdle
         isPaused = pause
-        noteChange()
+        noteForViewers()
         engine.record(pause ? .readingPaused : .readingResumed, id)
         updateWatch(wasIdle)
     }
@@ -197,7 +187,7 @@ final class Acceptor {
         guard hold != isHeldBack else { return }
         let wasIdle = isIdle
         isHeldBack = hold
-        noteChange()
+        noteForViewers()
         updateWatch(wasIdle)
     }
 
@@ -207,7 +197,7 @@ final class Acceptor {
         let wasIdle = isIdle
         let before = Set(shutBy?.rules.map(\.number) ?? [])
         shutBy = rules
-        noteChange()
+        noteForViewers()
         for rule in rules?.rules ?? [] where !before.contains(rule.number) {
             engine.record(.faulted, id, rule.number, -1)
         }
@@ -236,16 +226,13 @@ final class Acceptor {
     /// Out of descriptors or memory: a listener that keeps trying would burn a core for nothing.
     private func backOff() {
         if !isIdle { unwatch() }
-        noteChange()
-        let time = engine.now + Self.backOff
-        resumes = time
-        engine.schedule(time, for: id)
+        noteForViewers()
+        wake(at: engine.now + Self.backOff)
     }
 
     func deadlineCame() {
-        guard let time = resumes, time <= engine.now else { return }
-        resumes = nil
-        noteChange()
+        guard takeDeadline() else { return }
+        noteForViewers()
         if !isIdle { watchAgain() }
     }
 
@@ -256,7 +243,7 @@ final class Acceptor {
         if let path { _ = engine.kernel.removeSocketFile(path) }
         if configuration.prepareDescriptor != nil || mayLiveOn { unwatch() }
         sockets = []
-        noteChange()
+        noteForViewers()
         engine.sessions[id] = nil
         engine.retire(self)
         engine.counters.closed += 1

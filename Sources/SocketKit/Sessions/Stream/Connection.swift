@@ -8,10 +8,8 @@ import SocketCore
 /// runs within an access. The checks were a quarter of all instructions of an echo.
 ///
 /// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
-final class Connection {
-    let id: SocketID
-    /// A cycle, which ends with the session: a reference that is not counted here would be at every use.
-    let engine: EngineState
+final class Connection: EngineSession {
+    let core: SessionCore
     /// Where it comes from; many may have the same.
     @exclusivity(unchecked) private(set) var origin: ConnectionOrigin
     var configuration: SocketConfiguration { origin.settings.value }
@@ -34,14 +32,12 @@ final class Connection {
     /// What it has that others have not; made once it is needed.
     @exclusivity(unchecked) private(set) var rare: ConnectionRarities?
 
-    let opened: MonotonicTime
     @exclusivity(unchecked) var connected = PackedTime()
     /// When a byte last passed, either way.
     @exclusivity(unchecked) var lastActivity: MonotonicTime
     /// Since when a read, and a write, is in hand or none is.
     @exclusivity(unchecked) private(set) var readsSince = PackedTime()
     @exclusivity(unchecked) private(set) var writesSince = PackedTime()
-    @exclusivity(unchecked) var scheduledDeadline = PackedTime()
 
     @exclusivity(unchecked) var received: UInt64 = 0
     @exclusivity(unchecked) var sent: UInt64 = 0
@@ -70,13 +66,12 @@ final class Connection {
     @exclusivity(unchecked) var interest = StreamInterest()
     /// The delegate's queue is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldBack = false
+    @exclusivity(unchecked) var marks = SessionMarks()
     /// What it is linked to is so far behind that no more is taken from the kernel.
     @exclusivity(unchecked) var isHeldByLink = false
     /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
     @exclusivity(unchecked) var waitsForDelivery = false
     @exclusivity(unchecked) var isQueuedForFlush = false
-    /// Whether it is among the sessions that changed since viewers were last told.
-    @exclusivity(unchecked) var isNoted = false
     /// Whether it ends when no byte has passed for a while.
     private let hasIdleTimeout: Bool
     /// Whether a read, and a write, was in hand at the end of the last step.
@@ -84,11 +79,9 @@ final class Connection {
     @exclusivity(unchecked) private var hasWrite = false
 
     init(id: SocketID, engine: EngineState, handle: AsyncSocket?, origin: ConnectionOrigin) {
-        self.id = id
-        self.engine = engine
+        core = SessionCore(id, of: engine)
         self.origin = origin
         self.handle = HandleReference(handle)
-        opened = engine.now
         lastActivity = engine.now
         let start = origin.start
         hasWatermarks = start.hasWatermarks
@@ -131,9 +124,7 @@ final class Connection {
     }
 
     func deadlineCame() {
-        // An outdated entry, of a deadline that has since moved closer: the closer one is entered too.
-        guard let due = scheduledDeadline.value, due <= engine.now else { return }
-        scheduledDeadline = PackedTime()
+        guard takeDeadline() else { return }
         if layers.deadline.map({ $0 <= engine.now }) == true { webSocket?.expire(on: self) }
         if machine.isConnecting {
             connectDeadlineCame()
@@ -158,22 +149,18 @@ final class Connection {
     /// Notes, where anybody wants to be told, that this session looks different.
     @inline(__always)
     func noteChange() {
-        if rare != nil || engine.takesNotes { noteForViewers() }
+        if rare != nil || engine.takesNotes { noteDifference() }
     }
 
-    private func noteForViewers() {
+    private func noteDifference() {
         if let rare, rare.keptPicture != nil {
             rare.keptPicture = nil
             stood()
         }
-        guard !isNoted, engine.takesNotes else { return }
-        isNoted = true
-        stood()
-        engine.note(id)
+        noteForViewers()
     }
 
-    /// Nothing has passed since it was last looked at until now: what passes next is measured from here.
-    private func stood() {
+    func stood() {
         _ = rare?.rates.changePresent { $0.stood(until: engine.now) }
     }
 
@@ -261,11 +248,7 @@ final class Connection {
         guard hasDeadline || hasOtherDeadlines else { return }
         let operations = machine.isConnecting ? connector?.deadline : machine.deadline
         let own = earlier(operations, idleDeadline)
-        guard let deadline = lingerDeadline ?? earlier(own, layers.deadline),
-            scheduledDeadline.value.map({ deadline < $0 }) ?? true
-        else { return }
-        scheduledDeadline = PackedTime(deadline)
-        engine.schedule(deadline, for: id)
+        if let deadline = lingerDeadline ?? earlier(own, layers.deadline) { wake(by: deadline) }
     }
 
     /// Whether anything but an operation may have to end in time.
