@@ -36,6 +36,19 @@ struct DirectReadTests {
         #expect(place(of: delivered) == memory)
     }
 
+    @Test func theRestGoesBehindWhatHasCome() throws {
+        var bench = ReadBench()
+        bench.read(.length(Self.length))
+        var none: [UInt8] = []
+        let memory = fill(&bench, 3_000, with: 1, reusing: &none)
+        #expect(bench.queue.wantedDirectly == 2_000 && !bench.queue.isUntouched)
+        #expect(fill(&bench, 0, with: 9, reusing: &none) == memory + 3_000)
+        #expect(fill(&bench, 2_000, with: 2, reusing: &none) == memory + 3_000)
+        let delivered = try #require(bench.takeActions().compactMap(\.delivery).first).bytes
+        #expect(delivered == [UInt8](repeating: 1, count: 3_000) + [UInt8](repeating: 2, count: 2_000))
+        #expect(place(of: delivered) == memory)
+    }
+
     @Test(arguments: [0, length - 1, length + 1])
     func anArrayOfAnotherLengthStaysAsItIs(count: Int) throws {
         var bench = ReadBench()

@@ -91,29 +91,33 @@ struct ReadInHand: TimedOperation {
         return amount
     }
 
-    /// The length of a long read of which no byte has come.
+    /// What a long read lacks: so many bytes can go straight into its array.
     var wantedDirectly: Int {
-        guard case .length(let length) = read.kind, 4_096...1 << 20 ~= length, bytes.isEmpty else { return 0 }
-        return length
+        guard case .length(let length) = read.kind, 4_096...1 << 20 ~= length else { return 0 }
+        return length - bytes.count
     }
 
-    /// Lets `fill` fill the first part of an array: of `spare` if that is as long as the read, or of a new one. If nothing
-    /// was filled, `spare` stays as it is.
+    /// Lets `fill` fill the first part of what it lacks. Where no byte has come, that is an array: `spare` if that is as long as
+    /// the read, or a new one. If nothing was filled, `spare` stays as it is.
     mutating func receiveDirectly(
         reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
     ) {
-        let room = wantedDirectly
-        if spare.count == room {
+        let (room, before) = (wantedDirectly, bytes.count)
+        if before == 0, spare.count == room {
             let count = spare.withUnsafeMutableBytes(fill)
             guard count > 0 else { return }
             swap(&bytes, &spare)
             if count < room { bytes.removeLast(room - count) }
         } else {
-            let made = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-                count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+            bytes.append(addingCapacity: room) { added in
+                added.withUnsafeMutableBufferPointer { buffer, count in
+                    count = fill(UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room))
+                }
             }
-            guard !made.isEmpty else { return }
-            bytes = made
+            guard bytes.count > before else {
+                if before == 0 { bytes = [] }
+                return
+            }
         }
         lastProgress = now
     }

@@ -134,15 +134,18 @@ package struct ReadQueue: ~Copyable, Sendable {
     /// Whether there are bytes that no read has taken wholly.
     package var hasBytes: Bool { !preBuffer.isEmpty }
 
-    /// How long the array is that the read in hand will give away, where bytes can go straight there: a long read of which
-    /// none has come yet. 0: they go by `receive`.
+    /// How many bytes the current read can be given straight into the array that it will give away: what a long read lacks. 0:
+    /// they go by `receive`.
     package var wantedDirectly: Int {
         guard hasCurrent, !isPausedByHand, !isAsking, preBuffer.isEmpty else { return 0 }
         return current.wantedDirectly
     }
 
-    /// Lends that array, of `wantedDirectly` bytes; `fill` says how many of them it filled. The array is `spare`, which is
-    /// empty afterwards, if that is as long and bytes were filled in.
+    /// Whether no byte of the current read has come.
+    package var isUntouched: Bool { current.done == 0 }
+
+    /// Lends the room for those `wantedDirectly`; `fill` says how many of them it filled. Where the read is untouched, the array
+    /// is `spare`, which is empty afterwards, if that is as long and bytes were filled in.
     package mutating func receiveDirectly(
         reusing spare: inout [UInt8], now: MonotonicTime, _ fill: (UnsafeMutableRawBufferPointer) -> Int
     ) {

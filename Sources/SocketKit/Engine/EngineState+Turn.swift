@@ -28,6 +28,7 @@ extension EngineState {
         while true {
             let made = deliverOutbox(andFollowing: true)
             let jobs = settle()
+            receiveRest()
             guard outbox.isEmpty else {
                 if account.callbacksLeft > 0 { continue }
                 break
@@ -108,6 +109,15 @@ extension EngineState {
         } else {
             sessions[readiness.token.socket]?.handle(readiness)
         }
+    }
+
+    /// Receives for reads that were queued where a receive had stopped, as far as the budget allows. The kernel reports the
+    /// rest again.
+    private func receiveRest() {
+        guard !unreceived.isEmpty else { return }
+        swap(&unreceived, &receiving)
+        for index in receiving.indices where !isSpent { receiving[index].receiveRest() }
+        receiving.removeAll(keepingCapacity: true)
     }
 
     /// Looks at a descriptor again in the next turn, though the reactor will not report it.

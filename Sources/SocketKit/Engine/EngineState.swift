@@ -48,7 +48,11 @@ final class EngineState {
     @exclusivity(unchecked) var unflushed: [Connection] = []
     /// Those that are being flushed; between two times only its memory is of use.
     @exclusivity(unchecked) var flushing: [Connection] = []
-    /// Datagram sockets, likewise.
+    /// Connections with reads for what the last receive left in the kernel.
+    @exclusivity(unchecked) var unreceived: [Connection] = []
+    /// Those that receive right now; between two times only its memory is of use.
+    @exclusivity(unchecked) var receiving: [Connection] = []
+    /// Datagram sockets with what is to be sent.
     @exclusivity(unchecked) var unflushedDatagrams: [DatagramSession] = []
     /// Callbacks to run when all state is settled.
     @exclusivity(unchecked) var outbox = Outbox()
@@ -148,7 +152,7 @@ final class EngineState {
         for connection in open.lazy.compactMap(\.connection) { retire(connection) }
         for acceptor in open.lazy.compactMap(\.acceptor) { acceptor.close(error: nil, mode: nil, isReleased: true) }
         for session in open.lazy.compactMap(\.datagrams) { session.wasReleased() }
-        (unflushed, unflushedDatagrams) = ([], [])
+        (unflushed, unflushedDatagrams, unreceived) = ([], [], [])
         unseen = []
         host { while let job = jobs.popFirst() { _ = consume job } }
         // Nobody is left who could be called; but what waits to be called holds connections, and these the engine.

@@ -1,6 +1,6 @@
 import SocketCore
 
-/// All ways of a command into the engine.
+/// All ways of a stream's commands into the engine. WebSockets and datagram sockets post jobs of their own kinds.
 ///
 /// A command of another thread is posted under the handle's lock, which a move takes too: nobody can look up where the
 /// socket lives, and post there when it lives elsewhere already. User code within a turn needs no post, nor the lock,

@@ -6,7 +6,7 @@ protocol WeighedNotice: Sendable {
     var weight: Int { get }
 }
 
-/// A handle that calls its delegate on a queue.
+/// A handle that calls its delegate on a queue. In what order and by which thread is decided by `DelegatePump`.
 ///
 /// All kinds of handles hold back by the rule that stands here. A notice is weighed when it is sent to the delegate's
 /// queue, and its weight is removed when the delegate has returned. From when too much waits until most of it is

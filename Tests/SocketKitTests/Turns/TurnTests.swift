@@ -4,6 +4,16 @@ import SocketKit
 import SocketTestSupport
 import Testing
 
+/// Reads again whenever it has read.
+private final class Follower: AsyncSocketDelegate {
+    let reads = Lock(0)
+
+    func socket(_ socket: AsyncSocket, didRead bytes: [UInt8], tag: Int) {
+        reads.withLock { $0 += 1 }
+        socket.read(ReadRequest(.length(4_096)))
+    }
+}
+
 /// What a turn carries out, and what makes one.
 @Suite(.timeLimit(.minutes(10))) struct TurnTests {
     @Test func aTurnKeepsWithinItsBudget() throws {
@@ -29,6 +39,19 @@ import Testing
         let reads = (0..<count).map { Recorder.Call.read([UInt8(truncatingIfNeeded: $0)], tag: $0) }
         #expect(Array(other.recorder.calls.dropFirst()) == reads)
         #expect(try one.peerReceives(count) == (0..<count).map { UInt8(truncatingIfNeeded: $0) })
+    }
+
+    @Test func readsThatFollowAFullOneNeedNoOtherReport() throws {
+        let (pair, follower) = (try ConnectedPair(.unix), Follower())
+        let engine = pair.engine
+        pair.socket.delegate = follower
+        pair.socket.read(ReadRequest(.length(4_096)))
+        let before = engine.snapshot().counters.readinessEvents
+        engine.queue.suspend()
+        try pair.peerSends([UInt8](repeating: 7, count: 8 * 4_096))
+        engine.queue.resume()
+        #expect(eventually { follower.reads.withLock { $0 } == 8 })
+        #expect(engine.snapshot().counters.readinessEvents == before + 1)
     }
 
     @Test func aTurnThatWasInterruptedByAHangUpGoesOn() throws {

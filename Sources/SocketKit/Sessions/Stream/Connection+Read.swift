@@ -26,7 +26,22 @@ extension Connection {
         if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || !layers.isWirePlain {
             readingChanged()
         }
+        // What is asked for from elsewhere comes so late that the reactor may as well say how much there is by then.
+        if hasUnreceived, engine.outbox.isDelivering {
+            hasUnreceived = false
+            engine.unreceived.append(self)
+        }
         finishQueueing()
+    }
+
+    /// Takes what the kernel has, and notes whether reads that are queued behind the callbacks of this may take more.
+    func receive() { hasUnreceived = receiveAvailable() }
+
+    /// The same behind the callbacks that a receive led to: the reactor need not report again what was left.
+    func receiveRest() {
+        guard machine.isOpen, !interest.isReadingOff, wanted > 0 else { return }
+        receive()
+        finishStep()
     }
 
     /// A read completed that never was in hand.
@@ -151,7 +166,7 @@ extension Connection {
     /// Receives into the array that the read in hand will give away: bytes of a long read are not copied.
     private func receiveDirectly(_ descriptor: Int32, _ room: Int) -> Bool {
         var result = IOResult.wouldBlock
-        var spare = SpareReads.shared.take(room)
+        var spare = machine.reading.isUntouched ? SpareReads.shared.take(room) : []
         defer { if !spare.isEmpty { SpareReads.shared.keep(spare) } }
         machine.reading.receiveDirectly(reusing: &spare, now: engine.now) {
             result = engine.kernel.receive(descriptor, into: $0, peek: false)
@@ -362,38 +377,5 @@ extension Connection {
         record(pause ? .readingPaused : .readingResumed)
         readingChanged()
         finishStep()
-    }
-
-    // MARK: What is kept for a person to look at
-
-    private func keep(_ delivery: ReadDelivery) {
-        if let watch { return logRead(delivery, seenBy: watch) }
-        log(delivery, delivery.bytes.count) { delivery.bytes.part($0) }
-    }
-
-    func log(_ delivery: ReadDelivery, _ count: Int, part: (Range<Int>) -> [UInt8]) {
-        guard keepsTraffic, layers.keepsBytes else { return }
-        traffic?.record(
-            delivery.operation, direction: .received, tag: delivery.tag, kind: .read(delivery.kind), done: count,
-            total: ReadRequest(delivery.kind).total, state: .complete(after: engine.now - delivery.started),
-            now: engine.now, bytes: part)
-    }
-
-    func log(_ loan: Loan, _ item: UnsafeRawBufferPointer) {
-        guard keepsTraffic, layers.keepsBytes, let kind = machine.reading.currentOperation?.kind else { return }
-        traffic?.record(
-            loan.operation, direction: .received, tag: loan.tag, kind: .read(kind), done: item.count,
-            total: nil, state: .complete(after: engine.now - loan.started), now: engine.now
-        ) { Array(item[$0.clamped(to: 0..<item.count)]) }
-    }
-
-    private func logPartialRead(_ operation: OperationID) {
-        guard keepsTraffic, layers.keepsBytes, let current = machine.reading.currentOperation,
-            current.operation == operation
-        else { return }
-        traffic?.record(
-            operation, direction: .received, tag: current.tag, kind: .read(current.kind), done: current.done,
-            total: ReadRequest(current.kind).total, state: .inProgress, now: engine.now
-        ) { machine.reading.currentBytes($0) }
     }
 }

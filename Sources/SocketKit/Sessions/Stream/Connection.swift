@@ -72,6 +72,8 @@ final class Connection: EngineSession {
     /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
     @exclusivity(unchecked) var waitsForDelivery = false
     @exclusivity(unchecked) var isQueuedForFlush = false
+    /// The last receive stopped where no read was left, and there may be more.
+    @exclusivity(unchecked) var hasUnreceived = false
     /// Whether it ends when no byte has passed for a while.
     private let hasIdleTimeout: Bool
     /// Whether a read, and a write, was in hand at the end of the last step.
@@ -116,7 +118,7 @@ final class Connection: EngineSession {
             guard takeError() else { return finishStep() }
         } else if readiness.readable || readiness.hungUp || readiness.peerClosed && interest.isReadingOff {
             // With interest off, FIN alone is reported; it is looked at too, since no bytes need lie before it.
-            receiveAvailable()
+            receive()
         }
         if readiness.writable || interest.isHungUp, !machine.isClosed { kernelHasRoom() }
         endIfBothSidesAreGone()
