@@ -4,7 +4,7 @@ import SocketKit
 
 /// Serves one of the yardstick's protocols (see `Yardstick/refserver.c`) by SocketKit's public API, until it is killed:
 /// `SocketKitServer -m echo|heard|sink|source|lines|websocket|websocket-stream [-w inline|queue|async|borrowed] [-p PORT | -u PATH] [--watched]
-/// [-c CERTIFICATE -k KEY] [-e ENGINES]`
+/// [-c CERTIFICATE -k KEY] [-e ENGINES] [-t THREADS] [--moving]`
 @main
 struct Main {
     static func main() throws {
@@ -29,6 +29,7 @@ struct Main {
         print("ready \(port)")
         fflush(nil)
         if options.isWatched { watch(server.engine) }
+        for _ in 0..<options.posters { Poster(server.engine).start() }
         withExtendedLifetime((server, others)) { while true { pause() } }
     }
 

@@ -30,6 +30,10 @@ struct Options {
     var isWatched = false
     /// How many engines share the port, each with a listener of its own.
     var engines = 1
+    /// Threads that write to connections of their own all the time.
+    var posters = 0
+    /// Whether each connection of an echo moves to another engine now and then.
+    var moves = false
     /// A certificate and its key: TLS on every connection.
     var certificate: String?
     var key: String?
@@ -48,6 +52,12 @@ struct Options {
                     throw Refusal(sentence: "-e: must be followed by a number of engines, 1 to 64")
                 }
                 engines = number
+            case "--moving": moves = true
+            case "-t":
+                guard let text = arguments.next(), let number = Int(text), (1...64).contains(number) else {
+                    throw Refusal(sentence: "-t: must be followed by a number of threads, 1 to 64")
+                }
+                posters = number
             case "-u": path = arguments.next()
             case "-p":
                 guard let text = arguments.next(), let number = UInt16(text) else {

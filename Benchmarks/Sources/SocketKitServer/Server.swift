@@ -6,11 +6,14 @@ final class Server: SocketListenerDelegate {
     let engine = SocketEngine()
     private let options: Options
     private let listener: SocketListener
+    /// Where connections move to; nil: they do not.
+    private let other: SocketEngine?
     private let echo: EchoDelegate
     private let webSocketEcho: WebSocketEcho
 
     init(_ options: Options) {
         self.options = options
+        other = options.moves ? SocketEngine() : nil
         var configuration = SocketConfiguration()
         configuration.options.backlog = 4_096
         configuration.options.noDelay = true
@@ -43,7 +46,7 @@ final class Server: SocketListenerDelegate {
             return
         }
         switch options.mode {
-        case .echo: echo.serve(socket)
+        case .echo: if let other { MovingEcho(from: engine, to: other).serve(socket) } else { echo.serve(socket) }
         case .heard: HeardEchoDelegate().serve(socket)
         case .sink: SinkDelegate(options.way).serve(socket)
         case .source: SourceDelegate().serve(socket)
