@@ -33,6 +33,7 @@ extension EngineState {
         }
         // Nobody has to be called, and no caller's caller is in the midst of a step: what was retired has served its time.
         if outbox.isEmpty, !outbox.isDelivering, !hasTaken {
+            forgetUnreceived()
             letGo()
             // What went may have asked for something.
             flushAllWrites()

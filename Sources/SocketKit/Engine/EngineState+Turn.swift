@@ -16,6 +16,7 @@ extension EngineState {
         expireDeadlines()
         flushWrites()
         runCallbacks()
+        forgetUnreceived()
         beginWatch()
         armTimer()
         tellObservers()
@@ -119,6 +120,9 @@ extension EngineState {
         for index in receiving.indices where !isSpent { receiving[index].receiveRest() }
         receiving.removeAll(keepingCapacity: true)
     }
+
+    /// The reactor reports what is left there. Before connections that are over are released, or this would release them.
+    func forgetUnreceived() { if !unreceived.isEmpty { unreceived.removeAll(keepingCapacity: true) } }
 
     /// Looks at a descriptor again in the next turn, though the reactor will not report it.
     func lookAgain(_ readiness: Readiness) {

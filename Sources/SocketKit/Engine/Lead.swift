@@ -32,8 +32,12 @@ package final class Lead: Sendable {
     private static let idleTicks = 3
     /// Ticks for which a callback may last whose thread waits for nothing but a processor.
     private static let patience = 10
+    /// Ticks after which the lead is taken however often callbacks end, since the kernel has not been asked for so long.
+    private static let longestService = 30
     /// Rounds of callbacks, and turns that came of them, before the kernel is asked again.
     private static let rounds = 2
+    /// How long the batches of several queues may take one after the other; what waits behind them goes by Dispatch.
+    private static let serviceTime = Duration.milliseconds(1)
 
     /// The thread that leads; 0: none yet.
     private let leader = Atomic<UInt>(0)
@@ -43,6 +47,8 @@ package final class Lead: Sendable {
     private let mark = Atomic<UInt>(0)
     /// The last number that was used. The leader's alone.
     private let lastMark = Atomic<UInt>(0)
+    /// Which of its services of callbacks the leader is in; 0: it is in none.
+    private let service = Atomic<UInt>(0)
     /// Whether the leader itself has asked for a turn.
     private let isRoused = Atomic<Bool>(false)
     /// Whether the other thread stands by.
@@ -70,7 +76,7 @@ package final class Lead: Sendable {
         threads.withLock { ($0.name, $0.makePass) = (name, makePass) }
         return ReactorThread.start(name: name) { [self] in
             becomeLeader()
-            run(makePass)
+            run(makePass, leads: true)
         }
     }
 
@@ -81,12 +87,12 @@ package final class Lead: Sendable {
         withExtendedLifetime(makePass) { wakeOther() }
     }
 
-    private func run(_ makePass: @Sendable () -> Pass) {
+    private func run(_ makePass: @Sendable () -> Pass, leads: Bool) {
         let pass = makePass()
-        while true {
-            guard isHere || standBy() else { return }
+        var leads = leads
+        while leads || standBy() {
             guard pass(takeRoused() || hasWaiting ? .never : .forEvents) else { return end() }
-            serve(pass)
+            leads = serve(pass)
         }
     }
 
@@ -134,23 +140,45 @@ package final class Lead: Sendable {
     }
 
     private func nextWaiting() -> DelegatePump? {
-        guard hasWaiting else { return nil }
-        return waiting.withLock { waiting in
+        waiting.withLock { waiting in
             guard !waiting.isEmpty else { return nil }
             waitingCount.store(waiting.count - 1, ordering: .relaxed)
             return waiting.removeFirst()
         }
     }
 
-    /// Runs the batches that wait, and the turns that they ask for.
-    private func serve(_ pass: Pass) {
+    /// What waits for the leader goes by Dispatch.
+    private func handOver() {
+        while let pump = nextWaiting() { pump.runByDispatch() }
+    }
+
+    /// Runs the batches that wait, and the turns that they ask for; false if the lead is lost. Then nothing of it is touched
+    /// any more: it is the other thread's.
+    private func serve(_ pass: Pass) -> Bool {
+        guard hasWaiting else { return true }
+        service.store(lastMark.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
         for _ in 0..<Self.rounds {
-            while let pump = nextWaiting() {
-                guard pump.runBatch(leading: self) else { return }
-            }
-            guard isRoused.load(ordering: .relaxed), takeRoused() else { return }
-            guard pass(.skipped) else { return }
+            guard runWaiting() else { return false }
+            guard isRoused.load(ordering: .relaxed), takeRoused() else { break }
+            _ = pass(.skipped)
         }
+        service.store(0, ordering: .sequentiallyConsistent)
+        return true
+    }
+
+    /// Runs the batches that wait now; those that are added meanwhile have to wait.
+    private func runWaiting() -> Bool {
+        let count = waitingCount.load(ordering: .relaxed)
+        let end = count > 1 ? SystemClock().now + Self.serviceTime : nil
+        for _ in 0..<count {
+            guard let pump = nextWaiting() else { return true }
+            guard pump.runBatch(leading: self) else { return false }
+            if let end, SystemClock().now > end {
+                handOver()
+                return true
+            }
+        }
+        return true
     }
 
     // MARK: Callbacks of the leader
@@ -195,7 +223,7 @@ package final class Lead: Sendable {
         }
         guard let makePass else { return }
         // Without a second thread everything goes by Dispatch.
-        _ = ReactorThread.start(name: name) { [self] in run(makePass) }
+        _ = ReactorThread.start(name: name) { [self] in run(makePass, leads: false) }
     }
 
     private func wakeOther() {
@@ -205,19 +233,40 @@ package final class Lead: Sendable {
     /// Looks at the leader every millisecond, and takes the lead when it is stuck; false at the end.
     private func standBy() -> Bool {
         isCovered.store(true, ordering: .sequentiallyConsistent)
-        var (seen, ticks) = (UInt(0), 0)
+        var (callback, services) = (Unchanged(), Unchanged())
         while !hasEnded.load(ordering: .sequentiallyConsistent) {
             let now = mark.load(ordering: .sequentiallyConsistent)
-            let last = now == 0 ? lastMark.load(ordering: .relaxed) : now
-            ticks = last == seen ? ticks + 1 : 0
-            seen = last
+            callback.look(at: now == 0 ? lastMark.load(ordering: .relaxed) : now)
+            services.look(at: service.load(ordering: .sequentiallyConsistent))
             if now == 0 {
-                if ticks >= Self.idleTicks { sleep() }
-            } else if ticks > 0, ticks >= Self.patience || isLeaderBlocked, takeLead(at: now) {
+                if callback.ticks >= Self.idleTicks { sleep() }
+            } else if callback.ticks >= Self.patience || callback.ticks > 0 && isLeaderBlocked {
+                if takeLead(at: now) { return true }
+            } else if services.value != 0, services.ticks >= Self.longestService, takeLeadBetweenCallbacks() {
                 return true
             }
             var tick = Self.tick
             nanosleep(&tick, nil)
+        }
+        return false
+    }
+
+    /// For how many ticks something has been the same.
+    private struct Unchanged {
+        private(set) var value: UInt = 0
+        private(set) var ticks = 0
+
+        mutating func look(at found: UInt) {
+            ticks = found == value ? ticks + 1 : 0
+            value = found
+        }
+    }
+
+    /// Callbacks may be so short that none is the same for long enough.
+    private func takeLeadBetweenCallbacks() -> Bool {
+        for _ in 0..<1_000 {
+            let now = mark.load(ordering: .sequentiallyConsistent)
+            if now != 0, takeLead(at: now) { return true }
         }
         return false
     }
@@ -241,8 +290,9 @@ package final class Lead: Sendable {
         }
         // Far from the numbers that the former leader may still use.
         lastMark.store(number &+ 1 << 32, ordering: .relaxed)
+        service.store(0, ordering: .sequentiallyConsistent)
         becomeLeader()
-        while let pump = nextWaiting() { pump.runByDispatch() }
+        handOver()
         return true
     }
 

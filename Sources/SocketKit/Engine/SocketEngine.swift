@@ -192,10 +192,7 @@ public final class SocketEngine: Sendable {
         switch need {
         case .nothing: return
         case .turn: requestTurn()
-        case .patience:
-            if isOnQueue { return }
-            // Nobody else would catch up.
-            if lead?.isHere == true { enterTurn() } else { Mailbox.waitAMoment() }
+        case .patience: if !isOnQueue { Mailbox.waitAMoment() }
         }
     }
 

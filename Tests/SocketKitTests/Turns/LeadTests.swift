@@ -107,6 +107,29 @@ private func trustingEngine(barred: Int = 1) -> SocketEngine {
         }
     }
 
+    /// All of them together would keep their thread for seconds, and none of them as long as it takes to lose the lead.
+    @Test func callbacksOfWhichNoneLastsHoldUpNobodyElse() throws {
+        let engine = trustingEngine(barred: 100_000)
+        let other = try QueueEcho(engine, on: engine.queue)
+        let isDone = Atomic<Bool>(false)
+        let made = Atomic<Int>(0)
+        let busy = try QueueEcho(engine) { socket, bytes in
+            if bytes.first == UInt8(ascii: "?") { for _ in 0..<1_000 { socket.read(ReadRequest(.length(1))) } }
+            guard bytes.first == UInt8(ascii: "!") else { return }
+            made.add(1, ordering: .sequentiallyConsistent)
+            let end = ContinuousClock.now + .milliseconds(5)
+            while ContinuousClock.now < end, !isDone.load(ordering: .sequentiallyConsistent) {}
+        }
+        try busy.waitUntilLed()
+        try busy.exchange("?")
+        try busy.pair.peerSends([UInt8](repeating: UInt8(ascii: "!"), count: 1_000))
+        #expect(eventually { made.load(ordering: .sequentiallyConsistent) > 0 })
+        for _ in 0..<20 { try other.exchange() }
+        #expect(made.load(ordering: .sequentiallyConsistent) < 1_000)
+        isDone.store(true, ordering: .sequentiallyConsistent)
+        #expect(try busy.pair.peerReceives(1_000).count == 1_000)
+    }
+
     @Test func aCallbackMayWaitForAnotherOneOfTheSameEngine() throws {
         let engine = trustingEngine()
         let came = DispatchSemaphore(value: 0)
