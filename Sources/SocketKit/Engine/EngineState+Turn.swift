@@ -119,6 +119,8 @@ extension EngineState {
         swap(&unreceived, &receiving)
         for index in receiving.indices where !isSpent { receiving[index].receiveRest() }
         receiving.removeAll(keepingCapacity: true)
+        // What this has led to is told before readiness is dealt with again: a socket would seem to have no read.
+        account.endReadiness(waiting: outbox.count)
     }
 
     /// The reactor reports what is left there. Before connections that are over are released, or this would release them.

@@ -26,8 +26,9 @@ extension Connection {
         if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || !layers.isWirePlain {
             readingChanged()
         }
-        // What is asked for from elsewhere comes so late that the reactor may as well say how much there is by then.
-        if hasUnreceived, engine.outbox.isDelivering {
+        // What is asked for from elsewhere comes so late that the reactor may as well say how much there is by then. A receive
+        // for short reads has more of them than the callbacks of one turn take.
+        if hasUnreceived, engine.outbox.isDelivering, machine.reading.wantedDirectly > 0 {
             hasUnreceived = false
             engine.unreceived.append(self)
         }
