@@ -156,19 +156,26 @@ import Testing
 
     private func port(of end: DatagramEnd) throws -> UInt16 { try #require(end.socket.localAddress?.port) }
 
-    /// Starts a program on a free UDP port and waits until it is bound there.
+    /// Starts a program on a free UDP port and waits until it is bound there. A program that takes the TCP port of that
+    /// number too may find it in use; then another one is tried.
     private static func receiver(
         on host: String = "127.0.0.1", _ words: (UInt16) -> [String]
     ) throws -> (Peer, UInt16) {
         let engine = SocketEngine()
-        let probe = try DatagramEnd.bound(host, engine: engine, isReceiving: false)
-        let port = try #require(probe.socket.localAddress?.port)
-        probe.socket.close()
-        let peer = try Peer(words(port))
-        let isBound = eventually { peer.hasEnded || ProcessFacts.isBound(port) }
-        try #require(isBound && !peer.hasEnded, "\(peer.complaints)")
-        return (peer, port)
+        var complaints = ""
+        for _ in 0..<20 {
+            let probe = try DatagramEnd.bound(host, engine: engine, isReceiving: false)
+            let port = try #require(probe.socket.localAddress?.port)
+            probe.socket.close()
+            let peer = try Peer(words(port))
+            try #require(eventually { peer.hasEnded || ProcessFacts.isBound(port) })
+            guard peer.hasEnded else { return (peer, port) }
+            complaints = peer.complaints
+        }
+        throw Complaint(text: complaints)
     }
+
+    private struct Complaint: Error { let text: String }
 }
 
 extension DatagramSocket {

@@ -31,6 +31,24 @@ struct HouseTests {
         #expect(facade.count == 1, "\(facade)")
     }
 
+    @Test("overlapping accesses are left unchecked in objects of the engine's queue alone, and ever fewer of them")
+    func exclusivity() {
+        let objects = [
+            "/Engine/EngineState.swift", "/Stream/Connection.swift", "/Stream/ConnectionRarities.swift",
+            "/WebSocket/WebSocketLayer.swift", "/WebSocket/WebSocketWatch.swift", "/Recording/EngineTapes.swift",
+        ]
+        let places = Self.lines(holding: ["@exclusivity(unchecked)"], in: SourceTree.swift)
+        let others = places.filter { place in !objects.contains { place.contains($0) } }
+        #expect(places.count <= 92 && others.isEmpty, "\(places.count): \(others)")
+    }
+
+    @Test("an address becomes a pointer only where OpenSSL or the runtime gave it")
+    func addresses() {
+        let sources = SourceTree.swift.filter { $0.path.hasPrefix("Sources/") }
+        let places = Self.lines(holding: ["Pointer(bitPattern:"], in: sources)
+        #expect(places.allSatisfy { $0.contains("/Trusted/") || $0.contains("/SocketKit/TLS/") }, "\(places)")
+    }
+
     @Test("the library asks for the environment in one place, which trusts no caller of a set-uid program")
     func environment() {
         let places = Self.lines(holding: ["getenv("], in: SourceTree.sources("SocketKit"))
