@@ -24,6 +24,12 @@ final class RecordedRun {
         (self.file, program, port) = (file, relay.peer, relay.port)
     }
 
+    /// Bytes of its file so far.
+    var size: Int {
+        var facts = stat()
+        return stat(file, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
     /// Ends it, once so many of its connections have closed.
     func end(afterClosing count: Int) throws {
         func closed() -> Int { program.text.split(separator: "\n").count { $0.contains(#""event":"closed""#) } }
