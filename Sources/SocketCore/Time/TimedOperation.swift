@@ -1,4 +1,4 @@
-/// An operation in hand: it has a clock, to which it hands the limit that it came with.
+/// The current operation of a queue: it has a clock and the limit that it was queued with.
 protocol TimedOperation {
     var timer: OperationTimer { get set }
     /// Its limit without extensions.

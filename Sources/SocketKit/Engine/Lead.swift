@@ -36,7 +36,8 @@ package final class Lead: Sendable {
     private static let longestService = 30
     /// Rounds of callbacks, and turns that came of them, before the kernel is asked again.
     private static let rounds = 2
-    /// How long the batches of several queues may take one after the other; what waits behind them goes by Dispatch.
+    /// How long the batches of several queues may take, one after the other. The batches that still wait after that go by
+    /// Dispatch.
     private static let serviceTime = Duration.milliseconds(1)
 
     /// The thread that leads; 0: none yet.
@@ -210,9 +211,6 @@ package final class Lead: Sendable {
 
     // MARK: The other thread
 
-    /// Whether a thread stands by.
-    var isStoodBy: Bool { isCovered.load(ordering: .sequentiallyConsistent) }
-
     /// Whether it sleeps.
     var isOtherAsleep: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
@@ -296,7 +294,7 @@ package final class Lead: Sendable {
         return true
     }
 
-    /// Whether the leader waits for something other than a processor; so it is taken to be where nobody can say.
+    /// Whether the leader waits for something other than a processor; true if that is not known.
     private var isLeaderBlocked: Bool {
         let path = "/proc/self/task/\(leaderTask.load(ordering: .relaxed))/stat"
         let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -304,7 +302,7 @@ package final class Lead: Sendable {
         defer { close(file) }
         var text = [UInt8](repeating: 0, count: 256)
         let count = read(file, &text, text.count)
-        // The state stands behind the name, which is in parentheses and may have some itself.
+        // The state follows the name. The name is in parentheses and may contain some itself.
         guard count > 0, let end = text[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return true }
         return text[end + 2] != UInt8(ascii: "R")
     }

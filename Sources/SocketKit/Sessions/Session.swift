@@ -158,7 +158,8 @@ enum Session {
         return snapshot(withKernel: false)
     }
 
-    /// Whether its last snapshot stays true until something happens to it, save for what that shows to change by itself.
+    /// Whether its last snapshot stays true until the session notes a change. What changes with time alone, such as rates, is
+    /// left out: `changesByItself` says so.
     var isSettled: Bool {
         switch self {
         case .stream(let connection): connection.hasMeasuredAll

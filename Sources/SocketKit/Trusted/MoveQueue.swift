@@ -1,7 +1,7 @@
 /// Elements in the order in which they came: a ring, which they enter and leave without a copy. An empty one owns no memory.
 ///
-/// Proof: the `count` slots from `head` on, and no others, hold elements. `slots` is private and never handed out, so whoever
-/// has the queue has them alone, as with an array; so it may be sent where its elements may be.
+/// Proof: exactly the `count` slots from `head` on hold elements. `slots` is private and never handed out, so the queue alone
+/// owns its elements, as an array does, and may be sent wherever they may.
 struct MoveQueue<Element: ~Copyable>: ~Copyable {
     private static var leastCapacity: Int { 16 }
     /// A burst beyond this gives its memory back.

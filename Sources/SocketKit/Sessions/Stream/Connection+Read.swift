@@ -26,8 +26,8 @@ extension Connection {
         if machine.reading.hasBytes || interest.isReadingOff || interest.isHungUp || !layers.isWirePlain {
             readingChanged()
         }
-        // What is asked for from elsewhere comes so late that the reactor may as well say how much there is by then. A receive
-        // for short reads has more of them than the callbacks of one turn take.
+        // A read that another thread queues comes late: by then the reactor knows how much there is. And one receive for short
+        // reads completes more of them than a turn has callbacks.
         if hasUnreceived, engine.outbox.isDelivering, machine.reading.wantedDirectly > 0 {
             hasUnreceived = false
             engine.unreceived.append(self)
@@ -35,10 +35,10 @@ extension Connection {
         finishQueueing()
     }
 
-    /// Takes what the kernel has, and notes whether reads that are queued behind the callbacks of this may take more.
+    /// Takes what the kernel has, and notes whether it may have more for the reads that the callbacks queue.
     func receive() { hasUnreceived = receiveAvailable() }
 
-    /// The same behind the callbacks that a receive led to: the reactor need not report again what was left.
+    /// Receives again after those callbacks, without another report of the reactor.
     func receiveRest() {
         guard machine.isOpen, !interest.isReadingOff, wanted > 0 else { return }
         receive()
