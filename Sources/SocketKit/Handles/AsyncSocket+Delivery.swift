@@ -23,19 +23,14 @@ extension AsyncSocket: DeliveringHandle {
 
     func sessionBegan(_ id: SocketID) {
         state.withLock { state in
-            state.session = id
-            state.ended = nil
+            state.core.present.begin(id)
             if state.isAwaited { state.changeAwaited { $0.enter(id) } }
         }
     }
 
     /// The session is over; `ending` is how it was at its end.
     func sessionEnded(_ id: SocketID, as ending: EndedSession) {
-        state.withLock { state in
-            guard state.session == id else { return }
-            state.session = nil
-            state.ended = ending
-        }
+        state.withLock { $0.core.present.end(id, as: ending) }
     }
 
     /// Why the last session ended; nil: this side asked for it.

@@ -126,7 +126,7 @@ public final class AsyncSocket: Sendable {
     func fact<R>(_ present: (Connection) -> R?, ended: (SocketSnapshot) -> R?) -> R? {
         enter { engineState, session in
             if let connection = session.flatMap({ engineState.connection($0) }) { return present(connection) }
-            return state.withLock { $0.ended }.flatMap { ended($0.snapshot) }
+            return state.withLock { $0.present }.ended.flatMap(ended)
         }
     }
 
@@ -189,7 +189,7 @@ public final class AsyncSocket: Sendable {
                 return name
             }
             state.engine = other
-            state.session = moved.id
+            state.core.present.begin(moved.id)
             if state.isAwaited { state.changeAwaited { $0.rename(names) } }
             var need = other.mailbox.post(.take(Shared(moved), self))
             for (command, operation) in engineState.withdraw(self) {

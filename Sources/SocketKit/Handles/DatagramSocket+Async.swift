@@ -97,6 +97,7 @@ extension DatagramHandleState {
         as waiter: OperationID, _ answer: @escaping Answer<Fetched<Datagram>>
     ) -> (result: Fetched<Datagram>?, emptied: DatagramBatch?) {
         if let (first, emptied) = kept?.popFirst() { return (.success(first), emptied) }
+        let present = present
         return (kept?.waiters.add(waiter, within: present, answer), nil)
     }
 }

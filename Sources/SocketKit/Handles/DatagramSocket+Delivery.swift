@@ -3,7 +3,6 @@ import SocketCore
 /// What a datagram handle holds, from whatever thread it is asked.
 struct DatagramHandleState: HandleStorage, ~Copyable {
     var core: HandleCore<any DatagramSocketDelegate, DatagramConfiguration>
-    var present = PresentSession()
     /// nil: datagrams go to the delegate.
     var kept: KeptDatagrams?
     /// Who awaits that a datagram is sent, or that the socket is connected.
@@ -43,19 +42,19 @@ extension DatagramSocket: DeliveringHandle {
     var backPressure: BackPressure { _read { yield shared.backPressure } }
 
     func sessionBegan(_ id: SocketID) {
-        state.withLock { $0.present.begin(id) }
+        state.withLock { $0.core.present.begin(id) }
     }
 
     /// The session is over; `snapshot` is how it was at its end.
     func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
-        state.withLock { $0.present.end(id, as: snapshot) }
+        state.withLock { $0.core.present.end(id, as: .whole(snapshot)) }
     }
 
     /// The session began with a call that was refused, so that it never was. No notice of its end follows: the answer is
     /// to be called instead.
     func sessionVanished(_ id: SocketID) -> () -> Void {
         let answers = state.withLock { state in
-            state.present.end(id, as: nil)
+            state.core.present.end(id, as: nil)
             return state.kept?.waiters.takeAll(of: id) ?? []
         }
         return { for answer in answers { answer(.success(nil)) } }
@@ -77,7 +76,7 @@ extension DatagramSocket: DeliveringHandle {
     /// waits for that queue, the session takes no more from the kernel, until `caughtUp` is posted.
     func deliver(_ notice: DatagramNotice) {
         let (pump, answer) = state.withLock { state in
-            if case .closed(_, let id) = notice { state.present.deliverEnd(of: id) }
+            if case .closed(_, let id) = notice { state.core.present.deliverEnd(of: id) }
             return (state.pump, state.answer(notice))
         }
         if let answer { return answer() }

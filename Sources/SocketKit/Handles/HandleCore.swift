@@ -3,16 +3,18 @@ import SocketCore
 
 /// What every kind of handle holds for its user, under the handle's lock.
 struct HandleCore<Delegate: Sendable, Configuration: Sendable>: ~Copyable, Sendable {
+    var present = PresentSession()
     var delegate: UnretainedReference<Delegate>
     /// nil: callbacks come on the engine's queue.
     var pump: DelegatePump?
     var configuration: Configuration
     var userData: (any Sendable)?
 
-    init(delegate: Delegate? = nil, pump: DelegatePump?, configuration: Configuration) {
+    init(session: SocketID? = nil, delegate: Delegate? = nil, pump: DelegatePump?, configuration: Configuration) {
         self.delegate = UnretainedReference(delegate)
         self.pump = pump
         self.configuration = configuration
+        if let session { present.begin(session) }
     }
 }
 
@@ -24,6 +26,15 @@ protocol HandleStorage: ~Copyable {
 }
 
 extension HandleStorage where Self: ~Copyable {
+    var present: PresentSession {
+        @inline(__always) get { core.present }
+    }
+
+    /// The present session; nil when there is none.
+    var session: SocketID? {
+        @inline(__always) get { core.present.id }
+    }
+
     var delegate: Delegate? {
         @inline(__always) get { core.delegate.reference }
     }

@@ -7,31 +7,33 @@ import SocketCore
 struct PresentSession {
     /// nil when there is none.
     private(set) var id: SocketID?
-    /// The last session as it was at its end, until the next one begins; nil if it never was.
-    private(set) var ended: SocketSnapshot?
+    private var ending: EndedSession?
     /// Whether the notice of that end is still to be delivered.
     private var isEndComing = false
 
     /// A session begins.
     mutating func begin(_ id: SocketID) {
         self.id = id
-        (ended, isEndComing) = (nil, false)
+        (ending, isEndComing) = (nil, false)
     }
 
-    /// A session is over; `snapshot` is how it was at its end, and nil where it never was, of which no notice follows.
-    mutating func end(_ id: SocketID, as snapshot: SocketSnapshot?) {
+    /// A session is over; `ending` is how it was at its end, and nil where it never was, of which no notice follows.
+    mutating func end(_ id: SocketID, as ending: EndedSession?) {
         guard self.id == id else { return }
         self.id = nil
-        (ended, isEndComing) = (snapshot, snapshot != nil)
+        (self.ending, isEndComing) = (ending, ending != nil)
     }
+
+    /// The last session as it was at its end, until the next one begins; nil if it never was.
+    var ended: SocketSnapshot? { ending?.snapshot }
 
     /// The notice of that end is delivered, behind all that came before it.
     mutating func deliverEnd(of id: SocketID) {
-        if ended?.id == id { isEndComing = false }
+        if ending?.id == id { isEndComing = false }
     }
 
     /// The session in which a task waits that asks now; nil: the last one is over, and so is what the task iterates.
-    var awaited: SocketID? { id ?? (isEndComing ? ended?.id : nil) }
+    var awaited: SocketID? { id ?? (isEndComing ? ending?.id : nil) }
 
     /// How what a task iterates ended: nil by this side.
     var error: SocketError? { ended?.closed?.error }

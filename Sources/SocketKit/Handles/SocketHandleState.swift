@@ -3,12 +3,9 @@ import SocketCore
 /// What a handle holds, from whatever thread it is asked.
 struct SocketHandleState: HandleStorage, ~Copyable {
     var engine: SocketEngine
-    var session: SocketID?
     var core: HandleCore<any AsyncSocketDelegate, Shared<SocketConfiguration>>
     /// Whether the delegate is called for completed writes.
     var hearsOfWrites = true
-    /// The last session as it was at its end, until the next one begins.
-    var ended: EndedSession?
     private var rare = Rare<RareHandleState>()
 
     init(
@@ -16,8 +13,7 @@ struct SocketHandleState: HandleStorage, ~Copyable {
         pump: DelegatePump?, configuration: Shared<SocketConfiguration>
     ) {
         self.engine = engine
-        self.session = session
-        core = HandleCore(delegate: delegate, pump: pump, configuration: configuration)
+        core = HandleCore(session: session, delegate: delegate, pump: pump, configuration: configuration)
     }
 
     /// Whether anybody awaits anything.

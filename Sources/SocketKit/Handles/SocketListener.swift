@@ -14,7 +14,6 @@ public final class SocketListener: Sendable {
 
     struct HandleState: HandleStorage, ~Copyable {
         var core: HandleCore<any SocketListenerDelegate, SocketConfiguration>
-        var present = PresentSession()
         /// nil: connections go to the delegate.
         var backlog: Backlog<AsyncSocket>?
     }
@@ -128,19 +127,19 @@ public final class SocketListener: Sendable {
 /// What the engine does with a handle.
 extension SocketListener: DeliveringHandle {
     func sessionBegan(_ id: SocketID) {
-        state.withLock { $0.present.begin(id) }
+        state.withLock { $0.core.present.begin(id) }
     }
 
     /// The session is over; `snapshot` is how it was at its end.
     func sessionEnded(_ id: SocketID, as snapshot: SocketSnapshot) {
-        state.withLock { $0.present.end(id, as: snapshot) }
+        state.withLock { $0.core.present.end(id, as: .whole(snapshot)) }
     }
 
     /// Hands it to the task that iterates, or calls the delegate. True if so many wait for the delegate's queue that the
     /// rest must wait in the kernel's backlog; `caughtUp` is posted when that is over.
     func deliver(_ notice: ListenerNotice) -> Bool {
         let (delegate, pump, hasBacklog) = state.withLock { state in
-            if case .stopped(_, let id) = notice { state.present.deliverEnd(of: id) }
+            if case .stopped(_, let id) = notice { state.core.present.deliverEnd(of: id) }
             return (state.delegate, state.pump, state.backlog != nil)
         }
         if hasBacklog {

@@ -119,7 +119,7 @@ extension WebSocketHandleState {
         let cost = inbox.backlog.weight
         // Where the end of the former session is delivered, nothing of it is on its way.
         hadReader = self.session != nil && inbox.isRead
-        self.session = session
+        core.present.begin(session)
         inbox.begin(session)
         awaited.enter(session)
         isAborted = false
@@ -207,7 +207,7 @@ extension WebSocketHandleState {
         let lost = error ?? SocketError(.disconnected, operation: "WebSocket", detail: "closed by this side")
         let ending = WebSocketInbox.ending(report, error)
         if session == self.session {
-            self.session = nil
+            core.present.end(session, as: nil)
             self.report = report
             inbox.ending = ending
             inbox.hasUnseenEnd = false

@@ -51,8 +51,9 @@ public final class WebSocket: Sendable {
     init(acceptedBy listener: WebSocketListener, socket: AsyncSocket, configuration: WebSocketConfiguration) {
         engine = listener.engine
         self.socket = socket
-        let core = HandleCore<any WebSocketDelegate, _>(pump: listener.pump, configuration: configuration)
-        state = Lock(WebSocketHandleState(session: socket.session, core: core))
+        let core = HandleCore<any WebSocketDelegate, _>(
+            session: socket.session, pump: listener.pump, configuration: configuration)
+        state = Lock(WebSocketHandleState(core: core))
     }
 
     // MARK: Settings

@@ -2,9 +2,8 @@ import SocketCore
 
 /// What a WebSocket's handle holds, from whatever thread it is asked.
 struct WebSocketHandleState: HandleStorage, ~Copyable {
-    /// The session that is open or being opened, until its end is delivered; nil: there is none. What those who wait wait
-    /// within, and of which notices change anything here: those of a former session may be delivered after it began.
-    var session: SocketID?
+    /// Its session is the one that is open or being opened, until its end is delivered. What those who wait wait within, and
+    /// of which notices change anything here: those of a former session may be delivered after it began.
     var core: HandleCore<any WebSocketDelegate, WebSocketConfiguration>
     /// Messages that nobody has taken yet; with a delegate only while a task reads.
     var inbox = WebSocketInbox()
