@@ -14,11 +14,7 @@ enum OwnThread {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    private final class Work: Sendable {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
+    private typealias Work = @Sendable () -> Void
 
     private final class Box<Value: Sendable>: Sendable {
         let value = Mutex<Value?>(nil)
@@ -46,16 +42,21 @@ enum OwnThread {
     }
 
     private static func create(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
-        let work = Unmanaged.passRetained(Work(body))
+        let work = UnsafeMutablePointer<Work>.allocate(capacity: 1)
+        work.initialize(to: body)
         var thread = pthread_t()
         let problem = pthread_create(
             &thread, nil,
             { raw in
-                if let raw { Unmanaged<Work>.fromOpaque(raw).takeRetainedValue().body() }
+                guard let place = raw?.assumingMemoryBound(to: Work.self) else { return nil }
+                let work = place.move()
+                place.deallocate()
+                work()
                 return nil
-            }, work.toOpaque())
+            }, work)
         guard problem == 0 else {
-            work.release()
+            work.deinitialize(count: 1)
+            work.deallocate()
             return nil
         }
         return thread

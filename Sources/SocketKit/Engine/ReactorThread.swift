@@ -3,13 +3,9 @@ import Glibc
 
 /// Starts a detached thread that blocks every signal, so that signals reach the program's own threads.
 enum ReactorThread {
-    private final class Start: Sendable {
+    private struct Start {
         let name: String
         let body: @Sendable () -> Void
-        init(name: String, body: @escaping @Sendable () -> Void) {
-            self.name = name
-            self.body = body
-        }
     }
 
     /// 0, or the errno of pthread_create. `name` is cut to the 15 bytes that Linux shows.
@@ -18,13 +14,15 @@ enum ReactorThread {
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let start = Unmanaged.passRetained(Start(name: String(name.prefix(15)), body: body))
+        let start = UnsafeMutablePointer<Start>.allocate(capacity: 1)
+        start.initialize(to: Start(name: String(name.prefix(15)), body: body))
         var thread = pthread_t()
         let status = pthread_create(
             &thread, &attributes,
             { @Sendable argument in
-                guard let argument else { return nil }
-                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                guard let place = argument?.assumingMemoryBound(to: Start.self) else { return nil }
+                let start = place.move()
+                place.deallocate()
                 var everything = sigset_t()
                 sigfillset(&everything)
                 // The faults stay open: blocking them would make the kernel kill the program without a word.
@@ -33,8 +31,11 @@ enum ReactorThread {
                 csystem_name_thread(start.name)
                 start.body()
                 return nil
-            }, start.toOpaque())
-        if status != 0 { start.release() }
+            }, start)
+        if status != 0 {
+            start.deinitialize(count: 1)
+            start.deallocate()
+        }
         return status
     }
 }

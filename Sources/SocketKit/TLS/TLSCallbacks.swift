@@ -6,7 +6,7 @@ import SocketCore
 enum TLSCallbacks {
     private static func exchange(_ ssl: OpaquePointer?) -> TLSExchange? {
         guard let ssl, let data = SSL_get_ex_data(ssl, 0) else { return nil }
-        return Unmanaged<TLSExchange>.fromOpaque(data).takeUnretainedValue()
+        return CallbackObject<TLSExchange>.object(data)
     }
 
     /// No password: a prompt would block the program and write on its screen.
@@ -32,7 +32,7 @@ enum TLSCallbacks {
         guard let exchange = exchange(ssl), let key = exchange.sessionKey, SSL_SESSION_is_resumable(session) == 1,
             exchange.isAcceptedByHand == nil
         else { return 0 }
-        exchange.context.keep(Int(bitPattern: session), for: key)
+        exchange.context.keep(LibraryPointer(session), for: key)
         return 1
     }
 

@@ -32,23 +32,23 @@ final class TLSContext: Sendable {
         if let fault = settings.fault { throw Self.refused(fault) }
         self.settings = settings
         keyLog = try settings.keyLogFile.map { path throws(SocketError) in try KeyLogFile(path) }
-        let address = try Self.make(settings, withKeyLog: keyLog != nil)
-        guard let context = OpaquePointer(bitPattern: address) else { throw Self.refused("OpenSSL: out of memory") }
+        let made = try Self.make(settings, withKeyLog: keyLog != nil)
+        guard let context = made.pointer else { throw Self.refused("OpenSSL: out of memory") }
         state = Lock(State(context))
     }
 
     /// A session over `exchange`, which must outlive it. nil: out of memory.
-    func makeSSL(_ exchange: TLSExchange) -> Int? {
-        let address = state.withLock { Int(bitPattern: SSL_new($0.context)) }
-        guard let ssl = OpaquePointer(bitPattern: address) else { return nil }
-        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(exchange).toOpaque())
+    func makeSSL(_ exchange: TLSExchange) -> LibraryPointer? {
+        let made = state.withLock { LibraryPointer(SSL_new($0.context)) }
+        guard let ssl = made.pointer else { return nil }
+        SSL_set_ex_data(ssl, 0, CallbackObject.lend(exchange))
         let bio = TLSWire.bio(exchange)
         SSL_set_bio(ssl, bio, bio)
         switch settings.role {
         case .client: setUpClient(ssl, exchange)
         case .server: SSL_set_accept_state(ssl)
         }
-        return address
+        return made
     }
 
     private func setUpClient(_ ssl: OpaquePointer, _ exchange: TLSExchange) {
@@ -65,10 +65,10 @@ final class TLSContext: Sendable {
             }
         }
         guard let key = exchange.sessionKey else { return }
-        let address = Int(bitPattern: ssl)
+        let ssl = LibraryPointer(ssl)
         state.withLock { state in
             guard let session = state.sessions[key] else { return }
-            SSL_set_session(OpaquePointer(bitPattern: address), session)
+            SSL_set_session(ssl.pointer, session)
             // A ticket of TLS 1.3 is used once, so that nobody can link two connections by it (RFC 8446, appendix C.4);
             // the server gives new ones. Before TLS 1.3 it gives none with a resumed session, so the session is kept.
             guard SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION else { return }
@@ -78,9 +78,9 @@ final class TLSContext: Sendable {
     }
 
     /// Keeps a session, of which it becomes the owner, for the next connection to that peer.
-    func keep(_ session: Int, for key: String) {
+    func keep(_ session: LibraryPointer, for key: String) {
         state.withLock { state in
-            guard let session = OpaquePointer(bitPattern: session) else { return }
+            guard let session = session.pointer else { return }
             if state.sessions.count >= Self.sessionLimit, let other = state.sessions.keys.first(where: { $0 != key }) {
                 SSL_SESSION_free(state.sessions.removeValue(forKey: other))
             }
@@ -96,12 +96,12 @@ final class TLSContext: Sendable {
 // MARK: - From settings to OpenSSL
 
 extension TLSContext {
-    /// The address of a new context, which the caller owns; 0: out of memory.
-    private static func make(_ settings: TLSSettings, withKeyLog: Bool) throws(SocketError) -> Int {
-        guard OpenSSL.isReady else { return 0 }
+    /// A new context, which the caller owns.
+    private static func make(_ settings: TLSSettings, withKeyLog: Bool) throws(SocketError) -> LibraryPointer {
+        guard OpenSSL.isReady else { return LibraryPointer(nil) }
         ERR_clear_error()
         guard let context = SSL_CTX_new(settings.role == .client ? TLS_client_method() : TLS_server_method()) else {
-            return 0
+            return LibraryPointer(nil)
         }
         do throws(SocketError) {
             try setUp(context, settings)
@@ -110,7 +110,7 @@ extension TLSContext {
             throw error
         }
         if withKeyLog { SSL_CTX_set_keylog_callback(context, TLSCallbacks.keyLog) }
-        return Int(bitPattern: context)
+        return LibraryPointer(context)
     }
 
     private static func setUp(_ context: OpaquePointer, _ settings: TLSSettings) throws(SocketError) {

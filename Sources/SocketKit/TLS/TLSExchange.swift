@@ -68,9 +68,9 @@ enum TLSWire {
     /// Made once for the process; it lives as long as that.
     static let method = Method()
 
-    /// A BIO_METHOD as a number, since it never changes once made.
+    /// A BIO_METHOD, which never changes once made.
     struct Method: Sendable {
-        let address: Int
+        let address: LibraryPointer
 
         init() {
             let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "SocketKit")
@@ -92,18 +92,18 @@ enum TLSWire {
                 BIO_set_init(bio, 1)
                 return 1
             }
-            address = Int(bitPattern: method)
+            address = LibraryPointer(method)
         }
     }
 
     /// A BIO over this exchange, which must outlive it.
     static func bio(_ exchange: TLSExchange) -> OpaquePointer? {
-        let bio = BIO_new(OpaquePointer(bitPattern: method.address))
-        BIO_set_data(bio, Unmanaged.passUnretained(exchange).toOpaque())
+        let bio = BIO_new(method.address.pointer)
+        BIO_set_data(bio, CallbackObject.lend(exchange))
         return bio
     }
 
     private static func exchange(_ bio: OpaquePointer?) -> TLSExchange? {
-        BIO_get_data(bio).map { Unmanaged<TLSExchange>.fromOpaque($0).takeUnretainedValue() }
+        BIO_get_data(bio).map { CallbackObject<TLSExchange>.object($0) }
     }
 }

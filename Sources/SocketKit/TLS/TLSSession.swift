@@ -59,7 +59,7 @@ final class TLSSession: Sendable {
     init?(_ context: TLSContext, askedName: String?, expectedName: String?, sessionKey: String?) {
         let exchange = TLSExchange(
             context: context, sessionKey: sessionKey, askedName: askedName, expectedName: expectedName)
-        guard let ssl = context.makeSSL(exchange).flatMap({ OpaquePointer(bitPattern: $0) }) else { return nil }
+        guard let ssl = context.makeSSL(exchange)?.pointer else { return nil }
         state = Lock(State(ssl, exchange))
     }
 
@@ -116,11 +116,9 @@ final class TLSSession: Sendable {
     func encrypt(
         _ buffers: UnsafeBufferPointer<UnsafeRawBufferPointer>, scratch: LentBytes, records: Int
     ) -> (count: Int, outcome: Outcome) {
-        let list = (address: UInt(bitPattern: buffers.baseAddress), count: buffers.count)
+        let list = LentBytes(UnsafeRawBufferPointer(buffers))
         return state.withLock { state in
-            let buffers = UnsafeBufferPointer(
-                start: UnsafePointer<UnsafeRawBufferPointer>(bitPattern: list.address), count: list.count)
-            var cursor = BufferCursor(buffers)
+            var cursor = BufferCursor(list.bytes.assumingMemoryBound(to: UnsafeRawBufferPointer.self))
             var taken = 0
             for _ in 0..<records {
                 let piece = cursor.next(atMost: Self.recordLimit, scratch: scratch.room)

@@ -19,7 +19,7 @@ extension Connection {
             rest = UnsafeRawBufferPointer(rebasing: rest[loan.count...])
             record(.readDone, tag: loan.tag, loan.count)
             if keepsTraffic { log(loan, webSocket.head(in: item)) }
-            webSocket.receive(RawSpan(_unsafeBytes: item), on: self)
+            webSocket.receive(item.bytes, on: self)
         }
         return rest
     }

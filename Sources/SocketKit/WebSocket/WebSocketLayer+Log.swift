@@ -5,7 +5,7 @@ import SocketCore
 extension WebSocketLayer {
     /// What of bytes that come belongs to the opening handshake: frames may follow in the same read.
     func head(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let span = RawSpan(_unsafeBytes: bytes)
+        let span = bytes.bytes
         var count = bytes.count
         switch stage {
         case .opening(var handshake):

@@ -141,7 +141,7 @@ package struct WebSocketObserver: ~Copyable {
         }
         var parser = parser
         stage = .over
-        switch parser.receive(RawSpan(_unsafeBytes: bytes)) {
+        switch parser.receive(bytes.bytes) {
         case .wait: stage = .request(parser)
         case .failed: break
         case .head(let head, let taken):
@@ -168,7 +168,7 @@ package struct WebSocketObserver: ~Copyable {
         var (parser, offset) = (parser, 0)
         stage = .over
         while true {
-            switch parser.receive(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[offset...]))) {
+            switch parser.receive(UnsafeRawBufferPointer(rebasing: bytes[offset...]).bytes) {
             case .wait:
                 stage = .answer(parser)
                 return bytes.count

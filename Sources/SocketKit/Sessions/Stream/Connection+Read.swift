@@ -238,7 +238,7 @@ extension Connection {
         unlent = UnsafeRawBufferPointer(rebasing: unlent[loan.count...])
         record(.readDone, tag: loan.tag, loan.count)
         if keepsTraffic { log(loan, item) }
-        engine.hostLoan { delegate?.socket(handle, didBorrow: RawSpan(_unsafeBytes: item), tag: loan.tag) }
+        engine.hostLoan { delegate?.socket(handle, didBorrow: item.bytes, tag: loan.tag) }
         engine.account.lentOne()
         if !engine.outbox.isEmpty { engine.deliverOutbox() }
         return true

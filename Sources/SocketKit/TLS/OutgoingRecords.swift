@@ -1,33 +1,3 @@
-/// Bytes that are lent for the length of one call, or until the next call of whoever lends them. It holds numbers and
-/// no pointer, since a lock's content may not be handed a pointer that the compiler sees staying with the caller.
-struct LentBytes: Sendable {
-    let address: UInt
-    let count: Int
-
-    static let none = LentBytes(address: 0, count: 0)
-
-    init(address: UInt, count: Int) {
-        self.address = address
-        self.count = count
-    }
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.init(address: UInt(bitPattern: bytes.baseAddress), count: bytes.count)
-    }
-
-    init(_ bytes: UnsafeMutableRawBufferPointer) {
-        self.init(UnsafeRawBufferPointer(bytes))
-    }
-
-    var bytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
-    }
-
-    var room: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(bitPattern: address), count: count)
-    }
-}
-
 /// Encrypted bytes on their way to the kernel, and how many plaintext bytes each record of them carries. It owns memory
 /// only while there are some, or until `release` when more are to follow.
 struct OutgoingRecords: ~Copyable {
