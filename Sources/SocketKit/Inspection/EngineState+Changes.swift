@@ -37,7 +37,8 @@ extension EngineState {
         if stage.isWhole || notes == nil {
             noteAll()
         } else if !stage.isContinued {
-            notes?.owed = notes?.sessions.count ?? 0
+            let owed = notes?.sessions.count ?? 0
+            notes?.owed = owed
         }
         var changes = SnapshotChanges()
         listNoted(in: &snapshot)

@@ -7,7 +7,7 @@ final class EngineTapes {
     /// Whether somebody keeps payload.
     fileprivate let keepsBytes: Bool
     /// Where the next read goes.
-    @exclusivity(unchecked) fileprivate var room: [UInt8] = []
+    fileprivate var room: [UInt8] = []
     /// Tells those that came together apart from others: a session is introduced once to each.
     fileprivate let generation: UInt32
 

@@ -6,7 +6,7 @@ import SocketCore
 /// What it is told comes by the connection: bytes that are lent, notices, deadlines, commands. What it does to the
 /// connection, that is to queue writes, to hold back and to close, it does directly; what ends or restarts reading is
 /// put off to `proceed`, since lent bytes must not be received over. What it tells its user goes to the outbox.
-final class WebSocketLayer {
+final class WebSocketLayer: WebSocketStorage {
     /// Where the opening is.
     enum Stage {
         /// Of a client: the proxy was asked.
@@ -39,8 +39,7 @@ final class WebSocketLayer {
     let backPressure: SharedBackPressure
     /// The session in which it began: it names this opening, and all that comes of it, to the handle.
     var session = WebSocket.noSession
-    @exclusivity(unchecked) var stage: Stage
-    @exclusivity(unchecked) var machine: WebSocketMachine?
+    var stage: Stage
     var agreement: WebSocketAgreement?
     var request: HTTPHead?
     var response: HTTPHead?
@@ -59,10 +58,6 @@ final class WebSocketLayer {
     }
     /// Their payload bytes.
     var waitingBytes = 0
-    /// What the machine said and is not performed yet.
-    @exclusivity(unchecked) var events: [WebSocketEvent] = []
-    /// Messages handed to the machine whose senders want to hear that the kernel has them, in their order.
-    @exclusivity(unchecked) var unsent = OperationDeque<(message: WebSocketMessageID, operation: OperationID)>()
     /// Messages that are streamed, by the operation that began them.
     var streams: [OperationID: WebSocketMessageID] = [:]
     /// Bytes given to the connection's write queue so far, and those of them that the machine knows to be written, or

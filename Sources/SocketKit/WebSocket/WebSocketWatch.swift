@@ -3,7 +3,7 @@ import SocketCore
 /// Looks at what passes on a connection whose bytes a relay passes on, and shows a WebSocket where they are one. It
 /// changes, holds and answers nothing, and lives on the engine's queue.
 final class WebSocketWatch {
-    @exclusivity(unchecked) private var observer: WebSocketObserver
+    private var observer: WebSocketObserver
     /// What this connection may inflate; its engine has a limit too.
     private var budget: InflationBudget
     /// The first write that is looked at, and bytes of completed ones from there on.

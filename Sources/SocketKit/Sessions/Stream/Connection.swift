@@ -4,92 +4,84 @@ import SocketCore
 /// One session of a stream socket: it owns the machines and the descriptor, performs what the machines ask for, and
 /// records each action where it is performed. Lives on the engine's queue.
 ///
-/// What is used at every step is not checked for overlapping accesses: it is reached on one queue only, and no user code
-/// runs within an access. The checks were a quarter of all instructions of an echo.
-///
 /// The other files of this folder each interpret one kind of action: connecting, reading, writing, closing.
-final class Connection: EngineSession {
+final class Connection: ConnectionStorage, EngineSession {
     let core: SessionCore
     /// Where it comes from; many may have the same.
-    @exclusivity(unchecked) private(set) var origin: ConnectionOrigin
+    private(set) var origin: ConnectionOrigin
     var configuration: SocketConfiguration { origin.settings.value }
     var target: String {
         get { origin.facts.target }
         set { origin = origin.withTarget(newValue) }
     }
     var role: SocketRole { origin.facts.role }
-    /// Where callbacks go.
-    @exclusivity(unchecked) private(set) var handle: HandleReference<AsyncSocket>
     /// The handle, from the first callback that is decided in a turn until all of them are made. The engine keeps it
     /// meanwhile; to load a weak reference, and to count one to what is also held weakly, is expensive.
-    @exclusivity(unchecked) private var heldHandle: BorrowedReference<AsyncSocket>?
-    @exclusivity(unchecked) var machine: ConnectionMachine
+    private var heldHandle: BorrowedReference<AsyncSocket>?
 
     /// The connect in progress, or how it went.
-    @exclusivity(unchecked) var connector: Connector?
+    var connector: Connector?
     /// What lies below it and above it.
-    @exclusivity(unchecked) var layers = Layers()
+    var layers = Layers()
     /// What it has that others have not; made once it is needed.
-    @exclusivity(unchecked) private(set) var rare: ConnectionRarities?
+    private(set) var rare: ConnectionRarities?
 
-    @exclusivity(unchecked) var connected = PackedTime()
+    var connected = PackedTime()
     /// When a byte last passed, either way.
-    @exclusivity(unchecked) var lastActivity: MonotonicTime
+    var lastActivity: MonotonicTime
     /// Since when a read, and a write, is in hand or none is.
-    @exclusivity(unchecked) private(set) var readsSince = PackedTime()
-    @exclusivity(unchecked) private(set) var writesSince = PackedTime()
+    private(set) var readsSince = PackedTime()
+    private(set) var writesSince = PackedTime()
 
-    @exclusivity(unchecked) var received: UInt64 = 0
-    @exclusivity(unchecked) var sent: UInt64 = 0
+    var received: UInt64 = 0
+    var sent: UInt64 = 0
     /// Received bytes behind the item that is lent right now; they lie where that lies.
-    @exclusivity(unchecked) var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
+    var unlent = UnsafeRawBufferPointer(start: nil, count: 0)
     /// What reads weigh that completed since it last waited for their delivery.
-    @exclusivity(unchecked) var completedWeight = 0
+    var completedWeight = 0
 
-    @exclusivity(unchecked) var socket: SocketHandle?
     // Flags lie behind what does not fill its last word.
     /// The session is over, and its handle knows.
-    @exclusivity(unchecked) private(set) var isMute = false
-    @exclusivity(unchecked) var local: SocketAddress?
+    private(set) var isMute = false
+    var local: SocketAddress?
     /// More bytes are queued for writing than the high watermark allows.
-    @exclusivity(unchecked) var isAboveHighMark = false
+    var isAboveHighMark = false
     /// Whether the write queue has watermarks: asked at every step.
-    @exclusivity(unchecked) var hasWatermarks: Bool
-    @exclusivity(unchecked) var peer: SocketAddress?
-    @exclusivity(unchecked) var hasToldPeerClosed = (user: false, events: false)
-    @exclusivity(unchecked) var closeMode: CloseMode?
+    var hasWatermarks: Bool
+    var peer: SocketAddress?
+    var hasToldPeerClosed = (user: false, events: false)
+    var closeMode: CloseMode?
     /// Whether somebody else may have a descriptor for the same socket: it came from the caller, or user code has seen it.
-    @exclusivity(unchecked) var mayLiveOn: Bool
+    var mayLiveOn: Bool
     /// Those who record it and know it; see `EngineTapes`.
-    @exclusivity(unchecked) var tapeGeneration: UInt32 = 0
+    var tapeGeneration: UInt32 = 0
     /// What decides what the reactor watches.
-    @exclusivity(unchecked) var interest = StreamInterest()
+    var interest = StreamInterest()
     /// The delegate's queue is so far behind that no more is taken from the kernel.
-    @exclusivity(unchecked) var isHeldBack = false
-    @exclusivity(unchecked) var marks = SessionMarks()
+    var isHeldBack = false
+    var marks = SessionMarks()
     /// What it is linked to is so far behind that no more is taken from the kernel.
-    @exclusivity(unchecked) var isHeldByLink = false
+    var isHeldByLink = false
     /// So much has completed that the callbacks come first: whether the user keeps up is known after them.
-    @exclusivity(unchecked) var waitsForDelivery = false
-    @exclusivity(unchecked) var isQueuedForFlush = false
+    var waitsForDelivery = false
+    var isQueuedForFlush = false
     /// The last receive stopped where no read was left, and there may be more.
-    @exclusivity(unchecked) var hasUnreceived = false
+    var hasUnreceived = false
     /// Whether it ends when no byte has passed for a while.
     private let hasIdleTimeout: Bool
     /// Whether a read, and a write, was in hand at the end of the last step.
-    @exclusivity(unchecked) private var hasRead = false
-    @exclusivity(unchecked) private var hasWrite = false
+    private var hasRead = false
+    private var hasWrite = false
 
     init(id: SocketID, engine: EngineState, handle: AsyncSocket?, origin: ConnectionOrigin) {
         core = SessionCore(id, of: engine)
         self.origin = origin
-        self.handle = HandleReference(handle)
         lastActivity = engine.now
         let start = origin.start
         hasWatermarks = start.hasWatermarks
         mayLiveOn = start.mayLiveOn
         hasIdleTimeout = start.hasIdleTimeout
-        machine = ConnectionMachine(allowsHalfOpen: start.allowsHalfOpen)
+        super.init(machine: ConnectionMachine(allowsHalfOpen: start.allowsHalfOpen), handle: handle)
         machine.passesCuts = start.passesCuts
         if engine.capturesTraffic { traffic = engine.newTrafficLog() }
         noteChange()

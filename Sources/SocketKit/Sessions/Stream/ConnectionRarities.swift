@@ -1,31 +1,29 @@
 import SocketCore
 
 /// What few connections ever have, in memory of its own.
-///
-/// Not checked for overlapping accesses, as `Connection` is not.
 final class ConnectionRarities {
     /// Who looks at what passes.
-    @exclusivity(unchecked) var taps = Taps()
+    var taps = Taps()
     /// The connection that this one's bytes are passed on to.
-    @exclusivity(unchecked) var linked: SocketID?
+    var linked: SocketID?
     /// Bytes for its peer that its relay could not deliver.
-    @exclusivity(unchecked) var lost: UInt64 = 0
+    var lost: UInt64 = 0
     /// Whether it is a leg whose server got the client's request with another head.
-    @exclusivity(unchecked) var isHeadRewritten = false
+    var isHeadRewritten = false
     /// What is done to it on purpose.
-    @exclusivity(unchecked) var onPurpose = OnPurpose()
-    @exclusivity(unchecked) var lingerDeadline: MonotonicTime?
+    var onPurpose = OnPurpose()
+    var lingerDeadline: MonotonicTime?
     /// Marks of the write queue where they are not those of the configuration.
-    @exclusivity(unchecked) var watermarks: Watermarks?
+    var watermarks: Watermarks?
     /// Bytes of somebody else that are being written. Each is released when its write is over, and not in the midst of a
     /// step.
-    @exclusivity(unchecked) var owners: [OperationID: OwnedBytes] = [:]
+    var owners: [OperationID: OwnedBytes] = [:]
     /// Measured once somebody has looked.
-    @exclusivity(unchecked) var rates = Rare<ConnectionRates>()
+    var rates = Rare<ConnectionRates>()
     /// What was last made of it for somebody who looks, as long as nothing changes.
-    @exclusivity(unchecked) var keptPicture: SocketSnapshot?
+    var keptPicture: SocketSnapshot?
     /// What the handle's `hearsHere` was then.
-    @exclusivity(unchecked) var keptHearing: Bool?
+    var keptHearing: Bool?
 }
 
 /// Each as if it were the connection's own.
